@@ -213,11 +213,14 @@ export interface Addressed {
   attempts(ordinal: number): number
 }
 
-/** The index of a document, and the top-level fields that hold its id and routing if these are not Sluice's own. */
+/** The index of a document, and the fields that hold its id and routing if these are not Sluice's own. */
 export interface Destination {
   readonly index: string
   readonly pipeline?: string
+  /** Set if the id is a hash of the fields. */
+  readonly ids?: 'hash'
   readonly idField?: string
+  readonly idSeparator?: string
   readonly routingField?: string
 }
 

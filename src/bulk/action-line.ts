@@ -1,22 +1,44 @@
+import { createHash } from 'node:crypto'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { MAX_ID_BYTES } from '../strict-json/layout.js'
-import { topLevelField } from './top-level-field.js'
+import { fieldsIn } from '../text/field-list.js'
+import { unicodeProblem } from '../text/unicode.js'
+import { nestedField } from './json-fields.js'
 
 /**
  * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and
- * the ids of a run can be listed. `field`: a top-level field. `cluster`: Elasticsearch makes it, and an unknown
- * outcome stays unknown.
+ * the ids of a run can be listed. `field`: the values of fields. `hash`: the SHA-256 of these. `cluster`: Elasticsearch makes
+ * it, and an unknown outcome stays unknown.
  */
-export type Ids =
-  | { readonly from: 'run' }
-  | { readonly from: 'field'; readonly field: string }
-  | { readonly from: 'cluster' }
+export type Ids = { readonly from: 'run' } | FieldIds | { readonly from: 'cluster' }
+
+interface FieldIds {
+  readonly from: 'field' | 'hash'
+  /** A list of paths: `branch,order.no`. */
+  readonly field: string
+  /** One character between the values. Default `|`. */
+  readonly separator?: string
+}
 
 export interface ActionOptions {
   readonly operation: Operation
   readonly ids: Ids
-  /** Top-level field whose value becomes the routing. */
+  /** Path of the field whose value becomes the routing. */
   readonly routingField?: string
+}
+
+/** How the id of a document is made from its fields. */
+export interface IdRule {
+  /** Paths. */
+  readonly fields: readonly string[]
+  readonly separator: string
+  readonly isHashed: boolean
+}
+
+export const DEFAULT_SEPARATOR = '|'
+
+export function idRule({ from, field, separator = DEFAULT_SEPARATOR }: FieldIds): IdRule {
+  return { fields: fieldsIn(field), separator, isHashed: from === 'hash' }
 }
 
 /** Text before and after each document on its line: an update needs `{"doc":` and `}`. */
@@ -31,7 +53,7 @@ export interface Around {
 export interface ActionTemplate extends Around {
   readonly before: string
   /** `number`: that of the document. */
-  readonly id: 'none' | 'number' | { readonly field: string }
+  readonly id: 'none' | 'number' | IdRule
   readonly between: string
   readonly routing: { readonly field: string } | undefined
   /** Ends with the line feed. */
@@ -50,7 +72,7 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
   }
   return {
     before: ids.from === 'run' ? `${action}"_id":"${token}-` : `${action}"_id":"`,
-    id: ids.from === 'run' ? 'number' : { field: ids.field },
+    id: ids.from === 'run' ? 'number' : idRule(ids),
     between: routing === undefined ? '' : '","routing":"',
     routing,
     after: '"}}\n',
@@ -81,7 +103,7 @@ export function actionLine(
   let line = before
   if (id === 'number') line += document
   else if (id !== 'none') {
-    const value = idIn(json, id.field)
+    const value = idIn(json, id)
     if (typeof value !== 'string') return value
     line += escaped(value)
   }
@@ -93,11 +115,27 @@ export function actionLine(
   return line + after
 }
 
-/** The id that a document holds. */
-export function idIn(json: string, field: string): string | ActionProblem {
-  const value = scalar(json, field)
-  const problem = typeof value === 'string' ? idProblem(value) : undefined
-  return problem === undefined ? value : { problem, field }
+/** The id that the fields of a document make. */
+export function idIn(json: string, { fields, separator, isHashed }: IdRule): string | ActionProblem {
+  const values: string[] = []
+  for (const field of fields) {
+    const value = scalar(json, field)
+    if (typeof value !== 'string') return value
+    values.push(value)
+  }
+  const text = joined(values, separator)
+  // No UTF-8 tells one half of a surrogate pair from another.
+  const problem = isHashed ? unicodeProblem(text) : idProblem(text)
+  if (problem !== undefined) return { problem, field: fields.join(',') }
+  return isHashed ? createHash('sha256').update(text).digest('hex') : text
+}
+
+/** Several values never make the text of other values: a separator inside a value gets a backslash, as does a backslash. */
+function joined(values: readonly string[], separator: string): string {
+  const [first = '', ...others] = values
+  if (others.length === 0) return first
+  const part = (value: string) => value.replaceAll('\\', '\\\\').replaceAll(separator, () => `\\${separator}`)
+  return values.map(part).join(separator)
 }
 
 export function idProblem(id: string): string | undefined {
@@ -106,7 +144,7 @@ export function idProblem(id: string): string | undefined {
 
 /** A string's value or a number's digits. */
 export function scalar(json: string, field: string): string | ActionProblem {
-  const raw = topLevelField(json, field)
+  const raw = nestedField(json, field)
   if (raw === undefined) return { problem: 'is missing', field }
   if (raw.startsWith('"')) {
     const value = JSON.parse(raw) as string

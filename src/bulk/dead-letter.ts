@@ -4,7 +4,7 @@ import { type Operation, isOperation, operations } from '../operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../text/bytes.js'
 import { unicodeProblem } from '../text/unicode.js'
 import { lineProblem } from './judge-line.js'
-import { topLevelFields } from './top-level-field.js'
+import { topLevelFields } from './json-fields.js'
 import { wholeLines } from './frame-lines.js'
 
 /** A record without its document. A person may have edited it, so every part is checked and nothing else is used. */
@@ -71,7 +71,7 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
   if (!isOperation(operation)) return `its operation is not one of ${operations.join(', ')}`
   if (!isOrigin(origin)) return 'it has no origin with an input and the number of a document'
   const texts: Record<string, string> = {}
-  for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'routingField']) {
+  for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'idSeparator', 'routingField']) {
     const text = value(name)
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
@@ -80,7 +80,8 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
       return `its ${name} is not whole Unicode`
     texts[name] = text
   }
-  const { id, routing, ...destination } = texts
+  const { id, routing, ...others } = texts
+  const destination = value('ids') === 'hash' ? { ...others, ids: 'hash' as const } : others
   const [attempts, status, type] = [value('attempts'), value('status'), value('type')]
   return {
     operation,

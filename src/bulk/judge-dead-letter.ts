@@ -3,7 +3,7 @@ import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../flow.js'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
-import { type ActionProblem, idIn, idProblem, scalar } from './action-line.js'
+import { type ActionProblem, idIn, idProblem, idRule, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
 import { idInvalid, whyUnsendable } from './judge-line.js'
 
@@ -61,9 +61,10 @@ export function destinationOf({ destination }: Recorded, rules: ReplayRules): De
  */
 function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routing?: string } | ActionProblem {
   const { content, destination } = letter
-  const { idField, routingField } = destination
+  const { ids: from = 'field', idField: field, idSeparator, routingField } = destination
   const text = () => content.toString('utf8')
-  const id = letter.id ?? (idField === undefined ? undefined : idIn(text(), idField))
+  const separator = idSeparator === undefined ? {} : { separator: idSeparator }
+  const id = letter.id ?? (field === undefined ? undefined : idIn(text(), idRule({ from, field, ...separator })))
   const routing = letter.routing ?? (routingField === undefined ? undefined : scalar(text(), routingField))
   if (typeof id === 'object') return id
   if (typeof routing === 'object') return routing

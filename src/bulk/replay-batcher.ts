@@ -144,5 +144,6 @@ function newBatch(): OpenBatch<Refused[]> {
 function areAlike({ letter, ids, destination: one }: Resend, { destination: other, ...next }: Resend): boolean {
   const isSamePlace = one.index === other.index && one.pipeline === other.pipeline
   const areSameFields = one.idField === other.idField && one.routingField === other.routingField
-  return letter.operation === next.letter.operation && ids === next.ids && isSamePlace && areSameFields
+  const isSameId = one.ids === other.ids && one.idSeparator === other.idSeparator
+  return letter.operation === next.letter.operation && ids === next.ids && isSamePlace && areSameFields && isSameId
 }

@@ -115,7 +115,7 @@ function storedBy(
 ): { least: number; most: number } {
   const least = created + duplicate
   // Two documents with the same id of the user become one. One that is sent again after a kill may be updated or skipped.
-  return { least, most: least + updated + unknown + (ids.from === 'field' && onConflict === 'skip' ? skipped : 0) }
+  return { least, most: least + updated + unknown + ('field' in ids && onConflict === 'skip' ? skipped : 0) }
 }
 
 function failed({ guarded, index }: LoadedIndex, observed: string): SluiceError {

@@ -1,6 +1,6 @@
 /** Checks what a program passes. All throw SluiceError OPTION_INVALID, and INDEX_NAME_INVALID for a load. */
 import * as check from './option-checks.js'
-import type { Ids } from '../bulk/action-line.js'
+import { DEFAULT_SEPARATOR, type Ids } from '../bulk/action-line.js'
 import type {
   ConnectOptions,
   FreshCredentials,
@@ -14,6 +14,7 @@ import type {
 import { invalid } from './option-checks.js'
 import { checkIndexName } from './names.js'
 import { checksAt } from './describe-option.js'
+import { fieldsIn } from '../text/field-list.js'
 import { isObject } from '../text/parse-json.js'
 import { bulkFormOf, isOperation } from '../operation.js'
 
@@ -73,7 +74,7 @@ export function checkFreshCredentials(given: FreshCredentials): void {
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
   checkCsv(given)
-  const { ids = 'run', idField, runId, index, swapAlias, indexBody, checkQuery } = given
+  const { ids = 'run', idField = '', idSeparator, runId, index, swapAlias, indexBody, checkQuery } = given
   checkDocuments(given)
   const name = index ?? swapAlias
   if (name === undefined) throw invalid('index', 'is not set')
@@ -87,10 +88,13 @@ export function checkIngestOptions(given: IngestOptions): Ids {
     throw invalid('again', 'makes no new ids for a run with a name. Pass another name instead')
   if (runId !== undefined && ids === 'cluster') {
     const problem = 'promises that a repeated run stores nothing twice, which is impossible with ids of the cluster'
-    throw invalid('runId', `${problem}. Use ids 'run' or 'field', or no name`)
+    throw invalid('runId', `${problem}. Use ids 'run', 'field' or 'hash', or no name`)
   }
   checkSpool(given)
-  return ids === 'field' ? { from: ids, field: idField ?? '' } : { from: ids }
+  if (ids === 'run' || ids === 'cluster') return { from: ids }
+  // The default has no name in checkpoints and dead letters.
+  const isUsual = idSeparator === undefined || idSeparator === DEFAULT_SEPARATOR
+  return { from: ids, field: idField, ...(isUsual ? {} : { separator: idSeparator }) }
 }
 
 function checkCsv({ csv: given, format, pick }: IngestOptions): void {
@@ -126,6 +130,7 @@ type Documents =
   | 'checkHits'
   | 'ids'
   | 'idField'
+  | 'idSeparator'
   | 'op'
   | 'pipeline'
 
@@ -134,19 +139,22 @@ export function checkDocuments(
   given: { readonly [K in Documents]?: unknown },
   said = (name: Documents): string => name,
 ): void {
-  const { index, swapAlias, ids = 'run', idField, op, pipeline } = given
+  const { index, swapAlias, ids = 'run', idField, idSeparator, op, pipeline } = given
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
   const name = index ?? swapAlias
   if (typeof name === 'string') checkIndexName(name)
   const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
   if (swapAlias === undefined && alone !== undefined) throw invalid(said(alone), `needs ${said('swapAlias')}`)
-  if (ids === 'field' && idField === undefined) throw invalid(said('ids'), `is 'field' and needs ${said('idField')}`)
-  if (ids !== 'field' && idField !== undefined)
-    throw invalid(said('idField'), `needs ${said('ids')} 'field', not '${String(ids)}'`)
+  const isOfFields = ids === 'field' || ids === 'hash'
+  if (isOfFields && idField === undefined) throw invalid(said('ids'), `is '${ids}' and needs ${said('idField')}`)
+  if (!isOfFields && idField !== undefined)
+    throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
+  if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
+    throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
   if (!isOperation(op) || !bulkFormOf(op).changes) return
-  if (ids !== 'field')
-    throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field'`)
+  if (!isOfFields)
+    throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
   if (swapAlias !== undefined)
     throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
   if (pipeline !== undefined)
@@ -165,6 +173,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   op: said,
   ids: said,
   idField: said,
+  idSeparator: said,
   routingField: said,
   format: said,
   csv: said,

@@ -201,10 +201,10 @@ export interface DocumentOptions {
   /**
    * Default `create`: never overwrites, and is the only operation for data streams. `index` replaces a document with the same id.
    * `update` changes the given fields of a stored document, and `upsert` also creates one. `delete` deletes the document with the id.
-   * These three need `ids: 'field'`.
+   * These three need `ids: 'field'` or `'hash'`.
    */
   readonly op?: Operation | undefined
-  /** Top-level field that holds the routing value. */
+  /** Field that holds the routing value: a path, as in `customer.region`. */
   readonly routingField?: string | undefined
   /** Ingest pipeline. Default: the index's own. */
   readonly pipeline?: string | undefined
@@ -320,8 +320,8 @@ export interface IngestOptions
   readonly index?: string | undefined
   /**
    * Source of `_id`s. Default `run`: Sluice makes ids, so that a retry or a resume stores nothing twice. Another run
-   * makes other ids, unless both have the same `runId`. `field` needs `idField`. With `cluster`, documents without an
-   * answer count as `unknown`, and Sluice does not send them again.
+   * makes other ids, unless both have the same `runId`. `field` and `hash` need `idField`: the values of its fields, or the
+   * SHA-256 of these in hex. With `cluster`, documents without an answer count as `unknown`, and Sluice does not send them again.
    */
   readonly ids?: Ids['from'] | undefined
   /**
@@ -329,12 +329,17 @@ export interface IngestOptions
    * Elastic's managed ingest endpoint. With other ids Sluice always does. Default false.
    */
   readonly resendUnknown?: boolean | undefined
-  /** Top-level field with the id: a string or number of at most 512 bytes. Documents without it are rejected. */
+  /**
+   * Fields with strings or numbers that make the id, as in `branch,order.no`. A dot leads into an object or is part of a name, and `\,`
+   * is a comma in a name. Without one of them, or with more than 512 bytes, a document is rejected.
+   */
   readonly idField?: string | undefined
+  /** One visible ASCII character between the values of several fields. In a value it gets a backslash. Default `|`. */
+  readonly idSeparator?: string | undefined
   /**
    * Writes stdin to the state folder and loads it from there, so that a run can continue although stdin cannot be
    * read twice. If the load stops, Sluice still takes stdin to its end. A producer that repeats its data is loaded
-   * again, unless `runId` or `ids: 'field'` makes the ids the same. Needs `stateDir`. Default false.
+   * again, unless `runId`, `ids: 'field'` or `'hash'` makes the ids the same. Needs `stateDir`. Default false.
    */
   readonly spool?: boolean | undefined
   /**
@@ -366,7 +371,7 @@ interface RowsRead {
 }
 
 /** Options that the dead letters contain. */
-type InLetters = 'op' | 'ids' | 'idField' | 'routingField' | 'format' | 'pick' | 'csv'
+type InLetters = 'op' | 'ids' | 'idField' | 'idSeparator' | 'routingField' | 'format' | 'pick' | 'csv'
 
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<IngestOptions, 'source' | InLetters | keyof GuardedOptions> {

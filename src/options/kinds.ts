@@ -7,6 +7,7 @@ import type { RejectionLimit } from '../flow.js'
 import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js'
 import * as check from './option-checks.js'
 import { isWebAddress } from './urls.js'
+import { fieldsIn } from '../text/field-list.js'
 import { isQuoted } from '../text/quotes.js'
 
 export interface Kind<T> {
@@ -40,6 +41,22 @@ export function kind<T>(label: string | undefined, isFit: check.Check, read: (te
 
 export function text(isFit: check.Check = check.name) {
   return kind(undefined, isFit, value => (value === '' ? new Problem('is empty') : value))
+}
+
+/** A list of fields, as the library takes it too. */
+export function fieldList() {
+  const isFit = (value: unknown) => check.name(value) ?? (fieldsIn(String(value)).includes('') ? noName : undefined)
+  return kind('field,…', isFit, fitting(isFit))
+}
+
+const noName = 'has a field without a name'
+
+/** Sluice puts a backslash before a separator inside a value. A quote would need one too. */
+export function separator() {
+  const isFit = (value: unknown) =>
+    check.string(value) ??
+    (/^[!#-[\]-~]$/.test(String(value)) ? undefined : 'is not one visible ASCII character other than \\ and "')
+  return kind('char', isFit, fitting(isFit))
 }
 
 /** Reads the path of an output file. Stdout is only for the result. */

@@ -7,6 +7,7 @@ import type { ConnectSection, InstanceSection, Load, ProxySection, TableSection 
 import { invalid, isUrl } from './option-checks.js'
 import { tablesIn } from './names.js'
 import { isWebAddress } from './urls.js'
+import { fieldsIn } from '../text/field-list.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
@@ -46,8 +47,10 @@ function completeForTables(given: IngestOptions): IngestOptions {
     throw invalid('pick', 'selects an array inside a JSON document, but a table is not a JSON document')
   const { fields } = given.table ?? {}
   checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
-  if (fields !== undefined && idField !== 'sys_id' && !fields.includes(idField))
-    throw invalid('idField', `is '${idField}', which is not in fields`)
+  const isRead = (name: string) =>
+    name === 'sys_id' || fields?.some(field => `${name}.`.startsWith(`${field}.`)) !== false
+  const unread = fieldsIn(idField).find(name => !isRead(name))
+  if (unread !== undefined) throw invalid('idField', `is '${unread}', which is not in fields`)
   return { ...given, ids, idField, op }
 }
 

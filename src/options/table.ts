@@ -124,17 +124,23 @@ export const table = {
       first: ['ingest'],
     },
   ),
-  ids: documents(kinds.choice('run', 'field', 'cluster'), 'ids from Sluice, a field, or the cluster', {
-    default: 'run',
+  ids: documents(
+    kinds.choice('run', 'field', 'hash', 'cluster'),
+    'ids from Sluice, fields, a hash of fields, or the cluster',
+    {
+      default: 'run',
+      commands: ['ingest', 'serve'],
+      first: true,
+    },
+  ),
+  idField: documents(kinds.fieldList(), 'fields that make the id, as in branch,order.no. With --ids field or hash', {
     commands: ['ingest', 'serve'],
     first: true,
   }),
-  idField: documents(kinds.text(), 'field that holds the id, with --ids field', {
-    label: 'field',
+  idSeparator: documents(kinds.separator(), 'character between the values of several id fields. Default: |', {
     commands: ['ingest', 'serve'],
-    first: true,
   }),
-  routingField: documents(kinds.text(), 'field that holds the routing value of the document', {
+  routingField: documents(kinds.text(), 'field that holds the routing value of the document, as in customer.region', {
     label: 'field',
     commands: ['ingest', 'serve'],
   }),
@@ -227,7 +233,7 @@ export const table = {
   }),
   spool: runs(
     kinds.toggle(),
-    'write stdin to the state folder first, so that an interrupted run can continue. If stdin repeats data, Sluice stores it twice. --run-id or --ids field prevents this',
+    'write stdin to the state folder first, so that an interrupted run can continue. If stdin repeats data, Sluice stores it twice. --run-id, --ids field or --ids hash prevents this',
   ),
   spoolLimit: runs(
     kinds.size({ min: 1_000_000, max: 1e15 }, { max: MOST }),

@@ -47,8 +47,16 @@ function destinationOf(index: string, { pipeline, ids, routingField }: DocumentS
   return {
     index,
     ...(pipeline === undefined ? {} : { pipeline }),
-    ...(ids.from === 'field' ? { idField: ids.field } : {}),
+    ...('field' in ids ? idFields(ids) : {}),
     ...(routingField === undefined ? {} : { routingField }),
+  }
+}
+
+function idFields({ from, field, separator }: Extract<DocumentSection['ids'], { field: string }>) {
+  return {
+    ...(from === 'hash' ? { ids: from } : {}),
+    idField: field,
+    ...(separator === undefined ? {} : { idSeparator: separator }),
   }
 }
 

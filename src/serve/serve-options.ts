@@ -46,7 +46,7 @@ export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
   /** Accept documents even if the cluster cannot be reached at the start. By default that failure is thrown. */
   readonly acceptAnyway?: boolean | undefined
   /** Document ids. `cluster` is not possible: a killed process would double the documents of its last requests. */
-  readonly ids?: 'run' | 'field' | undefined
+  readonly ids?: 'run' | 'field' | 'hash' | undefined
   /** Called for every event. A function that throws is not called again. */
   readonly onEvent?: ((event: ServeEvent) => void) | undefined
 }

@@ -105,8 +105,17 @@ function absolute(name: string): string {
 
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
   const { op, ids, routingField, pipeline } = documents
-  const idField = ids.from === 'field' ? ids.field : undefined
-  const given = { op, ids: ids.from, format: inputs.format, idField, routingField, pipeline, pick: inputs.pick }
+  const { field: idField, separator: idSeparator } = 'field' in ids ? ids : {}
+  const given = {
+    op,
+    ids: ids.from,
+    format: inputs.format,
+    idField,
+    idSeparator,
+    routingField,
+    pipeline,
+    pick: inputs.pick,
+  }
   return Object.fromEntries(
     [...Object.entries(given), ...howCsvIsRead(inputs)].filter(
       (entry): entry is [string, string] => entry[1] !== undefined,

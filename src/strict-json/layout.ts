@@ -19,7 +19,7 @@ export const ROUTING_FIELD = 6 * TEXT_BYTES
 export const PIECE_BYTES = 4096
 export const MARKS = 4096
 /** What is checked lies behind this, and has so many bytes behind it: its last piece is read to the end, and further. */
-export const INPUT_START = 2 * PIECE_BYTES
+export const INPUT_START = 3 * PIECE_BYTES
 export const INPUT_SLACK_BYTES = PIECE_BYTES + SLACK_BYTES
 
 /** Elasticsearch refuses a whole request for one longer id. */

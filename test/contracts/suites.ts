@@ -1,5 +1,6 @@
 import { describeDoctor } from './doctor.suite.js'
 import { describeDocuments } from './documents.suite.js'
+import { describeFieldIds } from './field-ids.suite.js'
 import { describeIdentity } from './identity.suite.js'
 import { describeIds } from './ids.suite.js'
 import { describeRefusals } from './refusals.suite.js'
@@ -23,5 +24,6 @@ export const suitesOfVersions: readonly Suite[] = [
   describeSwap,
   describeRuns,
   describeIds,
+  describeFieldIds,
 ]
 export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity]

@@ -16,7 +16,7 @@ export const house: Readonly<Record<string, Part>> = {
   'strict-json': { imports: '', doors: 'assembly/fields assembly/json assembly/marks assembly/strings layout' },
   checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
-  text: { imports: '', doors: 'bytes misplaced parse-json json-fault quotes refused-line unicode visible' },
+  text: { imports: '', doors: 'bytes field-list misplaced parse-json json-fault quotes refused-line unicode visible' },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   source: {

@@ -58,7 +58,21 @@ const oddLines = [
   '{"0123456789abcdef":"0123456789abcdef0123456789abcde\\"0123456789abcdef"}',
 ]
 
-const keys = ['id', 'id', 'tenant', 'ID', 'i\\u0064', 'id ', 'ids', '', 'é', 'a:b', 'a longer key than sixteen bytes']
+const keys = [
+  'id',
+  'id',
+  'tenant',
+  'tenant',
+  'tenant.id',
+  'ID',
+  'i\\u0064',
+  'id ',
+  'ids',
+  '',
+  'é',
+  'a:b',
+  'a longer key than sixteen bytes',
+]
 const ids = [
   '"a"',
   '7',
@@ -69,6 +83,9 @@ const ids = [
   '"a\\nb"',
   '[1]',
   '{"id":1}',
+  '{"id":"a|b","tenant":{"id":2}}',
+  '"a|b"',
+  '"|"',
   `"${'y'.repeat(512)}"`,
   `"${'z'.repeat(513)}"`,
   '"é😀"',

@@ -27,6 +27,7 @@ const same = {
   op: 'op',
   ids: 'ids',
   idField: 'idField',
+  idSeparator: 'idSeparator',
   resendUnknown: 'resendUnknown',
   routingField: 'routingField',
   pipeline: 'pipeline',

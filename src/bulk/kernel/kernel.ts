@@ -6,20 +6,27 @@ import {
   BEFORE,
   BETWEEN,
   CLOSING,
+  FIELDS,
+  FIELD_BYTES,
+  FIRST_STATE,
   ID_IN_FIELD,
   ID_NONE,
   ID_NUMBER,
+  ID_OF_PARTS,
+  MOST_FIELDS,
   OPENING,
+  ROUND_CONSTANTS,
   STOP_FULL,
   STOP_LINE,
 } from './layout.js'
 import type { KernelMemory } from './memory.js'
+import { firstState, roundConstants } from './sha256-constants.js'
 import { ID_FIELD, LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START } from '../../strict-json/layout.js'
 import { compile, type Global, webAssembly } from '../../web-assembly.js'
 
 /** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */
 interface Exports {
-  prepare(id: number, isRouted: number): void
+  prepare(id: number, isRouted: number, isOfParts: number, idFields: number, separator: number, isHashed: number): void
   frame(
     from: number,
     to: number,
@@ -84,30 +91,43 @@ class Kernel {
   constructor(memory: KernelMemory, exports: Exports) {
     this.#memory = memory
     this.#bytes = Buffer.from(memory.memory.buffer)
+    this.#bytes.set(new Uint8Array(firstState.buffer), FIRST_STATE)
+    this.#bytes.set(new Uint8Array(roundConstants.buffer), ROUND_CONSTANTS)
     this.#exports = exports
   }
 
   /** Sets the action lines of one input. If they are too unusual, the kernel frames no line. */
-  prepare({ before, id, between, routing, after, opening, closing }: ActionTemplate): void {
-    const idField = typeof id === 'object' ? id.field : ''
+  prepare(template: ActionTemplate): void {
+    const { before, id, between, routing, after, opening, closing } = template
+    const rule = typeof id === 'object' ? id : undefined
+    const isOfParts = !isFlat(template)
+    const fields = rule?.fields ?? []
+    const paths = isOfParts ? [...fields, ...(routing === undefined ? [] : [routing.field])] : []
     const texts: [number, string][] = [
       [BEFORE, before],
       [BETWEEN, between],
       [AFTER, after],
       [OPENING, opening],
       [CLOSING, closing],
-      [ID_FIELD, idField],
-      [ROUTING_FIELD, routing?.field ?? ''],
+      [ID_FIELD, isOfParts ? '' : (fields[0] ?? '')],
+      [ROUTING_FIELD, isOfParts ? '' : (routing?.field ?? '')],
     ]
-    this.#isPrepared = texts.every(([at, text]) => this.#layDown(at, text))
-    const kind = typeof id === 'object' ? ID_IN_FIELD : id === 'number' ? ID_NUMBER : ID_NONE
-    this.#exports.prepare(kind, routing === undefined ? 0 : 1)
+    this.#isPrepared =
+      paths.length <= MOST_FIELDS &&
+      texts.every(([at, text]) => this.#layDown(at, text, LONGEST_TEXT_BYTES)) &&
+      paths.every((path, at) => this.#layDown(FIELDS + at * FIELD_BYTES, path, FIELD_BYTES - TEXT_START))
+    const ofField = isOfParts ? ID_OF_PARTS : ID_IN_FIELD
+    const kind = rule !== undefined ? ofField : id === 'number' ? ID_NUMBER : ID_NONE
+    const separator = rule?.separator.charCodeAt(0) ?? 0
+    const isHashed = rule?.isHashed === true
+    const { prepare } = this.#exports
+    prepare(kind, Number(routing !== undefined), Number(isOfParts), fields.length, separator, Number(isHashed))
   }
 
-  #layDown(at: number, text: string): boolean {
+  #layDown(at: number, text: string, longest: number): boolean {
     const bytes = Buffer.from(text)
     // Half of a surrogate pair has no UTF-8, and would be taken for another character.
-    if (bytes.length > LONGEST_TEXT_BYTES || bytes.toString() !== text) return false
+    if (bytes.length > longest || bytes.toString() !== text) return false
     this.#bytes.writeUInt32LE(bytes.length, at)
     bytes.copy(this.#bytes, at + TEXT_START)
     return true
@@ -154,6 +174,13 @@ class Kernel {
   holds({ bytes }: Slot): boolean {
     return bytes.buffer === this.#bytes.buffer
   }
+}
+
+/** Whether id and routing are values of top-level fields as they stand: the kernel finds these while it checks a line. */
+function isFlat({ id, routing }: ActionTemplate): boolean {
+  const rule = typeof id === 'object' ? id : undefined
+  const paths = [...(rule?.fields ?? []), ...(routing === undefined ? [] : [routing.field])]
+  return rule?.isHashed !== true && (rule?.fields.length ?? 0) < 2 && !paths.some(path => path.includes('.'))
 }
 
 const LINE_FEED = 0x0a

@@ -2,7 +2,7 @@
  * What both sides of the kernel agree on, beside what the strict check needs (src/strict-json/layout.ts). Read by TypeScript and by
  * AssemblyScript alike: whole numbers only.
  *
- * The memory holds, in this order: the texts of the action line, the marks, the area of checksums, the input area, two more of them that files are read into,
+ * The memory holds, in this order: the texts of the action line, the marks, the area of checksums, the fields of ids and their hash, the input area, two more of them that files are read into,
  * the slots that bodies are framed in.
  */
 
@@ -21,10 +21,25 @@ export const NUMBER_END = 7 * TEXT_BYTES + 32
 /** Behind the marks: the area that checksums of the memory's bytes use (src/checksum). */
 export const CHECKSUM = 5120
 
+/** Paths of the fields that are looked for anywhere in a document, each with its length first, and then its text. */
+export const FIELDS = 8192
+export const FIELD_BYTES = 256
+export const MOST_FIELDS = 8
+/** Text to hash, with room for the padding and for what a copy writes too much. */
+export const HASHED = 10240
+export const LONGEST_HASHED = 1024
+/** State and constants of SHA-256. */
+export const HASH_STATE = 11520
+export const FIRST_STATE = 11552
+export const ROUNDS = 64
+export const ROUND_CONSTANTS = 11584
+export const SCHEDULE = 11840
+
 /** Where the id comes from. */
 export const ID_NONE = 0
 export const ID_NUMBER = 1
 export const ID_IN_FIELD = 2
+export const ID_OF_PARTS = 3
 
 /** Why the kernel stopped: all lines are framed, or as many as were asked for. */
 export const STOP_DONE = 0

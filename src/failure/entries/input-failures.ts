@@ -222,7 +222,9 @@ export const inputEntries = {
     observed:
       'Documents get the id "undefined" or "null" and overwrite each other. Or an error reports an id of more than 512 bytes.',
     causes: ['The field is missing, empty, null, or not a string or number.', 'The id has more than 512 bytes.'],
-    fixes: ['Choose another --id-field, or let Sluice make the ids (--ids run).'],
+    fixes: [
+      'Choose other fields (--id-field), or let Sluice make the ids (--ids run). If the values are too long, hash them (--ids hash).',
+    ],
     example: { field: 'event_id', problem: 'is missing' },
   },
   DEAD_LETTER_BROKEN: {

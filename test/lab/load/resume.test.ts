@@ -155,6 +155,24 @@ describe('an interrupted run', () => {
     expect((await load(path('a.ndjson'))).status).toBe('finished')
   })
 
+  test('is refused with ids from other fields, or made in another way', async () => {
+    await writeFile(path('a.ndjson'), lines(300).replaceAll('}', ',"text":"x"}'))
+    const byFields = { ids: 'field', idField: 'n,text' } as const
+    await interrupted(path('a.ndjson'), 100, byFields)
+    for (const [more, change] of [
+      [{ idField: 'text,n' }, 'idField was n,text but is now text,n'],
+      [{ idSeparator: '-' }, 'idSeparator was not set but is now -'],
+      [{ ids: 'hash' }, 'ids was field but is now hash'],
+    ] as const)
+      expect(await codeOf(load(path('a.ndjson'), { ...byFields, ...more }))).toContain(change)
+    // The default is the same, whoever names it.
+    expect(await load(path('a.ndjson'), { ...byFields, idSeparator: '|' })).toMatchObject({
+      status: 'finished',
+      rejected: 0,
+    })
+    expect(lab.control.count(index)).toBe(300)
+  })
+
   test('with ids of the cluster says that documents may be doubled, where that may be', async () => {
     await writeFile(path('a.ndjson'), lines(300))
     await interrupted(path('a.ndjson'), 100, { ids: 'cluster' })

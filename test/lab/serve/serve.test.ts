@@ -1,4 +1,5 @@
 /** A receiver of webhooks behind the lab's inbound entry. */
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -37,6 +38,21 @@ describe('what is posted', () => {
     expect(seen.filter(({ at }) => at === 'inbound')).toHaveLength(4)
     const atCluster = seen.filter(({ at }) => at === 'cluster').map(({ from }) => from)
     expect(lab.line.staticIps).toEqual(expect.arrayContaining(atCluster))
+  })
+
+  test('gets ids from several fields, nested ones too, or from their hash', async () => {
+    const row = (branch: string, n: number) => `{"branch":"${branch}","order":{"no":9007199254740993123},"n":${n}}\n`
+    for (const [ids, id] of [
+      ['field', 'DE|9007199254740993123'],
+      ['hash', createHash('sha256').update('DE|9007199254740993123').digest('hex')],
+    ] as const) {
+      await using serving = await start({ ids, idField: 'branch,order.no', op: 'index', stateDir: path(ids) })
+      expect((await post(row('DE', 1) + row('FR', 1))).status).toBe(202)
+      expect((await post(`[${row('DE', 2)},{"branch":"DE"}]`, json)).status).toBe(202)
+      expect(await serving.close()).toMatchObject({ created: 2, updated: 1, rejected: 1 })
+      expect(String(lab.control.source(index, id))).toBe(row('DE', 2).trimEnd())
+    }
+    expect(lab.control.count(index)).toBe(4)
   })
 
   test('without any document is answered, and stores nothing', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { type ActionOptions, actionTemplate } from '../../../src/bulk/action-line.js'
@@ -123,7 +124,14 @@ const allActions: readonly ActionOptions[] = [
   { operation: 'create', ids: { from: 'field', field: 'id' }, routingField: 'tenant' },
   { operation: 'upsert', ids: { from: 'field', field: 'id' } },
   { operation: 'delete', ids: { from: 'field', field: 'id' } },
+  { operation: 'index', ids: { from: 'field', field: 'id,tenant' } },
+  { operation: 'update', ids: { from: 'field', field: 'tenant.id,id', separator: '-' }, routingField: 'id' },
+  { operation: 'create', ids: { from: 'hash', field: 'id' }, routingField: 'tenant.tenant.id' },
+  { operation: 'delete', ids: { from: 'hash', field: 'id,tenant.id' } },
+  { operation: 'create', ids: { from: 'run' }, routingField: 'tenant.id' },
   // These the kernel cannot look for.
+  { operation: 'create', ids: { from: 'field', field: 'id,id,id,id,id,id,id,id,id' } },
+  { operation: 'create', ids: { from: 'field', field: `id,${'x'.repeat(300)}` } },
   { operation: 'create', ids: { from: 'field', field: 'quoted "id"' } },
   { operation: 'create', ids: { from: 'field', field: '\ud800' } },
   { operation: 'create', ids: { from: 'field', field: 'x'.repeat(600) } },
@@ -182,6 +190,8 @@ describe('the kernel and plain JavaScript', () => {
 describe('the kernel', () => {
   const limits = { bodyBytes: 1000, documents: 1000, lineBytes: 1000 }
 
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
   function kernelWith(actions: Partial<ActionOptions> = {}, slots = 2, slotBytes = 1000) {
     const memory = kernelMemory(slots, slotBytes)
     const kernel = openKernel(memory)
@@ -207,6 +217,51 @@ describe('the kernel', () => {
       '{"create":{"_id":"a","routing":"1.50"}}\n{"id":"a","r":1.50}\r\n' +
         '{"create":{"_id":"-0","routing":"b"}}\n{"r":"b","id":-0}\n',
     )
+  })
+
+  test('makes ids of several fields, wherever they lie, and their hashes', () => {
+    const lines = Buffer.from(
+      '{"n":[{"id":0}],"a":{"b":[{"id":1},"]"],"x":{}},"a":{"b.id" : 9007199254740993123 },"id":"é"}\n' +
+        '{"a.b":{"id":-1.50},"id":"|"}\n',
+    )
+    const framed = (from: 'field' | 'hash') => {
+      const { kernel, slots } = kernelWith({ ids: { from, field: 'a.b.id,id' }, routingField: 'a.b.id' })
+      const [body = Buffer.alloc(0)] = slots
+      kernel.load(lines)
+      const { bodyBytes, stop } = kernel.frame(0, lines.length, body, 0, limits, 1)
+      return { stop, action: body.toString('utf8', 0, bodyBytes).split('\n')[0] }
+    }
+    expect(framed('field')).toEqual({
+      stop: 'line',
+      action: '{"create":{"_id":"9007199254740993123|é","routing":"9007199254740993123"}}',
+    })
+    expect(framed('hash')).toEqual({
+      stop: 'line',
+      action: `{"create":{"_id":"${sha256('9007199254740993123|é')}","routing":"9007199254740993123"}}`,
+    })
+  })
+
+  test('hashes text of every length, as other programs do', () => {
+    const { kernel, slots } = kernelWith({ ids: { from: 'hash', field: 'a' } }, 2, 10_000)
+    const [slot = Buffer.alloc(0)] = slots
+    for (let length = 1; length <= 1030; length += length < 200 ? 1 : 7) {
+      // Half of the last character would be no UTF-8.
+      const text = Buffer.from('abcdefghijklmnopqrstuvwxyz é😀'.repeat(40).slice(0, length)).toString()
+      const line = Buffer.from(`{"a":"${text}"}\n`)
+      kernel.load(line)
+      const { bodyBytes, documents } = kernel.frame(
+        0,
+        line.length,
+        slot,
+        0,
+        { ...limits, bodyBytes: 10_000, lineBytes: 5000 },
+        1,
+      )
+      const isShort = Buffer.byteLength(text) <= 1024
+      expect(documents).toBe(isShort ? 1 : 0)
+      const action = slot.toString('utf8', 0, bodyBytes).split('\n')[0]
+      if (isShort) expect(action).toBe(`{"create":{"_id":"${sha256(text)}"}}`)
+    }
   })
 
   test('puts text around documents, with the line end behind it', () => {

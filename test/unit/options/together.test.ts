@@ -21,8 +21,10 @@ describe('options that contradict each other', () => {
     [{ cert: 'c.pem' }, '--cert: needs --key beside it'],
     [{ key: 'k.pem' }, '--key: needs --cert beside it'],
     [{ ids: 'field' }, "--ids: is 'field' and needs --id-field"],
-    [{ idField: 'sku' }, "--id-field: needs --ids 'field', not 'run'"],
-    [{ op: 'update' }, "--op: is 'update', so each line must name a document. Set --ids to 'field'"],
+    [{ idField: 'sku' }, "--id-field: needs --ids 'field' or 'hash', not 'run'"],
+    [{ ids: 'hash' }, "--ids: is 'hash' and needs --id-field"],
+    [{ ids: 'field', idField: 'sku', idSeparator: '-' }, '--id-separator: needs several fields in --id-field'],
+    [{ op: 'update' }, "--op: is 'update', so each line must name a document. Set --ids to 'field' or 'hash'"],
     [
       { op: 'delete', ids: 'field', idField: 'id', swapAlias: 'a' },
       "--op: is 'delete', but --swap-alias fills a new, empty index",

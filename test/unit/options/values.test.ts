@@ -67,6 +67,9 @@ describe('a value that cannot be used is shown with what is wrong', () => {
     ['concurrency', '0', "--concurrency: '0' is not between 1 and 256"],
     ['concurrency', 'four', "--concurrency: 'four' is not a whole number"],
     ['op', 'remove', "--op: 'remove' is not one of create, index, update, upsert, delete"],
+    ['idField', 'a,,b', "--id-field: 'a,,b' has a field without a name"],
+    ['idSeparator', '::', `--id-separator: '::' is not one visible ASCII character other than \\ and "`],
+    ['idSeparator', '\\', `--id-separator: '\\' is not one visible ASCII character other than \\ and "`],
     ['maxRejected', '101%', "--max-rejected: '101%' is neither a count such as 100 nor a share such as 1%"],
     [
       'staticIps',

@@ -9,6 +9,7 @@ import {
   CLOSING,
   ID_IN_FIELD,
   ID_NUMBER,
+  ID_OF_PARTS,
   OPENING,
   STOP_BLANK,
   STOP_DONE,
@@ -27,7 +28,9 @@ import { afterSpace, endOfObject, endOfObjectWithFields } from '../../../strict-
 import { noMarks } from '../../../strict-json/assembly/marks'
 import { noEscape } from '../../../strict-json/assembly/strings'
 import { TEXT_START } from '../../../strict-json/layout'
+import { copy } from './copy'
 import { countUp, digits, numberFrom, writeNumber } from './document-number'
+import { findParts, idBytes, routingBytes, wantParts, writeId, writeRouting } from './parts'
 
 const LINE_FEED: u8 = 0x0a
 
@@ -42,18 +45,24 @@ export let documents: u32 = 0
 let id: u32 = 0
 let isRouted = false
 let looksForFields = false
+let looksForParts = false
 /** Bytes of the texts that go with each document, and of those among them that go around it. */
 let textBytes: usize = 0
 let aroundBytes: usize = 0
 
-/** Chooses what goes into action lines. Their texts have been laid down. */
-export function prepare(idKind: u32, routed: bool): void {
+/**
+ * Chooses what goes into action lines. Their texts have been laid down. `parts`: id and routing lie anywhere in a document, and so
+ * many fields make the id, with `separator` between them.
+ */
+export function prepare(idKind: u32, routed: bool, parts: bool, idFields: u32, separator: u32, hashed: bool): void {
   id = idKind
   isRouted = routed
+  looksForParts = parts
+  wantParts(idFields, parts && routed, separator, hashed)
   aroundBytes = bytesOf(OPENING) + bytesOf(CLOSING)
   textBytes = bytesOf(BEFORE) + bytesOf(BETWEEN) + bytesOf(AFTER) + aroundBytes
-  looksForFields = idKind == ID_IN_FIELD || routed
-  wantFields(idKind == ID_IN_FIELD, routed)
+  looksForFields = !parts && (idKind == ID_IN_FIELD || routed)
+  wantFields(idKind == ID_IN_FIELD, looksForFields && routed)
 }
 
 /**
@@ -88,6 +97,10 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
       stop = STOP_LINE
       break
     }
+    if (looksForParts && !findParts(start)) {
+      stop = STOP_LINE
+      break
+    }
     const lineBytes = end + 1 - line
     if (out - body + addedBytes() + lineBytes > room) {
       stop = STOP_FULL
@@ -114,7 +127,8 @@ function addedBytes(): usize {
   let bytes = textBytes
   if (id == ID_NUMBER) bytes += digits
   else if (id == ID_IN_FIELD) bytes += idEnd - idStart
-  if (isRouted) bytes += routingEnd - routingStart
+  if (looksForParts) bytes += idBytes + routingBytes
+  else if (isRouted) bytes += routingEnd - routingStart
   return bytes
 }
 
@@ -124,9 +138,10 @@ function writeAction(to: usize): usize {
   let at = writeText(to, BEFORE)
   if (id == ID_NUMBER) at = writeNumber(at)
   else if (id == ID_IN_FIELD) at = write(at, idStart, idEnd)
+  else if (id == ID_OF_PARTS) at = writeId(at)
   if (isRouted) {
     at = writeText(at, BETWEEN)
-    at = write(at, routingStart, routingEnd)
+    at = looksForParts ? writeRouting(at) : write(at, routingStart, routingEnd)
   }
   return writeText(at, AFTER)
 }
@@ -158,20 +173,4 @@ function write(to: usize, from: usize, end: usize): usize {
 @inline
 function bytesOf(text: usize): usize {
   return <usize>load<u32>(text)
-}
-
-/** 64 bytes at a time, so up to 63 more than asked for. */
-// @ts-ignore: decorator
-@inline
-function copy(to: usize, from: usize, bytes: usize): void {
-  for (let at: usize = 0; at < bytes; at += 64) {
-    const first = v128.load(from + at)
-    const second = v128.load(from + at, 16)
-    const third = v128.load(from + at, 32)
-    const fourth = v128.load(from + at, 48)
-    v128.store(to + at, first)
-    v128.store(to + at, second, 16)
-    v128.store(to + at, third, 32)
-    v128.store(to + at, fourth, 48)
-  }
 }

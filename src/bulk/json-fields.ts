@@ -1,18 +1,32 @@
+/** Finds fields in the text of a JSON object. Raw, because JSON.parse would round a 19-digit id. */
+
 /**
- * Returns the raw JSON text of a top-level field's value, if the object has it. The first of duplicate keys counts.
- * The text must be a valid JSON object. Raw, because JSON.parse would round a 19-digit id.
+ * Returns the raw JSON text of the value at a path: `order.no` is in `{"order":{"no":1}}` and in `{"order.no":1}`, as in
+ * Elasticsearch. The first of several counts. No path leads into an array. The text must be a valid JSON object.
  */
-export function topLevelField(text: string, name: string): string | undefined {
-  let at = skipSpace(text, text.indexOf('{') + 1)
+export function nestedField(text: string, path: string): string | undefined {
+  return valueAt(text, text.indexOf('{'), path)
+}
+
+function valueAt(text: string, object: number, path: string): string | undefined {
+  let at = skipSpace(text, object + 1)
   while (text[at] === '"') {
     const keyEnd = endOfString(text, at)
-    const key = text.slice(at, keyEnd)
-    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1)
-    const valueEnd = endOfValue(text, valueStart)
-    if (isKey(key, name)) return text.slice(valueStart, valueEnd)
-    at = skipSpace(text, skipSpace(text, valueEnd) + 1)
+    const raw = text.slice(at, keyEnd)
+    const from = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    if (isKey(raw, path)) return text.slice(from, endOfValue(text, from))
+    const rest = text[from] === '{' ? restBehind(raw, path) : undefined
+    const found = rest === undefined ? undefined : valueAt(text, from, rest)
+    if (found !== undefined) return found
+    at = skipSpace(text, skipSpace(text, endOfValue(text, from)) + 1)
   }
   return undefined
+}
+
+/** Returns the path inside the value of this key. Undefined if the key does not begin the path. */
+function restBehind(raw: string, path: string): string | undefined {
+  const key = raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1)
+  return path.startsWith(key) && path[key.length] === '.' ? path.slice(key.length + 1) : undefined
 }
 
 /**
