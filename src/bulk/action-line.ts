@@ -81,8 +81,14 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
 }
 
 /** The id of Sluice's own that a document gets, whatever it holds. */
-export function ownId({ id, before }: ActionTemplate, document: number): string | undefined {
-  return id === 'number' ? before.slice(before.lastIndexOf('"') + 1) + document : undefined
+export function ownId(template: ActionTemplate, document: number): string | undefined {
+  const start = ownIdStart(template)
+  return start === undefined ? undefined : start + document
+}
+
+/** Returns what the ids of Sluice's own begin with. The rest is the number of the document. */
+export function ownIdStart({ id, before }: ActionTemplate): string | undefined {
+  return id === 'number' ? before.slice(before.lastIndexOf('"') + 1) : undefined
 }
 
 /** The reason not to send a document. */

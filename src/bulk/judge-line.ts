@@ -79,7 +79,18 @@ function notJson(problem: string): Why {
 }
 
 export function originOf({ input, kind, document, line, offset }: Position): Origin {
-  return kind === 'lines' ? { input: input.name, document, line, offset } : { input: input.name, document }
+  return originIn(input.name, kind, document, line, offset)
+}
+
+/** Returns the origin of a document in the input of that name. */
+export function originIn(
+  input: string,
+  kind: Position['kind'],
+  document: number,
+  line: number,
+  offset: number,
+): Origin {
+  return kind === 'lines' ? { input, document, line, offset } : { input, document }
 }
 
 const BRACE = 0x7b
@@ -99,13 +110,15 @@ export function lineProblem(
 ): string | undefined {
   if (!utf8 && !isUtf8(bytes.subarray(from, to))) return 'it is not valid UTF-8'
   const isLong = to - from > LONGEST_PARSED
-  const fault = isSuspect || isLong ? jsonFault(bytes, from, to) : NO_FAULT
+  const isChecked = isSuspect || isLong
+  const fault = isChecked ? jsonFault(bytes, from, to) : NO_FAULT
   if (fault !== NO_FAULT) return brokenAt(fault === SOMEWHERE ? undefined : fault)
-  const problem = isLong ? undefined : parseProblem(bytes, from, to)
-  if (problem !== undefined) return problem
   let first = from
   while (isWhiteSpace(bytes[first])) first += 1
-  return bytes[first] === BRACE ? undefined : `it is ${kindOf(bytes[first])}`
+  const isObject = bytes[first] === BRACE
+  // Only what may be sent needs the word of both.
+  const problem = isLong || (isChecked && !isObject) ? undefined : parseProblem(bytes, from, to)
+  return problem ?? (isObject ? undefined : `it is ${kindOf(bytes[first])}`)
 }
 
 function parseProblem(bytes: Buffer, from: number, to: number): string | undefined {

@@ -1,7 +1,7 @@
 import type { Origin, Refused, Rejected } from '../flow.js'
 import type { Operation } from '../operation.js'
-import { type ActionTemplate, ownId } from './action-line.js'
-import { type Why, originOf } from './judge-line.js'
+import { type ActionTemplate, ownIdStart } from './action-line.js'
+import { type Why, originIn } from './judge-line.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
 import type { Position } from './open-batch.js'
 
@@ -11,9 +11,15 @@ const BLOCK_BYTES = 64 << 10
 interface Stretch {
   readonly first: number
   readonly input: Position['input']
-  readonly kind: Position['kind']
   readonly template: ActionTemplate
+  readonly kind: Position['kind']
+  readonly name: string
+  /** What Sluice's own ids begin with. */
+  readonly idStart: string | undefined
 }
+
+/** Numbers that are kept of each line. */
+const COLUMNS = 4
 
 /** Keeps refused lines in little memory: copies of their bytes one behind the other, and their numbers. */
 export class RefusedLines implements Rejected {
@@ -48,7 +54,14 @@ export class RefusedLines implements Rejected {
     const { input, kind } = at
     const last = this.#stretches.at(-1)
     if (last?.input !== input || last.template !== template)
-      this.#stretches.push({ first: this.length, input, kind, template })
+      this.#stretches.push({
+        first: this.length,
+        input,
+        template,
+        kind,
+        name: input.name,
+        idStart: ownIdStart(template),
+      })
     let block = this.#blocks.at(-1)?.bytes
     if (block === undefined || block.length - this.#filled < length) {
       block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, length))
@@ -62,39 +75,34 @@ export class RefusedLines implements Rejected {
   }
 
   originOf(number: number): Origin {
-    const { input, kind } = this.#stretches.findLast(({ first }) => first <= number) as Stretch
-    const [document = 0, line = 0, offset = 0] = this.#numbers.slice(number * 4, number * 4 + 3)
-    return originOf({ input, kind, document, line, offset })
+    const { name, kind } = this.#stretches.findLast(({ first }) => first <= number) as Stretch
+    const [document = 0, line = 0, offset = 0] = this.#numbers.slice(number * COLUMNS, number * COLUMNS + 3)
+    return originIn(name, kind, document, line, offset)
   }
 
+  /** Makes nothing for each line that lines of one stretch can share: there may be millions. */
   *[Symbol.iterator](): Iterator<Refused> {
-    const numbers = this.#numbers
+    const [numbers, whys, operation] = [this.#numbers, this.#whys, this.#operation]
     let [stretches, blocks, start] = [0, 0, 0]
     let stretch = this.#stretches[0]
     let block = this.#blocks[0]
-    for (const [number, { status, type, reason }] of this.#whys.entries()) {
+    for (let number = 0; number < whys.length; number += 1) {
       if (this.#stretches[stretches + 1]?.first === number) stretch = this.#stretches[++stretches]
       if (this.#blocks[blocks + 1]?.first === number) {
         block = this.#blocks[++blocks]
         start = 0
       }
       if (stretch === undefined || block === undefined) return
-      const { input, kind, template } = stretch
-      const at = number * 4
-      const [document, offset] = [numbers[at] ?? 0, numbers[at + 2] ?? 0]
-      const [line, end] = [numbers[at + 1] ?? 0, numbers[at + 3] ?? 0]
-      const id = ownId(template, document)
-      const refused = {
-        document: block.bytes.subarray(start, end),
-        operation: this.#operation,
-        status,
-        type,
-        reason,
-        origin: originOf({ input, kind, document, line, offset }),
-        attempts: 0,
-      }
-      yield id === undefined ? refused : Object.assign(refused, { id })
+      const at = number * COLUMNS
+      const document = numbers[at] as number
+      const end = numbers[at + 3] as number
+      const { status, type, reason } = whys[number] as Why
+      const { name, kind, idStart } = stretch
+      const origin = originIn(name, kind, document, numbers[at + 1] as number, numbers[at + 2] as number)
+      const bytes = block.bytes.subarray(start, end)
       start = end
+      if (idStart === undefined) yield { document: bytes, operation, status, type, reason, origin, attempts: 0 }
+      else yield { document: bytes, operation, id: idStart + document, status, type, reason, origin, attempts: 0 }
     }
   }
 }

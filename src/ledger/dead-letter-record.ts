@@ -5,8 +5,9 @@
  * rest.
  */
 import { isUtf8 } from 'node:buffer'
-import type { Destination, Refused } from '../flow.js'
-import { operations } from '../operation.js'
+import type { Destination, Origin, Refused } from '../flow.js'
+import { type Operation, operations } from '../operation.js'
+import { JsonBytes } from './json-bytes.js'
 
 /** Longer text goes as base64: escaped, it could grow past what a string can hold. */
 const LONGEST_TEXT = 16 << 20
@@ -23,90 +24,135 @@ export interface Stamp extends Author {
   readonly destination: Destination
 }
 
-/** Room for records, used again and again. */
-const USUAL_BYTES = 1 << 20
-
 /** Writes records into memory, one behind the other. */
 export class Records {
-  readonly #headOf: HeadOf
-  #bytes = Buffer.alloc(0)
-  #filled = 0
+  readonly #bytes = new JsonBytes()
+  readonly #writeHead: HeadWriter
 
   constructor(stamp: Stamp | undefined) {
-    this.#headOf = headsOf(stamp)
+    this.#writeHead = headWriter(stamp)
   }
 
   /** Bytes of the records that nobody took yet. */
   get length(): number {
-    return this.#filled
+    return this.#bytes.length
   }
 
   add(refused: Refused): void {
     const { document, type, reason } = refused
-    const start = `{${this.#headOf(refused)},"reason":${JSON.stringify(reason)},`
-    if (isText.has(type)) return this.#write(`${start}${textOf(document)}}\n`)
-    this.#write(`${start}"document":`)
-    this.#reserve(document.length)
-    this.#bytes.set(document, this.#filled)
-    this.#filled += document.length
-    this.#write('}\n')
+    const bytes = this.#bytes
+    this.#writeHead(bytes, refused)
+    bytes.put(REASON)
+    bytes.string(reason)
+    if (isText.has(type)) putText(bytes, document)
+    else {
+      bytes.put(DOCUMENT)
+      bytes.put(document)
+    }
+    bytes.put(END)
   }
 
   /** Returns the records. The bytes are valid until the next call of `add`. */
   take(): Buffer {
-    const records = this.#bytes.subarray(0, this.#filled)
-    this.#filled = 0
-    // Memory for an unusually long record is not kept.
-    if (this.#bytes.length > USUAL_BYTES * 4) this.#bytes = Buffer.alloc(0)
-    return records
-  }
-
-  #write(text: string): void {
-    this.#reserve(text.length * 3)
-    this.#filled += this.#bytes.write(text, this.#filled)
-  }
-
-  #reserve(bytes: number): void {
-    const needed = this.#filled + bytes
-    if (needed <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(USUAL_BYTES * 2, needed))
-    larger.set(this.#bytes.subarray(0, this.#filled))
-    this.#bytes = larger
+    return this.#bytes.take()
   }
 }
 
-/** Returns the field that keeps what is not known to be a JSON object. */
-function textOf(document: Uint8Array): string {
-  const bytes = Buffer.isBuffer(document)
-    ? document
-    : Buffer.from(document.buffer, document.byteOffset, document.length)
-  return bytes.length <= LONGEST_TEXT && isUtf8(bytes)
-    ? `"line":${JSON.stringify(bytes.toString())}`
-    : `"base64":"${bytes.toString('base64')}"`
+const REASON = Buffer.from(',"reason":')
+const DOCUMENT = Buffer.from(',"document":')
+const LINE = Buffer.from(',"line":')
+const END = Buffer.from('}\n')
+
+/** Writes the field that keeps what is not known to be a JSON object. */
+function putText(bytes: JsonBytes, document: Uint8Array): void {
+  if (document.length <= LONGEST_TEXT && isUtf8(document)) {
+    bytes.put(LINE)
+    bytes.stringOf(document)
+  } else {
+    const whole = Buffer.from(document.buffer, document.byteOffset, document.length)
+    bytes.write(`,"base64":"${whole.toString('base64')}"`)
+  }
 }
 
 /** Codes of lines that are no object, or that could not be parsed. */
 const isText = new Set(['DOCUMENT_NOT_JSON', 'DOCUMENT_ROW_INVALID', 'DOCUMENT_TOO_LARGE', 'DEAD_LETTER_BROKEN'])
 
-/** Returns the fields that a record begins with, without braces. */
-export type HeadOf = (refused: Omit<Refused, 'document' | 'reason'>) => string
+/** Writes what a record begins with: the opening brace, and the fields before the reason. */
+type HeadWriter = (bytes: JsonBytes, refused: Head) => void
 
-/** Most records of a run are alike: what repeats is written as JSON once. */
-export function headsOf(stamp: Stamp | undefined): HeadOf {
+type Head = Omit<Refused, 'document' | 'reason'>
+
+/** Returns what a record of a document begins with that is written in pieces. */
+export function headOf(stamp: Stamp | undefined, refused: Head): Buffer {
+  const bytes = new JsonBytes()
+  headWriter(stamp)(bytes, refused)
+  return bytes.take()
+}
+
+/** Most records of a run are alike: what repeats is made once. */
+function headWriter(stamp: Stamp | undefined): HeadWriter {
   const author = stamp === undefined ? '' : `,${fieldsOf({ run: stamp.run, writer: stamp.writer })}`
-  const where = lastOf((destination: Destination | undefined) => {
+  const openingOf = lastOf((operation: Operation) => Buffer.from(`{"operation":"${operation}"${author},"origin":`))
+  const whereOf = lastOf((destination: Destination | undefined) => {
     const fields = fieldsOf(destination ?? {})
-    return fields === '' ? '' : `,${fields}`
+    return Buffer.from(fields === '' ? '' : `,${fields}`)
   })
-  const typed = lastOf((type: string) => JSON.stringify(type))
-  return ({ operation, origin, destination, id, routing, status, type, attempts }) => {
-    const whose = `"operation":"${operation}"${author},"origin":${JSON.stringify(origin)}`
-    const named = id === undefined ? '' : `,"id":${JSON.stringify(id)}`
-    const routed = routing === undefined ? '' : `,"routing":${JSON.stringify(routing)}`
-    const why = `,"status":${JSON.stringify(status)},"type":${typed(type)},"attempts":${JSON.stringify(attempts)}`
-    return whose + where(destination ?? stamp?.destination) + named + routed + why
+  const statusOf = lastOf((status: number) => Buffer.from(`,"status":${JSON.stringify(status)},"type":`))
+  const typeOf = lastOf((type: string) => Buffer.from(JSON.stringify(type)))
+  const attemptsOf = lastOf((attempts: number) => Buffer.from(`,"attempts":${JSON.stringify(attempts)}`))
+  const putOrigin = originWriter()
+  return (bytes, { operation, origin, destination, id, routing, status, type, attempts }) => {
+    bytes.put(openingOf(operation))
+    putOrigin(bytes, origin)
+    bytes.put(whereOf(destination ?? stamp?.destination))
+    if (id !== undefined) {
+      bytes.put(ID)
+      bytes.string(id)
+    }
+    if (routing !== undefined) bytes.write(`,"routing":${JSON.stringify(routing)}`)
+    bytes.put(statusOf(status))
+    bytes.put(typeOf(type))
+    bytes.put(attemptsOf(attempts))
   }
 }
+
+const ID = Buffer.from(',"id":')
+
+/** Returns a function that writes origins. */
+function originWriter(): (bytes: JsonBytes, origin: Origin) => void {
+  const openingOf = lastOf((input: string) => Buffer.from(`{"input":${JSON.stringify(input)},"document":`))
+  return (bytes, origin) => {
+    // A record that comes back may have an origin that a person has edited.
+    if (!isAsMade(origin)) return bytes.write(JSON.stringify(origin))
+    const { input, document, line, offset } = origin
+    bytes.put(openingOf(input))
+    bytes.number(document)
+    if (line !== undefined && offset !== undefined) {
+      bytes.put(LINE)
+      bytes.number(line)
+      bytes.put(OFFSET)
+      bytes.number(offset)
+    }
+    bytes.put(CLOSING)
+  }
+}
+
+const OFFSET = Buffer.from(',"offset":')
+const CLOSING = Buffer.from('}')
+
+/** Returns whether an origin has the fields of an origin, in their order, and nothing else. */
+function isAsMade(origin: Origin): boolean {
+  let fields = 0
+  for (const name in origin) if (name !== ORIGIN[fields++]) return false
+  if (!isCount(origin.document)) return false
+  return fields === 2 || (isCount(origin.line) && isCount(origin.offset))
+}
+
+function isCount(value: number | undefined): boolean {
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0
+}
+
+const ORIGIN = ['input', 'document', 'line', 'offset']
 
 function fieldsOf(fields: object): string {
   return JSON.stringify(fields).slice(1, -1)

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fail, failure, SluiceError } from '../failure/failure.js'
 import type { LongLine, Origin, Refused, Rejected } from '../flow.js'
 import type { Operation } from '../operation.js'
-import { type HeadOf, Records, type Stamp, headsOf } from './dead-letter-record.js'
+import { Records, type Stamp, headOf } from './dead-letter-record.js'
 import { syncFolder, diskProblem } from '../disk/safe-files.js'
 import { LINE_FEED } from '../text/bytes.js'
 
@@ -20,7 +20,6 @@ export class DeadLetters implements AsyncDisposable {
   readonly #stamp: Stamp | undefined
   readonly #warn: (message: string) => void
   readonly #waiting: Records
-  readonly #headOf: HeadOf
   #file: FileHandle | undefined
   /** End of the last whole record. */
   #end = 0
@@ -36,7 +35,6 @@ export class DeadLetters implements AsyncDisposable {
     this.#stamp = stamp
     this.#warn = warn
     this.#waiting = new Records(stamp)
-    this.#headOf = headsOf(stamp)
   }
 
   /** The mark of this process in its records. Undefined if records have no mark. */
@@ -93,7 +91,7 @@ export class DeadLetters implements AsyncDisposable {
     let length = 0
     let carry = Buffer.alloc(0)
     const refused = { operation, ...(id === undefined ? {} : { id }), status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
-    let opening = `{${this.#headOf({ ...refused, attempts: 0 })},"base64":"`
+    let opening = `${headOf(this.#stamp, { ...refused, attempts: 0 }).toString()},"base64":"`
     const write = async (text: string) => {
       await this.#write(Buffer.from(opening + text))
       opening = ''
@@ -125,10 +123,10 @@ export class DeadLetters implements AsyncDisposable {
    */
   async appendCopy(refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
     const done = await this.#takeTurn()
-    let opening = `{${this.#headOf(refused)}`
+    let opening = headOf(this.#stamp, refused)
     const write = async (bytes: Uint8Array) => {
-      await this.#write(Buffer.concat([Buffer.from(opening), bytes]))
-      opening = ''
+      await this.#write(Buffer.concat([opening, bytes]))
+      opening = Buffer.alloc(0)
     }
     return {
       write,

@@ -150,7 +150,11 @@ export class StateKeeper {
   async #note({ spans }: Batch): Promise<Failure | undefined> {
     let fresh = ''
     let sent = ''
+    let last: Input | undefined
     for (const { input } of spans) {
+      // Between rejected lines, each document has a span of its own.
+      if (input === last) continue
+      last = input
       const planned = this.#planned[input.id]
       if (planned === undefined) continue
       const kept = this.#kept.get(input.id)
