@@ -15,17 +15,23 @@ import type { LogEntry, Terminal } from './terminal/terminal.js'
 import { spareMemory, spareOptimising } from './tune-engine.js'
 import { fstatSync } from 'node:fs'
 import { namedIn } from '../options/names.js'
+import { visibleLines } from '../text/visible.js'
 
 /** Holds the shared steps of commands that run a load: ingest, replay and demo. */
 
 /** Returns the exit code. With `quiet`, says only what a person should look at. */
-export function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, quiet = false): number {
+export async function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, quiet = false): Promise<number> {
   const receipt = withKnownFailures(account, terminal.manner)
   const code = exitOf(receipt)
-  if (json) for (const part of receiptParts(receipt)) terminal.out(part)
+  if (json) await pourReceipt(receipt, terminal)
   else if (!quiet) terminal.out(showReceipt(receipt))
   if (code !== 0 || !quiet) tell(terminal, endOf(receipt, code, quiet))
   return code
+}
+
+/** Writes a part when the reader has taken the one before: all parts of a list of very many inputs would wait in memory. */
+async function pourReceipt(receipt: Receipt, terminal: Terminal): Promise<void> {
+  for (const part of receiptParts(receipt)) if (!(await terminal.pour(Buffer.from(visibleLines(part))))) return
 }
 
 /** `quiet`: stderr holds all that people read. Otherwise they read the receipt, too. */

@@ -19,7 +19,10 @@ export async function command(args: readonly string[], env: Readonly<Record<stri
     hasColors: { out: false, err: false },
     stderr: { isTTY: false, columns: 80 },
     out: text => void (printed += text),
-    pour: async () => true,
+    pour: async bytes => {
+      printed += Buffer.from(bytes).toString()
+      return true
+    },
     err: ignore,
     log: ignore,
     draw: { out: ignore, err: ignore },

@@ -84,7 +84,7 @@ async function loadWith(
   const alarm = await openAlarm(effective, terminal, access, work)
   const loading = async () => {
     const receipt = await record(async () => await runLoad(options, terminal, quiet, asking))
-    return { receipt, code: sayReceipt(receipt, terminal, json, quiet) }
+    return { receipt, code: await sayReceipt(receipt, terminal, json, quiet) }
   }
   return await alarm(async () => await terminal.decide(loading))
 }

@@ -66,7 +66,7 @@ async function again(
   const replaying = async () => {
     const asking = askingFor(effective, terminal, { index })
     const receipt = await record(async () => await followed(terminal, quiet, load, asking))
-    const code = sayReceipt(receipt, terminal, json, quiet)
+    const code = await sayReceipt(receipt, terminal, json, quiet)
     if (!json && !dryRun && !quiet) terminal.out(whatIsLeft(receipt))
     return { receipt, code }
   }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { bytes, count, showDuration } from '../../../src/cli/show/columns.js'
+import { sayReceipt } from '../../../src/cli/run-load.js'
 import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
+import { openTerminal } from '../../../src/cli/terminal/terminal.js'
 import { failure } from '../../../src/failure/failure.js'
 import type { Counts, Receipt } from '../../../src/ledger/receipt.js'
 
@@ -213,6 +215,30 @@ test('the JSON receipt holds the exit code and the fixes of its failure', () => 
     read: 1210,
     failure: { code: 'CLUSTER_UNAVAILABLE', exit: 4, retry: 'later', fixes: [expect.any(String)] },
   })
+})
+
+test('a receipt of very many inputs waits for its reader, part by part', async () => {
+  let waiting = 0
+  let most = 0
+  const parts: Buffer[] = []
+  const write = (bytes: Uint8Array, done: () => void) => {
+    most = Math.max(most, ++waiting)
+    parts.push(Buffer.from(bytes))
+    setImmediate(() => {
+      waiting -= 1
+      done()
+    })
+  }
+  const stream = { isTTY: false, on: () => undefined }
+  const host = { stdout: { ...stream, write }, stderr: { ...stream, write: () => undefined }, env: {} }
+  const inputs = Array.from(
+    { length: 5000 },
+    (_, at) => ({ name: `${at}.ndjson`, status: 'finished', read: 1 }) as const,
+  )
+  await sayReceipt({ ...receipt, inputs }, openTerminal(host as unknown as NodeJS.Process), true)
+  expect(JSON.parse(Buffer.concat(parts).toString())).toMatchObject({ inputs })
+  expect(parts.length).toBeGreaterThan(5)
+  expect(most).toBe(1)
 })
 
 describe('quantities', () => {
