@@ -58,6 +58,8 @@ async function load(more: Partial<IngestOptions> = {}, watching: Watching = {}):
     proxy: lab.line.proxy.http,
     index: 'access',
     batchDocs: BATCH,
+    // Every body is full, however slow the machine is.
+    batchMs: 3_600_000,
     deadLetters: false,
     preflightConnections: 1,
     ...more,
@@ -140,7 +142,8 @@ describe('by default', () => {
 })
 
 describe('a run that waits', () => {
-  const onBlock = { waitMs: 3000 }
+  /** Longer than a machine may stand still. */
+  const onBlock = { waitMs: 4000 }
 
   test('goes on when the filter lets both addresses in again', async () => {
     let storedThen = 0
@@ -205,10 +208,14 @@ describe('a run that waits', () => {
       ],
     ]
     for (const [refreshCredentials, problem] of wrong) {
-      const begun = { onBegun: () => void lab.control.rotateApiKey() }
-      const { receipt, events } = await load({ onBlock: { waitMs: 1500 }, refreshCredentials }, begun)
-      expect(receipt).toMatchObject({ unknown: 0, failure: { code: 'CLUSTER_AUTH_REJECTED' } })
+      const abort = new AbortController()
+      const { receipt, events } = await load(
+        { onBlock: 'wait', refreshCredentials, signal: abort.signal },
+        { onBegun: () => void lab.control.rotateApiKey(), onBlocked: () => abort.abort('SIGTERM') },
+      )
+      expect(receipt).toMatchObject({ status: 'interrupted', unknown: 0 })
       const [blocked] = events.filter(event => event.type === 'blocked')
+      expect(blocked?.failure.code).toBe('CLUSTER_AUTH_REJECTED')
       expect(blocked?.problem).toMatch(problem)
       expect(JSON.stringify({ receipt, events })).not.toContain('hunter2')
     }
@@ -247,7 +254,7 @@ describe('a run that waits', () => {
   test('is not waiting for a proxy that is gone before a body was tried for as long as it may be', async () => {
     lab.control.plant({ drop: { after: 3, times: 1 } })
     const ran = await load(
-      { onBlock, concurrency: 1, maxElapsedMs: 400 },
+      { onBlock, concurrency: 1, maxElapsedMs: 4000 },
       {
         onBegun: () => lab.control.plant({ handshake: { kind: 'rst' } }),
         onBlocked: () => lab.control.heal(),
@@ -280,7 +287,7 @@ describe('an index that takes no writes', () => {
   test('is tried with one body at a time, and loaded once it takes them', async () => {
     const block = await blockable()
     await block(true)
-    const ran = await load({ index: 'blocked', onBlock: { waitMs: 1500 } }, { onBlocked: () => void block(false) })
+    const ran = await load({ index: 'blocked', onBlock: { waitMs: 4000 } }, { onBlocked: () => void block(false) })
     expect(ran.receipt).toMatchObject({ status: 'finished', created: DOCS, rejected: 0 })
     expect(lab.control.count('blocked')).toBe(DOCS + 1)
     expect(kinds(ran)).toEqual(['blocked', 'unblocked'])
