@@ -25,6 +25,7 @@ export function describeRoutes(world: () => World): void {
             source: documents(REQUESTS * DOCS),
             index,
             batchDocs: DOCS,
+            batchMs: 3_600_000,
             concurrency: CONCURRENCY,
             preflightConnections: 1,
           })

@@ -260,7 +260,9 @@ describe.each(proxyKinds)('a port that speaks %s', speaks => {
     const { spoken, certificate } = await portSpeaks(expected, {
       host: '127.0.0.1',
       port,
-      limitMs: 400,
+      // Only a port of another protocol may say nothing.
+      promptMs: speaks === expected ? 60_000 : 400,
+      limitMs: 60_000,
       onAsk,
       signal: undefined,
     })

@@ -140,13 +140,10 @@ describe('an interrupted guarded load', () => {
     await writeFile(path('a.ndjson'), lines(30))
     lab.control.plant({ stall: { method: 'POST', path: '/_count' } })
     const controller = new AbortController()
-    const onEvent = (event: IngestEvent) => {
-      if (event.type === 'retry') controller.abort('test')
-    }
-    const more = { timeoutMs: 400, signal: controller.signal, onEvent }
-    expect((await failureOf(load(path('a.ndjson'), more))).text).toBe(
-      'RUN_INTERRUPTED: interrupted after 30 documents: test',
-    )
+    const run = failureOf(load(path('a.ndjson'), { signal: controller.signal, graceMs: 1 }))
+    await until(() => lab.control.struck('stall') > 0)
+    controller.abort('test')
+    expect((await run).text).toBe('RUN_INTERRUPTED: interrupted after 30 documents: test')
     expect(await behind(lab, alias)).toBe(old)
     lab.control.heal()
     const receipt = await load(path('a.ndjson'))
@@ -407,7 +404,7 @@ describe('access that is lost in a step of a guarded load', () => {
     const { told, run } = await losing(
       moment,
       () => lab.control.register('none'),
-      { onBlock: { waitMs: 1500 } },
+      { onBlock: { waitMs: 4000 } },
       () => lab.control.register('both'),
     )
     await expectSwitched(await run, 2)
@@ -417,7 +414,7 @@ describe('access that is lost in a step of a guarded load', () => {
   test('comes back with other credentials', async () => {
     const refreshCredentials = () => ({ apiKey: lab.line.cluster.apiKey })
     const rotate = () => void lab.control.rotateApiKey()
-    const { told, run } = await losing('progress', rotate, { onBlock: { waitMs: 1500 }, refreshCredentials })
+    const { told, run } = await losing('progress', rotate, { onBlock: 'wait', refreshCredentials })
     await expectSwitched(await run, 2)
     expect(told).toEqual(['unblocked: CLUSTER_AUTH_REJECTED'])
   })
@@ -447,7 +444,7 @@ test.each(steps)(
   async (method, end) => {
     for (const done of [false, true]) {
       lab.control.plant({ stall: { method, path: end, done, times: 1 } })
-      const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 400 })
+      const receipt = await load(new Set([{ n: 1 }, { n: 2 }]), { timeoutMs: 4000 })
       expect(lab.control.struck('stall')).toBe(1)
       await expectSwitched(receipt, 2)
     }
@@ -457,7 +454,7 @@ test.each(steps)(
 test('an alias that a template puts on the new index is taken off again, and named', async () => {
   // What a template does, done by hand: the answer to the index's making comes too late.
   lab.control.plant({ stall: { method: 'PUT', path: '', done: true, times: 1 } })
-  const run = failureOf(load(new Set([{}]), { timeoutMs: 2000 }))
+  const run = failureOf(load(new Set([{}]), { timeoutMs: 6000 }))
   await eventually(() => expect(lab.control.struck('stall')).toBe(1))
   const [fresh] = await freshOnes()
   {

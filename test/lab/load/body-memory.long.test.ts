@@ -67,7 +67,7 @@ describe.each(ways.slice(0, rounds(2, ways.length)))(
         await world.untilUsedAgain(first)
         await request.read()
       }
-      const done = await load(way, strange, { timeoutMs: 1500 })
+      const done = await load(way, strange, { timeoutMs: 5000 })
       expectAllTaken(done)
       expect(done.world.stored.size).toBe(DOCS)
       expect(done.strange.map(({ isWhole }) => isWhole)).toEqual([false])

@@ -182,7 +182,7 @@ describe('a data stream that rolls over', () => {
     let rolled = false
     const receipt = await world.load('a.ndjson', {
       concurrency: 1,
-      timeoutMs: 1000,
+      timeoutMs: 5000,
       onEvent: event => {
         if (event.type === 'warning') warnings.push(event.message)
         if (event.type !== 'retry' || rolled) return

@@ -237,7 +237,7 @@ describe('what refuses', () => {
 
   test('a limit of the rate that lasts: a time budget does not wait for it', async () => {
     const table = newTable(600)
-    const run = stopped(load(table, { timeBudgetMs: 4000 }))
+    const run = stopped(load(table, { timeBudgetMs: 8000 }))
     await during(table, 3, () => sn().plant({ rateRule: { api: 'table', retryAfterSeconds: 600 } }))
     const { code, receipt } = await run
     sn().heal()

@@ -271,7 +271,7 @@ describe('a port that is not what the scheme says', () => {
     await using proxy = await startPort(socket => {
       socket.on('data', bytes => bytes.includes('\r\n') && socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     })
-    const error = await failureOf(routeOver('socks5', proxy.port, { connectTimeoutMs: 500 }))
+    const error = await failureOf(routeOver('socks5', proxy.port, { connectTimeoutMs: 5000 }))
     expect(facts(error)).toMatchObject({ code: 'SOCKS_INVALID', failure: 'PROXY_PORT_IS_HTTP' })
   })
 
