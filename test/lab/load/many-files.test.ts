@@ -7,7 +7,7 @@ import { lastRun } from '../../support/stored-runs.js'
 
 shareLab()
 
-const FILES = 2000
+const FILES = 500
 const DOCUMENTS = 3
 const nameOf = (file: number) => path(`in/${file % 10}/${String(file).padStart(5, '0')}.ndjson`)
 
@@ -58,7 +58,7 @@ test('continue where they were stopped, each from its own mark', async () => {
     const onEvent = ({ type }: IngestEvent) => {
       if (type === 'progress' && (left -= 1) === 0) stop.abort()
     }
-    const stopped = load({ batchDocs: 50, concurrency: 2, signal: stop.signal, onEvent })
+    const stopped = load({ batchDocs: 15, concurrency: 2, signal: stop.signal, onEvent })
     await expect(stopped).rejects.toMatchObject({ code: 'RUN_INTERRUPTED' })
     await stopped.catch((error: unknown) => {
       if (isSluiceError(error)) receipts.push(error.receipt as Receipt)

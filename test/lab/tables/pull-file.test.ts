@@ -1,12 +1,10 @@
-/** `sluice pull --output FILE`: killed, refused, gone on with. */
+/** `sluice pull --output FILE`: refused, gone on with. */
 import { existsSync } from 'node:fs'
-import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
-import { seeded } from '../../support/seeded.js'
-import { killPulls } from './pull-kills.js'
 
 // Each test starts processes.
 const ROWS = 3000
@@ -31,28 +29,6 @@ async function stopped(cwd: string) {
   while ((await size()) === 0) await new Promise(resolve => setTimeout(resolve, 5))
   return running
 }
-
-test('killed again and again while rows are inserted, updated and deleted: each row once', async () => {
-  await using work = await folder()
-  lab.control.servicenow.plant({ slow: { api: 'table', delayMs: 20 } })
-  const file = join(work.path, 'rows.ndjson')
-  const { killedIn, wrong, said } = await killPulls({
-    lab,
-    random: seeded(7),
-    kills: 12,
-    changes: 120,
-    pages: ROWS / 100,
-    file,
-    args: pull,
-    cwd: work.path,
-    env,
-  })
-  expect(wrong).toEqual({ missing: 0, doubled: 0, foreign: 0, stale: 0, tooMany: 0 })
-  expect(killedIn.whole).toBeGreaterThan(3)
-  expect(killedIn.changes).toBeGreaterThan(1)
-  expect(said).toMatch(/^[\d,]+ rows of incident in rows\.ndjson \([\d,]+ of them from an earlier run\)/)
-  expect(await readdir(work.path)).toEqual(['rows.ndjson'])
-})
 
 test('what was there stays as it is until all rows are', async () => {
   await using work = await folder()
