@@ -5,6 +5,19 @@ import type { World } from './world.js'
 export const proxyKinds = ['http', 'https', 'socks5', 'socks5s'] as const
 export const clusterSchemes = ['https', 'http'] as const
 
+/** Which proxy, and which scheme of the cluster. */
+export type Pair = readonly [kind: (typeof proxyKinds)[number], scheme: (typeof clusterSchemes)[number]]
+export const allPairs: readonly Pair[] = proxyKinds.flatMap(kind =>
+  clusterSchemes.map(scheme => [kind, scheme] as const),
+)
+/** Each kind and each scheme, for a run in which the other pairs would prove little more. */
+export const somePairs: readonly Pair[] = [
+  ['http', 'https'],
+  ['https', 'http'],
+  ['socks5', 'http'],
+  ['socks5s', 'https'],
+]
+
 /** Options for a world, by proxy and by scheme of the cluster. */
 export function through(world: World, proxy: string, scheme: 'http' | 'https' = 'https') {
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../src/index.js'
 import { closedPort } from '../support/proxy-servers.js'
-import { clusterSchemes, documents, newIndex, proxyKinds, through } from './options.js'
+import { allPairs, documents, newIndex, through } from './options.js'
 import type { World } from './world.js'
 
 const REQUESTS = 24
@@ -12,42 +12,40 @@ const DOCS = 50
  * What the pinned client, undici and socks must do together: every connection to the cluster goes through the proxy, and a pool
  * of at most C connections serves all requests.
  */
-export function describeRoutes(world: () => World): void {
+export function describeRoutes(world: () => World, pairs = allPairs): void {
   describe('routes', () => {
-    for (const kind of proxyKinds) {
-      for (const scheme of clusterSchemes) {
-        test(`${REQUESTS} bulk requests over ${kind} to ${scheme}: all through the proxy, over at most ${CONCURRENCY} connections`, async () => {
-          const { proxy, staticIps } = world()
-          const index = newIndex()
-          await world().forget()
-          const receipt = await ingest({
-            ...through(world(), proxy[kind], scheme),
-            source: documents(REQUESTS * DOCS),
-            index,
-            batchDocs: DOCS,
-            batchMs: 3_600_000,
-            concurrency: CONCURRENCY,
-            preflightConnections: 1,
-          })
-          const connections = await world().connections()
-          expect(receipt).toMatchObject({
-            read: REQUESTS * DOCS,
-            created: REQUESTS * DOCS,
-            requests: REQUESTS,
-            retries: 0,
-          })
-          expect(connections.map(({ from }) => from).filter(from => !staticIps.includes(from))).toEqual([])
-          expect(new Set(connections.map(({ port }) => port))).toEqual(new Set([scheme]))
-          // One fresh connection for the preflight, then the pool, which is no larger than what was under way at once.
-          expect(receipt.route.connections).toBeGreaterThan(1)
-          expect(receipt.route.connections).toBeLessThanOrEqual(1 + CONCURRENCY)
-          const forwarded = scheme === 'http' && (kind === 'http' || kind === 'https')
-          // A forwarding proxy decides by itself how many connections it opens.
-          if (!forwarded) expect(connections).toHaveLength(receipt.route.connections)
-          expect(receipt.route.form).toBe(forwarded ? 'forward' : 'tunnel')
-          expect(await world().count(index)).toBe(REQUESTS * DOCS)
+    for (const [kind, scheme] of pairs) {
+      test(`${REQUESTS} bulk requests over ${kind} to ${scheme}: all through the proxy, over at most ${CONCURRENCY} connections`, async () => {
+        const { proxy, staticIps } = world()
+        const index = newIndex()
+        await world().forget()
+        const receipt = await ingest({
+          ...through(world(), proxy[kind], scheme),
+          source: documents(REQUESTS * DOCS),
+          index,
+          batchDocs: DOCS,
+          batchMs: 3_600_000,
+          concurrency: CONCURRENCY,
+          preflightConnections: 1,
         })
-      }
+        const connections = await world().connections()
+        expect(receipt).toMatchObject({
+          read: REQUESTS * DOCS,
+          created: REQUESTS * DOCS,
+          requests: REQUESTS,
+          retries: 0,
+        })
+        expect(connections.map(({ from }) => from).filter(from => !staticIps.includes(from))).toEqual([])
+        expect(new Set(connections.map(({ port }) => port))).toEqual(new Set([scheme]))
+        // One fresh connection for the preflight, then the pool, which is no larger than what was under way at once.
+        expect(receipt.route.connections).toBeGreaterThan(1)
+        expect(receipt.route.connections).toBeLessThanOrEqual(1 + CONCURRENCY)
+        const forwarded = scheme === 'http' && (kind === 'http' || kind === 'https')
+        // A forwarding proxy decides by itself how many connections it opens.
+        if (!forwarded) expect(connections).toHaveLength(receipt.route.connections)
+        expect(receipt.route.form).toBe(forwarded ? 'forward' : 'tunnel')
+        expect(await world().count(index)).toBe(REQUESTS * DOCS)
+      })
     }
 
     test('both egress addresses are used, and a single node always uses its own', async () => {

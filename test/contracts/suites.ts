@@ -9,9 +9,10 @@ import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
 import { describeSwap } from './swap.suite.js'
+import type { Pair } from './options.js'
 import type { World } from './world.js'
 
-type Suite = (world: () => World) => void
+type Suite = (world: () => World, pairs?: readonly Pair[]) => void
 
 /** What depends on the route to a cluster. */
 export const suitesOfRoutes: readonly Suite[] = [describeRoutes, describeRefusals, describeDoctor]
