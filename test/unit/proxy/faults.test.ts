@@ -267,14 +267,6 @@ describe('a port that is not what the scheme says', () => {
     })
   })
 
-  it('socks5:// at an HTTP port that waits for a line end, as Squid does', async () => {
-    await using proxy = await startPort(socket => {
-      socket.on('data', bytes => bytes.includes('\r\n') && socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    })
-    const error = await failureOf(routeOver('socks5', proxy.port, { connectTimeoutMs: 5000 }))
-    expect(facts(error)).toMatchObject({ code: 'SOCKS_INVALID', failure: 'PROXY_PORT_IS_HTTP' })
-  })
-
   it('socks5:// at a port that never says a word', async () => {
     await using port = await startPort(() => {})
     const error = await failureOf(routeOver('socks5', port.port, { connectTimeoutMs: 200 }))
