@@ -10,11 +10,6 @@ shareLab()
 
 const DOCUMENTS = 3000
 
-async function deleteIndex(): Promise<void> {
-  await using direct = await connect(way())
-  await direct.client.indices.delete({ index })
-}
-
 /** A load during which somebody deletes the index, once `when` says so. */
 async function loadAndDelete(
   when: (event: IngestEvent & { type: 'progress' }) => boolean | Promise<boolean>,
@@ -22,6 +17,13 @@ async function loadAndDelete(
 ): Promise<{ readonly receipt: Receipt; readonly warnings: string[] }> {
   await writeFile(path('a.ndjson'), lines(DOCUMENTS))
   lab.control.plant({ latencyMs: 15 })
+  await using direct = await connect(way())
+  // The rest of the documents waits until the index is gone.
+  const deleteIndex = async () => {
+    lab.control.plant({ bulk: { status: 429 } })
+    await direct.client.indices.delete({ index })
+    lab.control.heal()
+  }
   let isDeleted = false
   const warnings: string[] = []
   const receipt = await ingest({
