@@ -543,12 +543,56 @@ const cases: Readonly<Record<string, Case>> = {
     await at.begun('a.json', range(1, 200), array(range(1, 200)))
     return await again(at, at.path('a.json'))
   },
+  'CSV: the same file, renamed': async at => {
+    await loadedCsv(at)
+    await rename(at.path('a.csv'), at.path('b.csv'))
+    return await again(at, at.path('b.csv'), 'b.csv', csv)
+  },
+  'CSV: rows appended': async at => {
+    await loadedCsv(at)
+    await appendFile(at.path('a.csv'), rows(range(26, 30)))
+    at.holds.push(...range(26, 30))
+    return await again(at, at.path('a.csv'), 'a.csv', csv)
+  },
+  'CSV: interrupted': async at => {
+    await at.begun('a.csv', range(1, 200), `n,text\n${rows(range(1, 200))}`, csv)
+    return await again(at, at.path('a.csv'), 'a.csv', csv)
+  },
+  'CSV: other types, another delimiter or another such option': async at => {
+    await loadedCsv(at)
+    expect(await again(at, at.path('a.csv'), 'a.csv', { csv: { ...csv.csv, empty: 'null' } })).toMatchObject([
+      'Stops with `RUN_OPTIONS_CHANGED`',
+      {},
+    ])
+    return await again(at, at.path('a.csv'), 'a.csv', { csv: { types: { n: 'double' } } })
+  },
+  'CSV: the delimiter that Sluice has detected, now as an option': async at => {
+    await loadedCsv(at)
+    return await again(at, at.path('a.csv'), 'a.csv', { csv: { ...csv.csv, delimiter: ',' } })
+  },
+  'CSV: interrupted, then another such option': async at => {
+    const text = `n,text\n${rows(range(1, 200))}`
+    await at.begun('a.csv', range(1, 200), text, csv)
+    const refused = await again(at, at.path('a.csv'), 'a.csv', { csv: { ...csv.csv, quote: "'" } })
+    expect(await again(at, at.path('a.csv'), 'a.csv', csv)).toMatchObject(['Continues', {}])
+    return refused
+  },
   'stdin, a pipe or a stream': async at => {
     const stream = () => Readable.from([Buffer.from(lines(range(1, 25)))], { objectMode: false })
     at.first = await at.load(stream())
     at.holds = [...range(1, 25), ...range(1, 25)]
     return await again(at, stream(), '(stream)')
   },
+}
+
+const csv = { csv: { types: { n: 'long' } } } as const
+const rows = (numbers: readonly number[]) => numbers.map(n => `${n},"two\nlines"\n`).join('')
+
+async function loadedCsv(at: Place): Promise<void> {
+  await writeFile(at.path('a.csv'), `n,text\n${rows(range(1, 25))}`)
+  at.first = await at.load(at.path('a.csv'), csv)
+  expect(at.first).toMatchObject({ receipt: { created: 25 } })
+  at.holds = range(1, 25)
 }
 
 /** Loads once more. `name`: the file that the row is about. */
@@ -657,7 +701,7 @@ export function describeIdentity(world: () => World): void {
 
 /** Paths are longer in a test than on the page, and runs have names. */
 function sentence(says: string): RegExp {
-  const parts = says.replaceAll(/^`|`$/g, '').split(/(…|\b[ab]\.(?:ndjson|json)(?:\.gz)?)/)
+  const parts = says.replaceAll(/^`|`$/g, '').split(/(…|\b[ab]\.(?:ndjson|json|csv)(?:\.gz)?)/)
   const pattern = parts.map(part => (part === '…' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)))
   return new RegExp(pattern.map((part, at) => (at % 2 === 1 && part !== '.*' ? `\\S*${part}` : part)).join(''))
 }

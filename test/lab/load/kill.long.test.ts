@@ -226,3 +226,60 @@ test('a named run that loses its state with every kill loses and doubles nothing
   expect(receipt.thisProcess.read).toBe(receipt.read)
   await expectStored({ 'a.ndjson': documents })
 })
+
+/** Rows of which some lack a cell, and some have a number that is none. Cells in quotes hold line feeds, quotes and commas. */
+function rowsOf(count: number, random: Seeded): (Line & { readonly row: string })[] {
+  return Array.from({ length: count }, (_, n) => {
+    const pick = n === 0 ? 1 : random.real()
+    if (pick < 0.005) return { row: `${n}\n`, text: '', kind: 'refused' }
+    if (pick < 0.01) return { row: `no number,"${n}\n\n"\n`, text: '', kind: 'refused' }
+    if (pick < 0.015) return { row: '\n', text: '', kind: 'blank' }
+    const cell = Array.from({ length: 1 + random.below(6) }, () =>
+      random.pick(['x', ',', '\n', '\r\n', '"', '{"n":1}\n']),
+    ).join('')
+    const row = `${n},"${cell.replaceAll('"', '""')}"${random.pick(['\n', '\r\n'])}`
+    return { row, text: JSON.stringify({ n, cell }), kind: 'document' }
+  })
+}
+
+test('CSV that is killed again and again loses and doubles no row, whatever line feeds its cells hold', async () => {
+  const random = seeded(17)
+  const files = { 'a.csv': rowsOf(12_000, random), 'b.csv.gz': rowsOf(8000, random) }
+  const table = (rows: readonly { readonly row: string }[]) => `n,cell\n${rows.map(({ row }) => row).join('')}`
+  await writeFile(join(work.path, 'a.csv'), table(files['a.csv']))
+  await writeFile(join(work.path, 'b.csv.gz'), gzipSync(table(files['b.csv.gz'])))
+  lab.control.plant({ latencyMs: 30 })
+
+  const command = () => start(Object.keys(files), '--types', 'n:long', '--dead-letters', 'dead.ndjson')
+  const { receipt, kills, code } = await killAndFinish(random, command, {})
+
+  const all = Object.values(files).flat()
+  const countOf = (kind: Line['kind']) => all.filter(line => line.kind === kind).length
+  expect({ kills, code }).toEqual({ kills: KILLS, code: 1 })
+  expect(receipt).toMatchObject({
+    status: 'finished',
+    read: all.length,
+    rejected: countOf('refused'),
+    skipped: countOf('blank'),
+    unsent: 0,
+    unknown: 0,
+    updated: 0,
+  })
+  expect(receipt.created + receipt.duplicate).toBe(countOf('document'))
+  await expectStored(files)
+
+  const letters = (await readFile(join(work.path, 'dead.ndjson'), 'utf8')).trimEnd().split('\n')
+  const origins = letters.map(letter => (JSON.parse(letter) as { origin: { input: string; document: number } }).origin)
+  const refused = Object.entries(files).flatMap(([input, rows]) =>
+    rows
+      .filter(({ kind }) => kind !== 'blank')
+      .flatMap(({ kind }, at) => (kind === 'refused' ? [`${input}:${at + 1}`] : [])),
+  )
+  expect(origins.map(({ input, document }) => `${input}:${document}`).toSorted()).toEqual(refused.toSorted())
+
+  // The same command knows both files. Other options of CSV would make other documents.
+  expect(await command().ended).toMatchObject({ code: 0 })
+  const other = await start(Object.keys(files), '--types', 'n:keyword').ended
+  expect(other).toMatchObject({ code: 2 })
+  expect(other.stdout).toContain('RUN_OPTIONS_CHANGED')
+})
