@@ -62,7 +62,7 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
 
 /** Tells whether the name promises NDJSON: then a first line that is an array is only a broken document. */
 function isNamedNdjson(name: string): boolean {
-  return /\.(ndjson|jsonl)(\.gz)?$/i.test(name)
+  return /\.(ndjson|jsonl)(\.(gz|zst|bz2|xz|br))?$/i.test(name)
 }
 
 /** Skips the first lines. Elements are counted, not their bytes, because another version may have written them otherwise. */

@@ -7,7 +7,7 @@ import type { Opening } from './opening.js'
  * .txt says little, so the content has to look like a table. `alike`: what the content looks like, unless it is UTF-16.
  */
 export function isCsv(name: string, { encoding, head, isWhole }: Opening, alike: LookAlike | undefined): boolean {
-  const [, ending] = /\.(csv|tsv|tab|txt)(?:\.gz)?$/i.exec(name) ?? []
+  const [, ending] = /\.(csv|tsv|tab|txt)(?:\.(?:gz|zst|bz2|xz|br))?$/i.exec(name) ?? []
   if (ending === undefined) return false
   if (ending.toLowerCase() !== 'txt') return encoding !== 'UTF-8' || mayBeTable(head, alike)
   const found = encoding === 'UTF-16' ? lookAlike(utf8Of(head), isWhole) : alike

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { sumsOf } from '../checksum/file.js'
 import type { FileLook, FileReading, FileStat, ReadMemory, Source, StoredFile } from '../flow.js'
 import { cannotRead } from './cannot-read.js'
-import { decompress, isCompressed } from './decompress.js'
+import { decompress, isCompressed } from '../compression/decompress.js'
 import type { FileTable } from './file-table.js'
 import { isSmall, readFile, readSmallFile } from './read-file.js'
 
@@ -101,7 +101,7 @@ export async function look(path: string, name: string, size = LOOK_BYTES): Promi
       const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0)
       const head = buffer.subarray(0, bytesRead)
       const sha256 = createHash('sha256').update(head).digest('hex')
-      return { isCompressed: isCompressed(head), head: { bytes: bytesRead, sha256 } }
+      return { isCompressed: isCompressed(head, name), head: { bytes: bytesRead, sha256 } }
     } finally {
       await file.close()
     }

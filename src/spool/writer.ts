@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { fail, isSluiceError, SluiceError } from '../failure/failure.js'
 import { cannotRead } from '../source/cannot-read.js'
-import { isCompressed } from '../source/decompress.js'
+import { isCompressed } from '../compression/decompress.js'
 import { syncFolder } from '../disk/safe-files.js'
 import { ChangeSignal } from '../time/change-signal.js'
 import { markDropped, markEnded, type SpoolSegment, writing } from './segments.js'

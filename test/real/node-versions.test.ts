@@ -1,29 +1,46 @@
 /** Every Node that Sluice is said to run on, fetched from where its packages come from. */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
 const run = promisify(execFile)
-/** As `npm install` built it. */
+const frames = fileURLToPath(new URL('../../fixtures/two-frames.ndjson.zst', import.meta.url))
+/** As `npm install` built them. */
 const binary = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
+const decoder = fileURLToPath(new URL('../../dist/compression/decompress.js', import.meta.url))
+
+/** Prints what Sluice decodes of the file, or the failure. */
+const decode = `
+  import { createReadStream } from 'node:fs'
+  const { decompress } = await import(${JSON.stringify(decoder)})
+  try {
+    for await (const part of decompress(createReadStream(${JSON.stringify(frames)}), 'x')) process.stdout.write(part)
+  } catch ({ message }) {
+    process.stdout.write(message)
+  }
+`
+
+async function nodeOf(version: string): Promise<string> {
+  const script = ['exec', '--yes', `--package=node@${version}`, '--', 'node', '-p', 'process.execPath']
+  return (await run('npm', script)).stdout.trim()
+}
 
 describe.each(['20.19.0', '22', '24'])('Node %s', version => {
   test('runs the demo, and says nothing that Sluice did not mean to', async () => {
-    const found = await run('npm', [
-      'exec',
-      '--yes',
-      `--package=node@${version}`,
-      '--',
-      'node',
-      '-p',
-      'process.execPath',
-    ])
-    const node = found.stdout.trim()
+    const node = await nodeOf(version)
     const asked = await run(node, [binary, '--version'])
     expect(asked.stderr).toBe('')
     const demo = await run(node, [binary, 'demo'])
     expect(demo.stdout).toContain('it balances')
     expect(demo.stderr).not.toMatch(/error|unrecognized|deprecat/i)
+  })
+
+  test('decodes all frames of zstd without the program, or says what it needs', async () => {
+    const env = { PATH: '' }
+    const { stdout } = await run(await nodeOf(version), ['--input-type=module', '-e', decode], { env })
+    if (version.startsWith('20.')) expect(stdout).toContain('install the program zstd, or use Node.js 22.15 or newer')
+    else expect(stdout).toBe(readFileSync(frames.replace('two-frames.ndjson.zst', 'plain.ndjson'), 'utf8'))
   })
 })

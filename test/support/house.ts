@@ -19,9 +19,11 @@ export const house: Readonly<Record<string, Part>> = {
   text: { imports: '', doors: 'bytes field-list misplaced parse-json json-fault quotes refused-line unicode visible' },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
+  // gzip, zstd, bzip2, xz, brotli -> bytes.
+  compression: { imports: 'failure', doors: 'decompress' },
   source: {
-    imports: 'failure flow.ts checksum disk',
-    doors: 'cannot-read decompress open-sources read-file stored-file',
+    imports: 'failure flow.ts checksum disk compression',
+    doors: 'cannot-read open-sources read-file stored-file',
   },
   format: {
     imports: 'failure flow.ts web-assembly.ts strict-json text',
@@ -78,7 +80,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // Wings: one feature each. No wing imports another.
   spool: {
-    imports: 'failure flow.ts time text disk source ledger options state run',
+    imports: 'failure flow.ts time text disk compression source ledger options state run',
     doors: 'run-list segments spool-stdin',
   },
   guarded: {

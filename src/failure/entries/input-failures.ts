@@ -1,7 +1,7 @@
 import type { Entries } from '../entry.js'
 
-const zstd = /does not read zstd/
-const damaged = /gzip data is corrupt|incorrect (header|data) check/i
+const missingProgram = /install the program/
+const damaged = /data is corrupt|incorrect (header|data) check/i
 
 /** Inputs that cannot be read, and documents in them that cannot be sent. */
 export const inputEntries = {
@@ -24,7 +24,7 @@ export const inputEntries = {
     causes: [
       { cause: 'The user that runs Sluice has no permission to read the file.', if: /permission|EACCES|EPERM/i },
       { cause: 'The path is a directory.', if: /: it is a directory|EISDIR/ },
-      { cause: 'The file is compressed with zstd.', if: zstd },
+      { cause: 'Sluice reads this compression with a program, which is not installed.', if: missingProgram },
       {
         cause: 'The compressed data is damaged.',
         if: damaged,
@@ -34,11 +34,11 @@ export const inputEntries = {
     fixes: [
       { fix: 'Grant read permission on the file to the user that runs Sluice.', if: /permission|EACCES|EPERM/i },
       { fix: "To load the files of a directory, pass a glob: 'dir/*.ndjson'.", if: /: it is a directory|EISDIR/ },
-      { fix: 'Decompress the file: `zstd -dc FILE | sluice ingest - --index INDEX`.', if: zstd },
+      { fix: 'Install the program, or decompress the file on a machine that has it.', if: missingProgram },
       { fix: 'Fetch the file again from its source.', if: damaged },
       {
         fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
-        unless: /permission|EACCES|EPERM|: it is a directory|EISDIR|does not read zstd|gzip data is corrupt/i,
+        unless: /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt/i,
       },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
@@ -66,7 +66,7 @@ export const inputEntries = {
     fixes: [
       'If the run had --run-id or --ids field, pipe all of stdin to the same command again. Sluice stores no document twice.',
       'Otherwise load only the missing part. The receipt shows how many documents Sluice read.',
-      'The rest of a gzip file or JSON array is not valid input on its own. Run `sluice undo RUN`, then pipe all of stdin again.',
+      'The rest of compressed data or of a JSON array is not valid input on its own. Run `sluice undo RUN`, then pipe all of stdin again.',
     ],
     example: { bytes: 48_210_944 },
   },

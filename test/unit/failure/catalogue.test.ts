@@ -58,7 +58,12 @@ describe('the catalogue', () => {
     ['OPTION_INVALID', "sluice runs: there is no run 'x' in state", [], ['Run `sluice runs`']],
     ['INPUT_UNREADABLE', 'cannot read /data/x: permission denied', ['The user that runs'], ['Grant read']],
     ['INPUT_UNREADABLE', 'cannot read x: it is a directory. Pass', ['The path is a'], ['To load the files']],
-    ['INPUT_UNREADABLE', 'cannot read x: Sluice does not read zstd: y', ['The file is compressed'], ['Decompress']],
+    [
+      'INPUT_UNREADABLE',
+      'cannot read x: it is compressed with xz. To read it, install the program xz',
+      ['Sluice reads this compression'],
+      ['Install the program'],
+    ],
     ['INPUT_UNREADABLE', 'cannot read x: its gzip data is corrupt (y)', ['The compressed data'], ['Fetch the file']],
     ['INPUT_UNREADABLE', 'cannot read x: too many files are open', [], ['Correct what']],
     ['ROLLBACK_IMPOSSIBLE', 'cannot roll back the alias a: there is no such alias', ['The name'], ['Correct the name']],

@@ -3,41 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { isSluiceError } from '../../../src/failure/failure.js'
-import { decompress } from '../../../src/source/decompress.js'
+import { decompress } from '../../../src/compression/decompress.js'
 import { findSources } from '../../../src/source/open-sources.js'
 import { decodedFrom } from '../../../src/source/stored-file.js'
+import { chunks, decoded } from '../../support/decoded.js'
 import { until } from '../../support/eventually.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
 const never = new AbortController().signal
-
-/** Chunks that are overwritten when the next one is asked for, as a source may do. */
-async function* chunks(bytes: Uint8Array, size = 1 << 20): AsyncGenerator<Uint8Array> {
-  for (let from = 0; from < bytes.length; from += size) {
-    const chunk = Buffer.from(bytes.subarray(from, from + size))
-    yield chunk
-    chunk.fill('!')
-  }
-}
-
-async function run(bytes: AsyncIterable<Uint8Array>, name = 'x') {
-  const parts: Buffer[] = []
-  let error: unknown
-  try {
-    for await (const part of decompress(bytes, name)) parts.push(Buffer.from(part))
-  } catch (thrown) {
-    error = thrown
-  }
-  if (error !== undefined && !isSluiceError(error)) throw new Error('not one of ours', { cause: error })
-  return {
-    bytes: Buffer.concat(parts),
-    code: error?.code,
-    message: error?.message ?? '',
-    evidence: error?.failure.evidence,
-    parts,
-  }
-}
 
 /** All that can be decoded of a gzip stream, wherever it ends. */
 const decodable = (cut: Uint8Array) => gunzipSync(cut, { finishFlush: constants.Z_SYNC_FLUSH })
@@ -52,16 +25,16 @@ describe('gzip', () => {
     for await (const part of source?.open(never) ?? []) parts.push(Buffer.from(part))
     expect(Buffer.concat(parts)).toEqual(expected)
     for (const size of [1, 2, 3, 7, 9, 100]) {
-      const decoded = await run(chunks(await readFile(fixture(name)), size))
-      expect(decoded).toMatchObject({ bytes: expected, code: undefined })
+      const result = await decoded(chunks(await readFile(fixture(name)), size))
+      expect(result).toMatchObject({ bytes: expected, code: undefined })
     }
   })
 
   test('is not assumed by name; what is plain stays as it is', async () => {
     for (const text of ['', '{', '(', '(\u00b5', '{"a":1}\n', '\u001f', '\u001f{']) {
-      for (const size of [1, 100]) expect((await run(chunks(Buffer.from(text), size))).bytes.toString()).toBe(text)
+      for (const size of [1, 100]) expect((await decoded(chunks(Buffer.from(text), size))).bytes.toString()).toBe(text)
     }
-    expect((await run(chunks(Buffer.from('{"a":1}\n')), 'x.gz')).bytes.toString()).toBe('{"a":1}\n')
+    expect((await decoded(chunks(Buffer.from('{"a":1}\n')), 'x.gz')).bytes.toString()).toBe('{"a":1}\n')
   })
 
   test('takes many members, empty ones, and zeros behind the last one', async () => {
@@ -70,9 +43,9 @@ describe('gzip', () => {
     for (const padding of [0, 1, 512, 100_000]) {
       const padded = Buffer.concat([members, Buffer.alloc(padding)])
       for (const size of [1000, 1 << 20]) {
-        const decoded = await run(chunks(padded, size))
-        expect(decoded.code).toBe(undefined)
-        expect(decoded.bytes.toString() === expected).toBe(true)
+        const result = await decoded(chunks(padded, size))
+        expect(result.code).toBe(undefined)
+        expect(result.bytes.toString() === expected).toBe(true)
       }
     }
   })
@@ -83,7 +56,9 @@ describe('gzip', () => {
     for (const zeros of [1, 2, 7, 512, 70_000]) {
       for (const behind of [more, Buffer.from('x'), Buffer.concat([Buffer.alloc(9), Buffer.from([1])])]) {
         for (const size of [1, 8, first.length, first.length + 1, 1000, 1 << 20]) {
-          const { bytes, code, message } = await run(chunks(Buffer.concat([first, Buffer.alloc(zeros), behind]), size))
+          const { bytes, code, message } = await decoded(
+            chunks(Buffer.concat([first, Buffer.alloc(zeros), behind]), size),
+          )
           expect([bytes.toString(), code]).toEqual(['{"a":1}\n', 'INPUT_UNREADABLE'])
           expect(message).toContain('after 8 decoded bytes')
         }
@@ -92,7 +67,7 @@ describe('gzip', () => {
   })
 
   test('yields chunks of up to 1 MiB', async () => {
-    const { bytes, parts } = await run(chunks(gzipSync(Buffer.alloc(20 << 20))))
+    const { bytes, parts } = await decoded(chunks(gzipSync(Buffer.alloc(20 << 20))))
     expect(bytes.length).toBe(20 << 20)
     expect(Math.max(...parts.map(part => part.length))).toBe(1 << 20)
   })
@@ -103,7 +78,7 @@ describe('gzip', () => {
     for (let cut = 2; cut < whole.length; cut++) {
       const part = whole.subarray(0, cut)
       for (const size of [1, 1000]) {
-        const { bytes, code, evidence } = await run(chunks(part, size))
+        const { bytes, code, evidence } = await decoded(chunks(part, size))
         const expected = decodable(part)
         expect({ cut, text: bytes.toString() }).toEqual({ cut, text: expected.toString() })
         expect({ cut, code }).toEqual({ cut, code: cut === end ? undefined : 'INPUT_TRUNCATED' })
@@ -127,7 +102,7 @@ describe('gzip', () => {
         whole.length - 1,
       ]) {
         if (cut >= whole.length) continue
-        const { bytes, code } = await run(chunks(whole.subarray(0, cut), 64 << 10))
+        const { bytes, code } = await decoded(chunks(whole.subarray(0, cut), 64 << 10))
         expect(bytes.equals(decodable(whole.subarray(0, cut)))).toBe(true)
         expect(code).toBe('INPUT_TRUNCATED')
       }
@@ -149,7 +124,7 @@ describe('gzip', () => {
 
   test('a name in .gz promises gzip: an empty file of that name is a truncated one', async () => {
     for (const bytes of [[], [0x1f]]) {
-      const { code, evidence } = await run(chunks(Uint8Array.from(bytes)), 'x.ndjson.gz')
+      const { code, evidence } = await decoded(chunks(Uint8Array.from(bytes)), 'x.ndjson.gz')
       expect({ code, evidence }).toEqual({
         code: 'INPUT_TRUNCATED',
         evidence: { input: 'x.ndjson.gz', encoding: 'gzip', bytes: 0 },
@@ -162,7 +137,7 @@ describe('gzip', () => {
       const bad = gzipSync(rows)
       bad[bad.length - from] = (bad[bad.length - from] ?? 0) ^ 1
       for (const size of [1001, 1 << 20]) {
-        const { bytes, code, message } = await run(chunks(bad, size))
+        const { bytes, code, message } = await decoded(chunks(bad, size))
         expect(bytes.toString() === rows).toBe(true)
         expect(code).toBe('INPUT_UNREADABLE')
         expect(message).toMatch(
@@ -176,13 +151,13 @@ describe('gzip', () => {
     const good = gzipSync(Buffer.concat([Buffer.from(rows), randomBytes(4 << 20)]))
     const bad = Buffer.from(good)
     bad.fill(0xff, good.length >> 1, (good.length >> 1) + 100)
-    const { bytes, code } = await run(chunks(bad))
+    const { bytes, code } = await decoded(chunks(bad))
     expect(bytes.subarray(0, rows.length).toString() === rows).toBe(true)
     expect(code).toBe('INPUT_UNREADABLE')
   })
 
   test('rubbish behind the last member is told', async () => {
-    const { bytes, code } = await run(chunks(Buffer.concat([gzipSync(rows), Buffer.from('this is no gzip')])))
+    const { bytes, code } = await decoded(chunks(Buffer.concat([gzipSync(rows), Buffer.from('this is no gzip')])))
     expect(code).toBe('INPUT_UNREADABLE')
     expect(bytes.length).toBeGreaterThan(0)
   })
@@ -267,21 +242,12 @@ describe('gzip', () => {
         yield chunk
       }
     }
-    let decoded = 0
+    let length = 0
     for await (const part of decompress(counted(), 'x')) {
       // The first chunk was enough for this part.
-      if (decoded === 0) await until(() => read > 512)
-      decoded += part.length
+      if (length === 0) await until(() => read > 512)
+      length += part.length
     }
-    expect(decoded).toBe(64 << 10)
+    expect(length).toBe(64 << 10)
   })
-})
-
-test('zstd is named, not read as text', async () => {
-  for (const size of [1, 100]) {
-    const { code, message, bytes } = await run(chunks(Buffer.from('28b52ffd0458', 'hex'), size))
-    expect(code).toBe('INPUT_UNREADABLE')
-    expect(message).toBe('cannot read x: Sluice does not read zstd. Decompress it first')
-    expect(bytes.length).toBe(0)
-  }
 })
