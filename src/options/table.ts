@@ -124,16 +124,13 @@ export const table = {
       first: ['ingest'],
     },
   ),
-  ids: documents(
-    kinds.choice('run', 'field', 'hash', 'cluster'),
-    'ids from Sluice, fields, a hash of fields, or the cluster',
-    {
-      default: 'run',
-      commands: ['ingest', 'serve'],
-      first: true,
-    },
-  ),
-  idField: documents(kinds.fieldList(), 'fields that make the id, as in branch,order.no. With --ids field or hash', {
+  ids: documents(kinds.choice('run', 'field', 'hash', 'cluster'), 'run, field, hash or cluster: where ids come from', {
+    default: 'run',
+    label: 'source',
+    commands: ['ingest', 'serve'],
+    first: true,
+  }),
+  idField: documents(kinds.fieldList(), 'fields of the id, as in branch,order.no', {
     commands: ['ingest', 'serve'],
     first: true,
   }),
