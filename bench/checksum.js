@@ -29,7 +29,7 @@ const MB = 1 << 20
 const FILES = 100_000
 
 const { reading } = kernelMemory(1, MB)
-const here = reading[0]
+const [here] = reading.buffers
 for (let at = 0; at < here.length; at += 1) here[at] = (at * 7) ^ (at >> 5)
 const elsewhere = Buffer.from(here)
 

@@ -55,8 +55,13 @@ export interface Copy {
   loaded?(to: number | undefined): void
 }
 
-/** Two buffers of the same size. One holds the bytes that are processed while the other one fills. */
-export type ReadMemory = readonly [Buffer, Buffer]
+/** Memory that files are read into. */
+export interface ReadMemory {
+  /** Two of the same size. One holds the bytes that are processed while the other one fills. */
+  readonly buffers: readonly [Buffer, Buffer]
+  /** How many readers may still write into them. */
+  readers: number
+}
 
 /** The position where reading continues: small JSON without secrets. Only its cursor understands it. */
 export type Place = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
-import { type KernelMemory, kernelMemory } from './kernel/memory.js'
+import { keepMemory, takeMemory } from './kernel/idle-memory.js'
+import type { KernelMemory } from './kernel/memory.js'
 
 /**
  * One piece of the memory that bodies live in. The pool's size is the backpressure: without a free slot, nothing is
@@ -11,7 +12,7 @@ export interface Slot {
   readonly own: Buffer
 }
 
-export class SlotPool {
+export class SlotPool implements Disposable {
   /** The memory of the slots, for the kernel. Undefined if the machine cannot provide it. */
   readonly memory: KernelMemory | undefined
   readonly #slotBytes: number
@@ -23,7 +24,7 @@ export class SlotPool {
   constructor(slots: number, slotBytes: number) {
     this.#slots = slots
     this.#slotBytes = slotBytes
-    this.memory = kernelMemory(slots, slotBytes)
+    this.memory = takeMemory(slots, slotBytes)
   }
 
   /** Waits for a free slot. The holder gives it back with `release`. */
@@ -44,6 +45,12 @@ export class SlotPool {
     const next = this.#waiting.shift()
     if (next === undefined) this.#free.push(slot)
     else next(slot)
+  }
+
+  /** Leaves the memory to the next pool, unless anybody may still use it. Nobody may acquire a slot any more. */
+  [Symbol.dispose](): void {
+    const { memory } = this
+    if (memory?.reading.readers === 0 && this.#free.length === this.#made) keepMemory(memory, this.#slotBytes)
   }
 }
 

@@ -18,11 +18,12 @@ export function openSlots({ concurrency }: ConnectSection, { batchBytes }: Batch
 
 /** `bodyBytes`: how large a body may be from now on. */
 export function openBatcher(
-  { sections, hooks, connection }: LockedRun,
+  { sections, hooks }: LockedRun,
+  slots: SlotPool,
   ledger: Ledger,
   bodyBytes: () => number,
 ): BodyFramer {
-  const { connecting, documents, batching } = sections
+  const { documents, batching } = sections
   const { batchBytes, batchDocs, batchMs } = batching
   const framing: Framing = {
     batchBytes,
@@ -30,7 +31,7 @@ export function openBatcher(
     batchDocs,
     batchMs,
     maxDocumentBytes: MAX_DOCUMENT_BYTES,
-    slots: connection?.slots ?? openSlots(connecting, batching),
+    slots,
     clock: systemClock,
     longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),

@@ -1,4 +1,5 @@
 /** Opens what documents pass, and what keeps account of them, for one run. */
+import type { SlotPool } from '../bulk/slots.js'
 import { isSluiceError } from '../failure/failure.js'
 import type { DeadLetters } from '../ledger/dead-letters.js'
 import { Ledger } from '../ledger/ledger.js'
@@ -36,6 +37,7 @@ export async function openPipeline(
   run: LockedRun,
   { way, open, cluster, found }: StartedRun,
   deadLetters: DeadLetters,
+  slots: SlotPool,
 ): Promise<Pipeline> {
   const { sections, hooks, stop, tell, stateDir, record } = run
   const { plan, path } = found
@@ -62,7 +64,7 @@ export async function openPipeline(
   }
   const notes: string[] = []
   const sender = openSender({ run, found, way, cluster, access, notes })
-  const batcher = openBatcher(run, ledger, () => sender.bodyBytes)
+  const batcher = openBatcher(run, slots, ledger, () => sender.bodyBytes)
   return { batcher, sender, ledger, deadLetters, keeper, watch, notes }
 }
 

@@ -20,6 +20,7 @@ import { HookList, type Feature, type Run } from './hooks.js'
 import { load } from './load-documents.js'
 import type { LockedRun, OpenConnection, RunSections } from './locked-run.js'
 import { openDeadLetters } from './open-dead-letters.js'
+import { openSlots } from './open-batcher.js'
 import { openPipeline } from './open-pipeline.js'
 import { RunRecord } from './run-record.js'
 import { startRun } from './start-run.js'
@@ -164,7 +165,9 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const started = await startRun(run, cluster, way)
     tell({ type: 'begun', run: started.found.plan.run })
     await using deadLetters = await started.openDeadLetters()
-    const pipeline = await openPipeline(run, started, deadLetters)
+    const slots = run.connection?.slots ?? openSlots(sections.connecting, sections.batching)
+    using _slots = run.connection === undefined ? slots : undefined
+    const pipeline = await openPipeline(run, started, deadLetters, slots)
     const { batcher, sender, ledger, keeper } = pipeline
     await using _ = keeper
     const extent = new Extent(started.found.plan)

@@ -76,13 +76,14 @@ export async function* readFile(
     if (small.bytes.length > 0) yield small.bytes
     return
   }
+  if (into !== undefined) into.readers += 1
   try {
     const handle = await open(path, 'r')
     try {
       const status = await handle.stat()
       if (sum !== undefined) {
         opened?.(readingOf(fileStat(status), sum))
-        await addUpTo(from, sum, handle, into?.[0], signal)
+        await addUpTo(from, sum, handle, into?.buffers[0], signal)
       }
       for await (const chunk of readAhead(handle, name, signal, from, status.size, into)) {
         sum?.add(chunk)
@@ -94,6 +95,8 @@ export async function* readFile(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     throw cannotRead(name, error)
+  } finally {
+    if (into !== undefined) into.readers -= 1
   }
 }
 
@@ -117,12 +120,12 @@ async function* readAhead(
   into: ReadMemory | undefined,
 ): AsyncGenerator<Uint8Array> {
   // With one byte more than the file, the read that finds its end needs no second buffer. Files in /proc report size 0.
-  const length = Math.min(into?.[0].length ?? READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
+  const length = Math.min(into?.buffers[0].length ?? READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
   let bytes = from
   // Devices and pipes have no offsets: they are read from their start.
   const read = (buffer: Buffer) => handle.read(buffer, 0, length, from === 0 ? null : bytes)
-  let filling = read(into?.[0] ?? Buffer.allocUnsafeSlow(length))
-  let idle = into?.[1]
+  let filling = read(into?.buffers[0] ?? Buffer.allocUnsafeSlow(length))
+  let idle = into?.buffers[1]
   try {
     for (;;) {
       const { bytesRead, buffer } = await filling

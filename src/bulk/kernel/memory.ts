@@ -39,10 +39,13 @@ export function kernelMemory(slots: number, slotBytes: number): KernelMemory | u
   return {
     memory,
     input: Buffer.from(memory.buffer, INPUT_START, inputBytes),
-    reading: [
-      Buffer.from(memory.buffer, readingStart, READ_BYTES),
-      Buffer.from(memory.buffer, readingStart + readingStride, READ_BYTES),
-    ],
+    reading: {
+      buffers: [
+        Buffer.from(memory.buffer, readingStart, READ_BYTES),
+        Buffer.from(memory.buffer, readingStart + readingStride, READ_BYTES),
+      ],
+      readers: 0,
+    },
     slots: Array.from({ length: slots }, (_, slot) =>
       Buffer.from(memory.buffer, slotsStart + slot * stride, slotBytes),
     ),

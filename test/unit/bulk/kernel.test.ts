@@ -87,7 +87,7 @@ async function* cutAt(bytes: Buffer, places: readonly number[], into?: ReadMemor
   let from = 0
   for (const [count, to] of [...places, bytes.length].entries()) {
     const length = to - from
-    const memory = into?.[count % 2 === 0 ? 0 : 1] ?? Buffer.alloc(length)
+    const memory = into?.buffers[count % 2 === 0 ? 0 : 1] ?? Buffer.alloc(length)
     // Behind what was read stands what was read there before.
     memory.fill('{"\\', length, Math.min(memory.length, length + 200))
     const piece = memory.subarray(0, length)

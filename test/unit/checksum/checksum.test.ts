@@ -8,7 +8,7 @@ import { type Seeded, seeded } from '../../support/seeded.js'
 
 const memory = kernelMemory(1, 1 << 20)
 /** Where files are read into: the kernel adds these bytes without a copy. */
-const reading = memory?.reading[0] ?? Buffer.alloc(0)
+const reading = memory?.reading.buffers[0] ?? Buffer.alloc(0)
 
 function digestOf(bytes: Uint8Array): string {
   const checksum = new Checksum()

@@ -335,7 +335,7 @@ test('a file that shrinks while it is read is truncated, after what was there', 
 })
 
 describe('memory to read into', () => {
-  const into: ReadMemory = [Buffer.alloc(10), Buffer.alloc(10)]
+  const into: ReadMemory = { buffers: [Buffer.alloc(10), Buffer.alloc(10)], readers: 0 }
   const content = 'one two three four five six seven'
   const sourceOf = async (name: string) => {
     await writeFile(join(cwd, name), content)
@@ -351,7 +351,7 @@ describe('memory to read into', () => {
       memory.push(part.buffer)
     }
     expect(parts.join('')).toBe(content)
-    expect(memory).toEqual(memory.map((_, count) => into[count % 2 === 0 ? 0 : 1].buffer))
+    expect(memory).toEqual(memory.map((_, count) => into.buffers[count % 2 === 0 ? 0 : 1].buffer))
   })
 
   test('is free again when an input was closed early: the next one reads there undisturbed', async () => {
@@ -361,9 +361,9 @@ describe('memory to read into', () => {
         expect(Buffer.from(part).toString()).toBe('one two th')
         break
       }
-      for (const buffer of into) buffer.fill('#')
+      for (const buffer of into.buffers) buffer.fill('#')
       await new Promise(resolve => setImmediate(resolve))
-      for (const buffer of into) expect(buffer.toString()).toBe('##########')
+      for (const buffer of into.buffers) expect(buffer.toString()).toBe('##########')
     }
   })
 })
