@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect } from 'node:net'
-import { createServer } from 'node:tls'
+import { TLSSocket, createServer } from 'node:tls'
 import { buffer } from 'node:stream/consumers'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { secureLayer } from '../../../src/proxy/tls-layer.js'
 import { createAuthority } from '../../support/proxy-certificates.js'
 
@@ -49,4 +49,23 @@ it('encrypts a request in pieces, and joins nothing', async () => {
   expect(pieces.reduce((sum, bytes) => sum + bytes)).toBe(head.length + body.length)
   expect(joined).toEqual([])
   server.close()
+})
+
+it('reads one certificate of the other side to verify its name, and all of them later', async () => {
+  const authority = await createAuthority('own')
+  const { cert, key } = await authority.issue(['localhost'])
+  const server = createServer({ cert, key }).listen(0)
+  await once(server, 'listening')
+  const asked = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate')
+  try {
+    const raw = connect((server.address() as AddressInfo).port, 'localhost')
+    await once(raw, 'connect')
+    const socket = await secureLayer({ ca: authority.cert }, 'TLS')(raw, 'localhost')
+    expect(asked.mock.calls).toEqual([[false]])
+    expect(socket?.getPeerCertificate(true).issuerCertificate.subject.CN).toBe('own')
+    socket?.destroy()
+  } finally {
+    asked.mockRestore()
+    server.close()
+  }
 })

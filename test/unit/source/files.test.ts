@@ -354,6 +354,20 @@ describe('memory to read into', () => {
     expect(memory).toEqual(memory.map((_, count) => into.buffers[count % 2 === 0 ? 0 : 1].buffer))
   })
 
+  test('says while somebody may still write into it', async () => {
+    const source = await sourceOf('readers.ndjson')
+    const reading = source.open(never, 0, undefined, into)[Symbol.asyncIterator]()
+    expect(into.readers).toBe(0)
+    await reading.next()
+    expect(into.readers).toBe(1)
+    await reading.return?.()
+    expect(into.readers).toBe(0)
+    await expect(async () => {
+      for await (const _ of source.open(AbortSignal.abort(), 0, undefined, into)) throw new Error('it was aborted')
+    }).rejects.toThrow('aborted')
+    expect(into.readers).toBe(0)
+  })
+
   test('is free again when an input was closed early: the next one reads there undisturbed', async () => {
     const source = await sourceOf('closed.ndjson')
     for (let count = 0; count < 50; count += 1) {
