@@ -147,8 +147,11 @@ export interface Mark {
 
 /** The output of a format: NDJSON, one document per line. */
 export interface Lines {
-  /** `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. */
-  readonly kind: 'lines' | 'elements'
+  /**
+   * `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. `actions`:
+   * rewritten, and each line carries its own action, as in `text/carried-action.ts`.
+   */
+  readonly kind: 'lines' | 'elements' | 'actions'
   /** Offset of the first byte in the (decompressed) input: 3 after a byte order mark, otherwise 0. */
   readonly at: number
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
@@ -207,6 +210,8 @@ export interface Batch {
   release(): void
   /** Set if the documents name their own index. */
   readonly addressed?: Addressed
+  /** Whose ids they have, if that is not the same for all documents of the run. `own`: Sluice made them. */
+  readonly ids?: 'own' | 'given'
 }
 
 /** Facts that all documents of such a batch share. */

@@ -1,5 +1,6 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
 import { guardAlias } from './guarded/guard-alias.js'
+import { loadDumps } from './dumps/load-dumps.js'
 import type { Receipt } from './ledger/receipt.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
@@ -51,6 +52,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       limitBytes(load.stopping),
       learnLimits,
       loadIntoQueue(load),
+      loadDumps(load),
     ],
   })
 }

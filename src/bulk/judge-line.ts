@@ -60,10 +60,11 @@ export function refusedByFormat(
   { kind }: Pick<Position, 'kind'>,
 ): { readonly why: Why; readonly from: number } | undefined {
   // Lines that stand so in an input say nothing about themselves.
-  const refused = kind === 'elements' ? refusedLineIn(bytes, from, to) : undefined
+  const refused = kind === 'lines' ? undefined : refusedLineIn(bytes, from, to)
   if (refused === undefined) return undefined
-  const { message: reason } = failure('DOCUMENT_ROW_INVALID', { problem: refused.reason })
-  return { why: { status: 0, type: 'DOCUMENT_ROW_INVALID', reason }, from: refused.from }
+  const type = kind === 'actions' ? 'DOCUMENT_HIT_INVALID' : 'DOCUMENT_ROW_INVALID'
+  const { message: reason } = failure(type, { problem: refused.reason })
+  return { why: { status: 0, type, reason }, from: refused.from }
 }
 
 /** More kinds of problems than this have a reason of their own each time. */

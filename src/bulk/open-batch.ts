@@ -159,7 +159,7 @@ function origins(
     if (span === undefined || ordinal >= documents) throw new RangeError(`no document ${ordinal} in this body`)
     const before = firsts[at] ?? 0
     const document = span.document + ordinal - before
-    if (span.kind === 'elements') return { input: span.input.name, document }
+    if (span.kind !== 'lines') return { input: span.input.name, document }
     const offset = span.from + (ends[ordinal] ?? 0) - (ends[before] ?? 0)
     return { input: span.input.name, document, line: span.line + ordinal - before, offset }
   }

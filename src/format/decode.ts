@@ -2,6 +2,7 @@ import { fail } from '../failure/failure.js'
 import type { Lines, Source } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { CsvOptions } from './csv/csv-lines.js'
+import { type DumpFormat, isDump } from './dump-formats.js'
 import { isCsv } from './is-csv.js'
 import { lookAlike } from './look-alike.js'
 import { Look, readOpening } from './opening.js'
@@ -9,9 +10,10 @@ import { Look, readOpening } from './opening.js'
 /**
  * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
  * lines. It is csv if the input looks like a table and is named so: .csv, .tsv, .tab or .txt. Otherwise it is ndjson, unless it is
- * recognised as something else. `tsv` is csv with tabs.
+ * recognised as something else. `tsv` is csv with tabs. `elasticdump` and `search` hold hits: one on each line, or in answers of a
+ * search. `auto` recognises both.
  */
-export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv'
+export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv' | DumpFormat
 
 export interface DecodeOptions {
   readonly format: Format
@@ -19,18 +21,21 @@ export interface DecodeOptions {
   readonly pick?: string | undefined
   /** How CSV is read. */
   readonly csv?: CsvOptions | undefined
+  /** Whether `auto` may find a format whose documents carry their own ids. Default true. */
+  readonly takesDumps?: boolean | undefined
 }
 
 /**
  * Turns the bytes of an input into NDJSON. NDJSON stays as it is. JSON becomes one line for each element of its top-level arrays,
- * or of the picked array, and for each top-level value that is no array. CSV becomes one line for each row.
+ * or of the picked array, and for each top-level value that is no array. CSV becomes one line for each row, and a dump one for each
+ * hit, which carries its id.
  *
  * The caller must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
  * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
  * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
  */
 export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, options: DecodeOptions): Promise<Lines> {
-  const { format, pick, csv } = options
+  const { format, pick, csv, takesDumps = true } = options
   // Items of an iterable are lines already, and only `auto` judges an input by what it holds.
   const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
   const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
@@ -49,9 +54,17 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
     const problem = `is not valid ${named}: it is ${encoding} text. Convert it to UTF-8`
     throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
   }
-  if (typeof alike === 'object') {
+  const found = typeof alike === 'object' ? alike : undefined
+  const dump = isDump(format) ? format : takesDumps ? found?.dump : undefined
+  if (dump !== undefined) {
+    const { dumpLines, answerLines } = await import('./actions/hits.js')
+    const lines = dump === 'search' ? answerLines : dumpLines
+    const noted = found === undefined ? {} : { found: `${found.kind}: ${found.observed}` }
+    return { kind: 'actions', at, bytes: lines(source.name, opening.bytes), ...noted }
+  }
+  if (found !== undefined) {
     await opening.close()
-    throw fail('INPUT_NOT_JSON', { input: source.name, ...alike })
+    throw fail('INPUT_NOT_JSON', { input: source.name, kind: found.kind, observed: found.observed })
   }
   const isJson = format === 'json' || pick !== undefined || alike === 'json'
   if (!isJson) return { kind: 'lines', at, bytes: opening.bytes }

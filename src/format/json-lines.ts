@@ -107,7 +107,7 @@ export async function* linesBy(
 }
 
 /** Counts the lines before the first one that is not UTF-8. */
-function validLines(lines: Buffer): number {
+export function validLines(lines: Buffer): number {
   for (let count = 0, from = 0; ; count += 1) {
     const to = lines.indexOf(LINE_FEED, from) + 1
     if (to === 0 || !isUtf8(lines.subarray(from, to))) return count

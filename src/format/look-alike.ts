@@ -10,10 +10,15 @@ export const MOST_LINES = 1000
 const FEWEST_LINES = 10
 
 /** `lines`: NDJSON, perhaps with broken lines. `json`: a JSON document on several lines. */
-export type LookAlike =
-  | 'lines'
-  | 'json'
-  | { readonly kind: ForeignKind; /** What shows it. */ readonly observed: string }
+export type LookAlike = 'lines' | 'json' | Found
+
+interface Found {
+  readonly kind: ForeignKind
+  /** What shows it. */
+  readonly observed: string
+  /** The format that reads it, if its documents carry their own ids. */
+  readonly dump?: 'elasticdump' | 'search'
+}
 
 type ForeignKind =
   | 'CSV'
@@ -21,6 +26,7 @@ type ForeignKind =
   | 'CSV with tabs'
   | '_bulk lines'
   | 'an elasticdump file'
+  | 'an answer of _search'
   | 'XML'
   | 'UTF-16LE text'
   | 'UTF-16BE text'
@@ -34,6 +40,7 @@ type ForeignKind =
 export function lookAlike(text: Buffer, isWhole: boolean): LookAlike {
   const stored = magicOf(text)
   if (stored !== undefined) return { kind: stored, observed: 'its first bytes show it' }
+  if (isAnswer(text)) return { kind: 'an answer of _search', observed: 'it begins with hits.hits', dump: 'search' }
   const [first] = linesOf(text, isWhole, 1)
   if (first === undefined) return 'lines'
   const value = parseJson(first)
@@ -62,6 +69,18 @@ function linesOf(text: Buffer, isWhole: boolean, most: number): string[] {
   return lines
 }
 
+/** The longest id of a scroll stands before the rest. */
+const ANSWER_BYTES = 64 << 10
+
+/** Whether the text begins as Elasticsearch writes the answer of a search, up to its first hit. */
+function isAnswer(text: Buffer): boolean {
+  const head = text.toString('latin1', 0, ANSWER_BYTES)
+  return ANSWER.test(head) && HITS.test(head)
+}
+
+const ANSWER = /^\s*\{\s*"(?:_scroll_id|pit_id|took)"\s*:[^{}[\]]*"timed_out"\s*:\s*(?:true|false)\s*,/
+const HITS = /"hits"\s*:\s*\{(?:[^{}[\]]|\{[^{}[\]]*\})*"hits"\s*:\s*\[/
+
 /** Lines that are JSON: documents, or something that wraps documents. */
 function jsonLines(first: unknown): LookAlike {
   if (!isObject(first)) return 'lines'
@@ -71,7 +90,7 @@ function jsonLines(first: unknown): LookAlike {
   if (names.length === 1 && ACTIONS.has(name) && isObject(action) && Object.keys(action).every(isOfAction))
     return { kind: '_bulk lines', observed: `its first line is an action (${name})` }
   if (isObject(first['_source']) && (typeof first['_id'] === 'string' || typeof first['_index'] === 'string'))
-    return { kind: 'an elasticdump file', observed: 'its first line has the document in _source' }
+    return { kind: 'an elasticdump file', observed: 'its first line has the document in _source', dump: 'elasticdump' }
   return 'lines'
 }
 

@@ -75,7 +75,13 @@ function putText(bytes: JsonBytes, document: Uint8Array): void {
 }
 
 /** Codes of lines that are no object, or that could not be parsed. */
-const isText = new Set(['DOCUMENT_NOT_JSON', 'DOCUMENT_ROW_INVALID', 'DOCUMENT_TOO_LARGE', 'DEAD_LETTER_BROKEN'])
+const isText = new Set([
+  'DOCUMENT_NOT_JSON',
+  'DOCUMENT_ROW_INVALID',
+  'DOCUMENT_HIT_INVALID',
+  'DOCUMENT_TOO_LARGE',
+  'DEAD_LETTER_BROKEN',
+])
 
 /** Writes what a record begins with: the opening brace, and the fields before the reason. */
 type HeadWriter = (bytes: JsonBytes, refused: Head) => void

@@ -13,6 +13,7 @@ import type {
 } from './ingest-options.js'
 import { invalid } from './option-checks.js'
 import { checkIndexName } from './names.js'
+import { isDump } from '../format/dump-formats.js'
 import { checksAt } from './describe-option.js'
 import { fieldsIn } from '../text/field-list.js'
 import { isObject } from '../text/parse-json.js'
@@ -76,6 +77,7 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   checkCsv(given)
   const { ids = 'run', idField = '', idSeparator, runId, index, swapAlias, indexBody, checkQuery } = given
   checkDocuments(given)
+  checkDump(given)
   const name = index ?? swapAlias
   if (name === undefined) throw invalid('index', 'is not set')
   const aliases = indexBody?.['aliases']
@@ -160,6 +162,19 @@ export function checkDocuments(
   if (pipeline !== undefined)
     throw invalid(said('pipeline'), `runs only for whole documents, but ${said('op')} is '${op}'`)
 }
+
+/** Checks options of a dump, also for the command line. Its documents carry id and routing. */
+export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (name: OfDump): string => name): void {
+  const { format, ids = 'run', routingField, pick } = given
+  if (!isDump(format)) return
+  const problem = `but the documents of the format '${format}' have their own`
+  if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
+  if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing`)
+  if (pick !== undefined)
+    throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
+}
+
+type OfDump = 'format' | 'ids' | 'routingField' | 'pick'
 
 function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')

@@ -1,7 +1,7 @@
 import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
 import { isQuoted } from '../text/quotes.js'
-import { checkDocuments, checkTableFormat } from './check-options.js'
+import { checkDocuments, checkDump, checkTableFormat } from './check-options.js'
 import { type OptionName, secrets, type Settings } from './table.js'
 
 /** The kinds of sources, strongest first. */
@@ -34,6 +34,7 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
   findCluster(check)
   settleCredentials(check)
   checkDocuments(check.values, name => said(check, name))
+  checkDump(check.values, name => said(check, name))
   for (const [name, others] of companions) requireTogether(check, name, others)
   checkTableFormat(check.values, name => said(check, name))
   return check

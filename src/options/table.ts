@@ -3,6 +3,7 @@
  * checks of the library derive from it. Help keeps this order.
  */
 import { encodings } from '../format/csv/to-utf8.js'
+import { dumpFormats } from '../format/dump-formats.js'
 import * as csvKinds from './csv-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
@@ -145,11 +146,11 @@ export const table = {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  format: documents(kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv'), 'auto, ndjson, json, csv or tsv', {
-    default: 'auto',
-    label: 'name',
-    first: true,
-  }),
+  format: documents(
+    kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', ...dumpFormats),
+    'auto, ndjson, json, csv, tsv, elasticdump, search',
+    { default: 'auto', label: 'name', first: true },
+  ),
   pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', { label: 'path' }),
   columns: csv(csvKinds.columnNames(), 'names of the columns. Default: the first row names them'),
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),

@@ -45,8 +45,10 @@ export interface RunHook {
   prepare?(started: Started): Promise<void>
   /** Options of the sender. Read after `connected` for budget and ids, and after `prepare`. */
   readonly sending?: Partial<Pick<SenderOptions, 'budget' | 'learnt' | 'ownIds' | 'safeToResend'>>
-  /** Makes bodies of documents. */
-  frame?(framing: Framing, ledger: Ledger): BodyFramer
+  /** Makes bodies of documents. `plain`: does so if no hook does. */
+  frame?(framing: Framing, ledger: Ledger, plain: () => BodyFramer): BodyFramer
+  /** Whether its bodies may hold documents that carry their own actions. Default false. */
+  readonly takesDumps?: boolean
   inputOpened?(input: Input, kind: Lines['kind']): void
   batchSettled?(): void
   /** Adds to the `progress` event. */

@@ -36,8 +36,8 @@ export function openBatcher(
     longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
   }
-  const own = hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger)
-  return own ?? new Batcher({ ...framing, ...actionOf(documents) })
+  const plain = () => new Batcher({ ...framing, ...actionOf(documents) })
+  return hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger, plain) ?? plain()
 }
 
 function actionOf({ op, ids, routingField }: DocumentSection) {

@@ -90,6 +90,7 @@ function openSender({ run, found, way, cluster, access, notes }: Sending): Sende
     ...(pipeline === undefined ? {} : { pipeline }),
     ...idsOf(documents, hooks),
     sentBefore: maySendAgain(sections, found),
+    leftInDoubt: found.plan.isDoubtful,
     onConflict,
     // Only a checkpoint says who sent them before, and where to, unless the run has a name.
     ...(behind === undefined || state.runId !== undefined ? {} : { behind }),

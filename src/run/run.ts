@@ -159,6 +159,7 @@ async function runOnce({ load: sections, features, connection }: Composition, re
 
 async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): Promise<Receipt> {
   const { sections, stop, hooks, tell } = run
+  const takesDumps = hooks.all.some(hook => hook.takesDumps)
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
     const began = performance.now()
@@ -173,7 +174,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const extent = new Extent(started.found.plan)
     const loaded = await load({
       inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
-      format: { format, pick, csv },
+      format: { format, pick, csv, takesDumps },
       batcher,
       send: async batch => {
         if (sections.dryRun) return unsent(batch)

@@ -40,11 +40,14 @@ export interface BatchIds {
   readonly safeToResend: boolean
 }
 
-/** Returns whose ids a batch has. Another run made those of dead letters. */
-export function batchIds({ addressed }: Pick<Batch, 'addressed'>, { ownIds, safeToResend }: BatchIds): BatchIds {
+/** Returns whose ids a batch has. Another run made those of dead letters, and a dump may bring its own. */
+export function batchIds({ addressed, ids }: BatchWithIds, { ownIds, safeToResend }: BatchIds): BatchIds {
+  if (ids !== undefined) return { ownIds: ids === 'own' && ownIds, safeToResend }
   if (addressed === undefined) return { ownIds, safeToResend }
   return { ownIds: addressed.ids === 'own', safeToResend: addressed.ids !== 'none' }
 }
+
+type BatchWithIds = Pick<Batch, 'addressed' | 'ids'>
 
 /** The body that was answered, as the sender knows it. */
 export interface JudgedBody extends BatchIds, SendHistory {

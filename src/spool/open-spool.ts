@@ -74,7 +74,7 @@ export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin>
       return writer?.isOver === false
     },
     opened: (input, kind) => {
-      if (kind === 'elements' && writer !== undefined && input.name === name(writer.segment)) writer.loaded(undefined)
+      if (kind !== 'lines' && writer !== undefined && input.name === name(writer.segment)) writer.loaded(undefined)
     },
     untaken: async () => await writer?.untaken(),
     remove: async () => await removeSegments(folder, [...left, ...(writer === undefined ? [] : [writer.segment])]),

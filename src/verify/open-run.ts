@@ -6,6 +6,7 @@ import { type IndexSeen, refresh, seeIndex } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { openClusterItself } from '../connect/open-target.js'
 import { fail } from '../failure/failure.js'
+import { isDump } from '../format/dump-formats.js'
 import { nearest } from '../options/nearest.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import type { InputLocks } from '../state/lock.js'
@@ -59,6 +60,8 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named })
   }
+  if (isDump(checkpoint.options['format']) || checkpoint.inputs.some(({ mark }) => mark.kind === 'actions'))
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: 'the ids that its documents had in a dump' })
   const { cluster } = await openClusterItself(connecting, signal)
   try {
     const where = sameCluster(checkpoint, cluster)

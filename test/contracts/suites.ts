@@ -1,4 +1,5 @@
 import { describeDoctor } from './doctor.suite.js'
+import { describeDumps } from './dumps.suite.js'
 import { describeDocuments } from './documents.suite.js'
 import { describeFieldIds } from './field-ids.suite.js'
 import { describeIdentity } from './identity.suite.js'
@@ -26,5 +27,6 @@ export const suitesOfVersions: readonly Suite[] = [
   describeRuns,
   describeIds,
   describeFieldIds,
+  describeDumps,
 ]
 export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity]

@@ -16,7 +16,10 @@ export const house: Readonly<Record<string, Part>> = {
   'strict-json': { imports: '', doors: 'assembly/fields assembly/json assembly/marks assembly/strings layout' },
   checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
-  text: { imports: '', doors: 'bytes field-list misplaced parse-json json-fault quotes refused-line unicode visible' },
+  text: {
+    imports: '',
+    doors: 'bytes field-list misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
+  },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   // gzip, zstd, bzip2, xz, brotli -> bytes.
@@ -27,11 +30,11 @@ export const house: Readonly<Record<string, Part>> = {
   },
   format: {
     imports: 'failure flow.ts web-assembly.ts strict-json text',
-    doors: 'decode csv/cell-types csv/csv-lines csv/to-utf8',
+    doors: 'decode dump-formats csv/cell-types csv/csv-lines csv/to-utf8',
   },
   bulk: {
     imports: 'failure operation.ts flow.ts web-assembly.ts strict-json checksum text',
-    doors: 'action-line batcher dead-letter replay-batcher slots',
+    doors: 'action-batcher action-line batcher dead-letter replay-batcher slots',
   },
   sender: {
     imports: 'failure operation.ts flow.ts time text cluster',
@@ -91,6 +94,7 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts text disk ledger cluster servicenow options connect state run',
     doors: 'open-platform pull read-tables tables-receipt',
   },
+  dumps: { imports: 'flow.ts bulk options run', doors: 'load-dumps' },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
   replay: {
@@ -98,7 +102,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
-  'ingest.ts': { imports: 'ledger options run spool guarded tables limits managed' },
+  'ingest.ts': { imports: 'ledger options run spool guarded tables limits managed dumps' },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {
@@ -106,7 +110,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'serve serve-options',
   },
   verify: {
-    imports: 'failure flow.ts time text sender cluster options connect state',
+    imports: 'failure flow.ts time text format sender cluster options connect state',
     doors: 'tally undo verify verify-options',
   },
   alarm: { imports: 'failure text ledger servicenow options connect', doors: 'alarm alarm-options' },

@@ -183,6 +183,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...alias(receipt),
     ...deletions(receipt),
+    ...ids(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
     ...(receipt.notes ?? []).map(note => ['note', note]),
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
@@ -210,6 +211,10 @@ function alias({ alias: one }: Receipt): string[][] {
         : [['', `to move it there, run sluice rollback ${name} --to ${to}`]]),
     ]
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `. Sluice kept the previous index, ${from}`}`]]
+}
+
+function ids({ ids: one }: Receipt): string[][] {
+  return one === undefined ? [] : [['ids', `${count(one.given)} of the dump, ${count(one.own)} made by Sluice`]]
 }
 
 function platform({ platform: one }: Receipt): string[][] {

@@ -112,7 +112,7 @@ export const inputEntries = {
     observed:
       'Every line is rejected with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
-      { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump/ },
+      { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump|_search/ },
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
       { cause: 'The file was compressed twice, or is an archive.', if: /ZIP|gzip/ },
@@ -125,8 +125,8 @@ export const inputEntries = {
         if: /like _bulk/,
       },
       {
-        fix: 'Load the documents with their ids: `jq -c "._source + {id: ._id}" FILE | sluice ingest - --index INDEX --id-field id`.',
-        if: /like an elasticdump/,
+        fix: 'Load the documents with the ids of the dump: `sluice ingest FILE --index INDEX --ids run`, without --id-field and --routing-field.',
+        if: /like an elasticdump|like an answer/,
       },
       {
         fix: 'Convert it to JSON: `yq -p xml -o json FILE | sluice ingest - --index INDEX --pick PATH`.',
@@ -201,6 +201,21 @@ export const inputEntries = {
       'If many rows are rejected, check the delimiter, quote and encoding that Sluice detected. To change them, pass --delimiter, --quote or --encoding.',
     ],
     example: { problem: 'line 812 has 3 cells for 4 columns' },
+  },
+  DOCUMENT_HIT_INVALID: {
+    exit: 1,
+    title: 'A line of a dump holds no document that Sluice can load',
+    message: 'not a document of the dump: {problem}',
+    observed: 'Other tools store the line as it is, leave it out, or stop.',
+    causes: [
+      'The dump was made without `_source`, for example with `_source: false`, or the index stores none.',
+      'The dump was cut off or edited, or holds something else as well.',
+    ],
+    fixes: [
+      'Make the dump again, with the whole `_source`.',
+      'To load a rejected line, add its `document`, and its `id` if it had one, to its record in the dead letters. Then run `sluice replay FILE`.',
+    ],
+    example: { problem: 'it has no _source' },
   },
   DOCUMENT_TOO_LARGE: {
     exit: 1,

@@ -17,6 +17,8 @@ export interface RolloverOptions extends BatchIds {
   readonly index: string
   /** Whether an earlier process may have sent the same documents under the same ids: a resume, or a named run. */
   readonly sentBefore: boolean
+  /** Whether an earlier process may have sent documents whose outcome it did not note. Default: as `sentBefore`. */
+  readonly leftInDoubt?: boolean
   /** Indices behind the name when the first document was sent. Absent: not known. */
   readonly behind?: readonly string[]
   readonly onConflict: 'reject' | 'skip'
@@ -31,9 +33,11 @@ const MOST_IDS = 1000
 const SEEN_MS = 1000
 
 export function rollover(stream: StreamWatch, inner: Send): Send {
-  const { sentBefore } = stream.options
+  const { sentBefore: ownBefore, leftInDoubt = ownBefore } = stream.options
   return async request => {
     const { history, batch } = request
+    // Ids that somebody else made are no trace of an earlier send.
+    const sentBefore = batch.ids === 'given' ? leftInDoubt : ownBefore
     const found = mayBeStored(stream, request) ? await lookUp(stream, request) : undefined
     if (found !== undefined) return found
     // The last send of a dead letter was answered, so it is no reason for doubt.

@@ -1,0 +1,213 @@
+/**
+ * Frames lines that carry their own action: dumps. Their format has checked them, so nothing is parsed here. A document without an id
+ * gets one of Sluice's own. A batch holds documents of one operation, whose ids come from one source.
+ */
+import type { Batch, Input, Lines } from '../flow.js'
+import { type Operation, bulkFormOf, isOperation } from '../operation.js'
+import { LINE_FEED, endOfLine, isBlank } from '../text/bytes.js'
+import { type CarriedAction, findAction } from '../text/carried-action.js'
+import { actionTemplate } from './action-line.js'
+import type { BatchOptions } from './batcher.js'
+import { frameLines } from './frame-lines.js'
+import { originOf, refusedByFormat } from './judge-line.js'
+import { OpenBatch, type Position } from './open-batch.js'
+import { RefusedLines } from './refused-lines.js'
+import { type Slot, reserve } from './slots.js'
+
+export interface ActionBatchOptions extends Pick<
+  BatchOptions,
+  'batchBytes' | 'bodyBytes' | 'batchDocs' | 'batchMs' | 'maxDocumentBytes' | 'slots' | 'clock' | 'longLine'
+> {
+  /** What becomes of a document whose line names no operation. */
+  readonly operation: Operation
+}
+
+/** How many documents had an id, and how many got one. */
+export interface IdCounts {
+  given: number
+  own: number
+}
+
+/** Space for what a line carries beside its document. */
+const ACTION_BYTES = 64 << 10
+
+export class ActionBatcher {
+  readonly #options: ActionBatchOptions
+  readonly #found: CarriedAction = { address: 0, document: 0 }
+  readonly counts: IdCounts = { given: 0, own: 0 }
+  #open: OpenBatch<RefusedLines>
+  #operation: Operation
+  #ids: Batch['ids']
+
+  constructor(options: ActionBatchOptions) {
+    this.#options = options
+    this.#operation = options.operation
+    this.#open = this.#newBatch()
+  }
+
+  /** Yields the full batches of one input. `token`: the part of Sluice's own ids that belongs to the input. */
+  frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
+    const { maxDocumentBytes, batchMs, clock, operation, longLine } = this.#options
+    return frameLines(input, lines, {
+      open: () => this.#open,
+      seal: () => this.#seal(),
+      lines: (bytes, at) => this.#lines(bytes, token, at),
+      long: async (head, at) => {
+        const found = this.#found
+        // Only a refused line carries none.
+        if (!findAction(head, 0, found)) return { line: await longLine(input, originOf(at), operation), head }
+        const id = idIn(head, found) ?? `${token}-${at.document}`
+        const line = await longLine(input, originOf(at), operationOf(head, 1, found.address) ?? operation, id)
+        return { line, head: head.subarray(found.document) }
+      },
+      maxLineBytes: maxDocumentBytes,
+      headBytes: ACTION_BYTES,
+      batchMs,
+      clock,
+    })
+  }
+
+  /** The last batch, if anything is left for it. */
+  rest(): Batch | undefined {
+    return this.#open.isEmpty ? undefined : this.#seal()
+  }
+
+  async *#lines(bytes: Buffer, token: string, at: Position): AsyncGenerator<Batch> {
+    for (let from = 0; from < bytes.length;) {
+      if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
+      const slot = (this.#open.slot ??= await this.#freeSlot())
+      from = this.#frame(bytes, from, slot, token, at)
+      if (from < bytes.length || this.#isFull) yield this.#seal()
+    }
+  }
+
+  get #isFull(): boolean {
+    const { docs, refusedBytes } = this.#open
+    return docs >= this.#options.batchDocs || refusedBytes >= this.#bodyBytes
+  }
+
+  /** Frames lines from `from` until the open batch has to be sealed. Returns where it stopped. */
+  #frame(bytes: Buffer, start: number, slot: Slot, token: string, at: Position): number {
+    let from = start
+    while (from < bytes.length && !this.#isFull) {
+      const to = endOfLine(bytes, from)
+      const found = findAction(bytes, from, this.#found) ? this.#found : undefined
+      if (found === undefined) this.#refuse(bytes, from, to, at)
+      else if (!this.#add(bytes, from, to, found, slot, token, at)) return from
+      from = to
+    }
+    return from
+  }
+
+  /** Frames a line. Returns false if it belongs to the next batch. */
+  #add(
+    bytes: Buffer,
+    from: number,
+    to: number,
+    found: CarriedAction,
+    slot: Slot,
+    token: string,
+    at: Position,
+  ): boolean {
+    const open = this.#open
+    const { address, document } = found
+    const operation = operationOf(bytes, from + 1, address) ?? this.#options.operation
+    const hasId = hasIdAt(bytes, address)
+    const ids = hasId ? 'given' : 'own'
+    const isOther = operation !== this.#operation || ids !== this.#ids
+    if (open.docs > 0 && isOther) return false
+    const { action, opening, closing } = bulkFormOf(operation)
+    const bare = to - document - (bytes[to - 1] === LINE_FEED ? 1 : 0)
+    const most = action.length + opening.length + closing.length + (to - from) + token.length + 64
+    if (open.docs > 0 && open.bytes + most > this.#bodyBytes) return false
+    reserve(slot, open.bytes + most)
+    if (isOther) {
+      this.#operation = operation
+      this.#ids = ids
+    }
+    const body = slot.bytes
+    let end = open.bytes
+    end += body.write(action, end, 'latin1')
+    if (!hasId) {
+      const isAlone = bytes[address + 1] === CLOSING
+      end += body.write(`"_id":"${token}-${at.document}"${isAlone ? '' : ','}`, end, 'latin1')
+    }
+    // Without its opening brace, and without the mark behind it.
+    end += bytes.copy(body, end, address + 1, document - 1)
+    body[end++] = CLOSING
+    body[end++] = LINE_FEED
+    end += body.write(opening, end, 'latin1')
+    end += bytes.copy(body, end, document, document + bare)
+    end += body.write(closing, end, 'latin1')
+    body[end++] = LINE_FEED
+    open.extend(1, end - open.bytes, at, to - from)
+    this.counts[ids] += 1
+    move(at, to - from)
+    return true
+  }
+
+  /** Keeps a line that its format refused, or passes a blank one. */
+  #refuse(bytes: Buffer, from: number, to: number, at: Position): void {
+    const open = this.#open
+    const refused = refusedByFormat(bytes, from, to, at)
+    if (refused !== undefined) {
+      open.refuse(open.refused.add(bytes, refused.from, to, refused.why, at, WITHOUT_ID), at)
+      return move(at, to - from)
+    }
+    if (!isBlank(bytes, from, to)) throw new RangeError('a line carries no action')
+    open.passBlank(1, at)
+    at.line += 1
+    at.offset += to - from
+  }
+
+  #seal(): Batch {
+    const batch = this.#open.seal(this.#operation, this.#options.slots)
+    const ids = this.#ids
+    this.#open = this.#newBatch()
+    this.#ids = undefined
+    return ids === undefined ? batch : { ...batch, ids }
+  }
+
+  #newBatch(): OpenBatch<RefusedLines> {
+    const { operation } = this.#options
+    return new OpenBatch({ opening: '', closing: '' }, new RefusedLines(operation))
+  }
+
+  get #bodyBytes(): number {
+    return this.#options.bodyBytes?.() ?? this.#options.batchBytes
+  }
+
+  async #freeSlot(): Promise<Slot> {
+    const slot = await this.#options.slots.acquire()
+    this.#open.since = this.#options.clock.now()
+    return slot
+  }
+}
+
+const CLOSING = 0x7d
+const LETTER_D = 0x64
+/** A dead letter that was no document has no id, until somebody adds both. */
+const WITHOUT_ID = actionTemplate({ operation: 'create', ids: { from: 'cluster' } }, '')
+
+/** Returns whether an address begins with `_id`. */
+function hasIdAt(bytes: Buffer, address: number): boolean {
+  return bytes[address + 4] === LETTER_D
+}
+
+function idIn(bytes: Buffer, { address, document }: CarriedAction): string | undefined {
+  if (!hasIdAt(bytes, address)) return undefined
+  return (JSON.parse(bytes.toString('utf8', address, document - 1)) as { readonly _id: string })._id
+}
+
+/** Returns undefined if the line names none. */
+function operationOf(bytes: Buffer, from: number, to: number): Operation | undefined {
+  if (from === to) return undefined
+  const name = bytes.toString('latin1', from, to)
+  return isOperation(name) ? name : undefined
+}
+
+function move(at: Position, bytes: number): void {
+  at.document += 1
+  at.line += 1
+  at.offset += bytes
+}

@@ -1,0 +1,54 @@
+import { ActionBatcher, type IdCounts } from '../bulk/action-batcher.js'
+import type { Batch } from '../flow.js'
+import type { DocumentSection } from '../options/load.js'
+import type { BodyFramer, Feature } from '../run/hooks.js'
+
+declare module '../ledger/receipt.js' {
+  interface Receipt {
+    /** Only if an input was a dump: how many of its documents had an id (`given`), and how many got one (`own`). Of this process only. */
+    readonly ids?: Readonly<IdCounts>
+  }
+}
+
+/** Frames documents of dumps, which carry their own ids, beside those of other inputs. */
+export function loadDumps({ documents }: { readonly documents: DocumentSection }): Feature {
+  const { op, ids, routingField } = documents
+  return () => {
+    // Other ids and routing are made from fields, and the line of a dump has both already.
+    if (ids.from !== 'run' || routingField !== undefined) return undefined
+    let counts: IdCounts | undefined
+    return {
+      takesDumps: true,
+      frame: (framing, _ledger, plain) => {
+        const usual = plain()
+        let dumps: ActionBatcher | undefined
+        const ofDumps = () => {
+          dumps ??= new ActionBatcher({ ...framing, operation: op })
+          counts = dumps.counts
+          return dumps
+        }
+        return {
+          get reading() {
+            return usual.reading
+          },
+          rest: () => usual.rest() ?? dumps?.rest(),
+          frame: (input, token, lines) =>
+            lines.kind === 'actions'
+              ? inTurn(usual, ofDumps().frame(input, token, lines))
+              : inTurn(dumps, usual.frame(input, token, lines)),
+        }
+      },
+      receipt: () => (counts === undefined ? {} : { ids: { ...counts } }),
+    }
+  }
+}
+
+/** Batches stand in the order in which they were read: what another framer still holds comes first. */
+async function* inTurn(
+  other: Pick<BodyFramer, 'rest'> | undefined,
+  batches: AsyncGenerator<Batch>,
+): AsyncGenerator<Batch> {
+  const held = other?.rest()
+  if (held !== undefined) yield held
+  yield* batches
+}

@@ -1,0 +1,86 @@
+import { LINE_FEED } from '../../text/bytes.js'
+import { ACTION_MARK } from '../../text/carried-action.js'
+import { refusedLineStart } from '../../text/refused-line.js'
+
+const USUAL_BYTES = 256 << 10
+const QUOTE = 0x22
+const CLOSE_OBJECT = 0x7d
+const COMMA = 0x2c
+
+/** A stretch of bytes. */
+export interface Range {
+  readonly bytes: Buffer
+  readonly from: number
+  readonly to: number
+}
+
+/** Writes lines that carry their own action, into memory that is used again and again. */
+export class ActionWriter {
+  #out = Buffer.allocUnsafeSlow(USUAL_BYTES)
+  #at = 0
+
+  get isFull(): boolean {
+    return this.#at >= USUAL_BYTES
+  }
+
+  /** Returns the lines since the last call, which are valid until the next line. */
+  take(): Buffer {
+    const lines = this.#out.subarray(0, this.#at)
+    this.#at = 0
+    return lines
+  }
+
+  /** Writes a document. `id`, `routing`: a JSON string or number. `operation`: undefined if it is that of the run. */
+  add(operation: string | undefined, id: Range | undefined, routing: Range | undefined, document: Range): void {
+    const length = (range: Range | undefined) => (range === undefined ? 0 : range.to - range.from)
+    this.#reserve(length(id) + length(routing) + length(document) + 64)
+    this.#out[this.#at++] = ACTION_MARK
+    if (operation !== undefined) this.#at += this.#out.write(operation, this.#at, 'latin1')
+    this.#out[this.#at++] = OPEN_OBJECT
+    if (id !== undefined) this.#value(ID, id)
+    if (id !== undefined && routing !== undefined) this.#out[this.#at++] = COMMA
+    if (routing !== undefined) this.#value(ROUTING, routing)
+    this.#out[this.#at++] = CLOSE_OBJECT
+    this.#out[this.#at++] = ACTION_MARK
+    this.#copy(document)
+    this.#out[this.#at++] = LINE_FEED
+  }
+
+  /** Writes what is no document, for the dead letters. */
+  refused(reason: string, lines: readonly Range[]): void {
+    const start = refusedLineStart(reason)
+    this.#reserve(start.length + lines.reduce((sum, { from, to }) => sum + to - from + 1, 0))
+    this.#at += start.copy(this.#out, this.#at)
+    for (const [number, line] of lines.entries()) {
+      if (number > 0) this.#out[this.#at++] = SPACE
+      this.#copy(line)
+    }
+    this.#out[this.#at++] = LINE_FEED
+  }
+
+  /** Writes a field. A number becomes a string with its digits. */
+  #value(name: Buffer, value: Range): void {
+    this.#at += name.copy(this.#out, this.#at)
+    const isText = value.bytes[value.from] === QUOTE
+    if (!isText) this.#out[this.#at++] = QUOTE
+    this.#copy(value)
+    if (!isText) this.#out[this.#at++] = QUOTE
+  }
+
+  #copy({ bytes, from, to }: Range): void {
+    this.#at += bytes.copy(this.#out, this.#at, from, to)
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#at + bytes
+    if (needed <= this.#out.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(USUAL_BYTES * 2, needed))
+    this.#out.copy(larger, 0, 0, this.#at)
+    this.#out = larger
+  }
+}
+
+const OPEN_OBJECT = 0x7b
+const SPACE = 0x20
+const ID = Buffer.from('"_id":')
+const ROUTING = Buffer.from('"routing":')

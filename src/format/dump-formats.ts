@@ -1,0 +1,8 @@
+/** Formats whose documents carry their own ids. */
+export const dumpFormats = ['elasticdump', 'search'] as const
+
+export type DumpFormat = (typeof dumpFormats)[number]
+
+export function isDump(format: unknown): format is DumpFormat {
+  return dumpFormats.some(name => name === format)
+}
