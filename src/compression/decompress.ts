@@ -1,3 +1,4 @@
+import { free } from './free.js'
 import { kinds, mayBe } from './kinds.js'
 
 /**
@@ -41,13 +42,18 @@ export function isCompressed(head: Uint8Array, name = ''): boolean {
  */
 async function* oneAhead(chunks: AsyncGenerator<Uint8Array>, isStored: boolean): AsyncGenerator<Uint8Array> {
   let next = chunks.next()
+  let last: Uint8Array | undefined
   try {
     for (let { done, value } = await next; done !== true; { done, value } = await next) {
       next = chunks.next()
       next.catch(() => undefined) // seen above, when its turn comes
       await new Promise<void>(resolve => setImmediate(resolve))
       yield value
+      // The consumer is done with it, and the decoder fills no memory for a second time.
+      if (value.byteOffset + value.byteLength === value.buffer.byteLength) free(value.buffer)
+      last = value
     }
+    if (last !== undefined) free(last.buffer)
   } finally {
     const closed = chunks.return(undefined).catch(() => undefined)
     if (isStored) await closed

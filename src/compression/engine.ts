@@ -1,4 +1,5 @@
 import type { Transform } from 'node:stream'
+import { free } from './free.js'
 
 export const OUTPUT_BYTES = 1 << 20
 const FIRST_SLICE_BYTES = 1 << 10
@@ -55,6 +56,7 @@ export async function* slices(compressed: AsyncIterable<Uint8Array>): AsyncGener
         yield bytes.subarray(from, Math.min(from + size, end))
       }
       held = Uint8Array.from(bytes.subarray(end))
+      if (bytes !== chunk) free(bytes.buffer)
     }
   } catch (error) {
     // Decode what came before the error first.

@@ -1,5 +1,5 @@
 import type { FileReading, FileStat } from '../flow.js'
-import type { SmallFile } from './read-file.js'
+import { ReadAhead } from './read-ahead.js'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
@@ -14,7 +14,7 @@ export class FileTable {
   readonly folder: string
   /** What the files that are open, or will soon be, have read. */
   readonly readings = new Map<number, FileReading>()
-  readonly ahead = new Map<number, Promise<SmallFile | undefined>>()
+  readonly ahead = new ReadAhead()
   readonly real = new RealPaths()
   readonly #numbers: Float64Array[] = []
   /** Files that follow each other are mostly of one folder. */

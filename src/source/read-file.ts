@@ -31,22 +31,17 @@ interface Reading {
 export interface SmallFile {
   readonly stat: FileStat
   readonly bytes: Buffer
+  /** The same decoded, if it was decoded too. */
+  readonly decoded?: Buffer | undefined
 }
 
-/** Files of up to this size are read as a whole, several of them at once. */
-const SMALL_BYTES = 64 << 10
-
-export function isSmall({ size }: Pick<FileStat, 'size'>): boolean {
-  return size <= SMALL_BYTES
-}
-
-/** Resolves to undefined if the file is no longer small, or cannot be read: the one who opens it learns why. */
-export async function readSmallFile(path: string): Promise<SmallFile | undefined> {
+/** Resolves to undefined if the file is larger than `most` bytes, or cannot be read: the one who opens it learns why. */
+export async function readSmallFile(path: string, most: number): Promise<SmallFile | undefined> {
   try {
     const handle = await open(path, 'r')
     try {
       const status = await handle.stat()
-      if (!isSmall(status)) return undefined
+      if (status.size > most) return undefined
       // With one byte more than the file, a file that grows shows it.
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(status.size + 1), 0, status.size + 1, 0)
       return bytesRead === status.size ? { stat: fileStat(status), bytes: buffer.subarray(0, bytesRead) } : undefined

@@ -3,10 +3,11 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sumsOf } from '../checksum/file.js'
 import type { FileLook, FileReading, FileStat, ReadMemory, Source, StoredFile } from '../flow.js'
+import { free } from '../compression/free.js'
 import { cannotRead } from './cannot-read.js'
 import { decompress, isCompressed } from '../compression/decompress.js'
 import type { FileTable } from './file-table.js'
-import { isSmall, readFile, readSmallFile } from './read-file.js'
+import { readFile } from './read-file.js'
 
 const LOOK_BYTES = 64 << 10
 
@@ -50,8 +51,7 @@ export class StoredInput implements Source, StoredFile {
   }
 
   ahead(): void {
-    const { ahead } = this.#table
-    if (isSmall(this.stat) && !ahead.has(this.id)) ahead.set(this.id, readSmallFile(this.path))
+    this.#table.ahead.add(this.id, this.path, this.stat.size)
   }
 
   get reading(): FileReading | undefined {
@@ -62,10 +62,12 @@ export class StoredInput implements Source, StoredFile {
     const { id, name, path } = this
     const { ahead, readings } = this.#table
     const opened = (reading: FileReading) => readings.set(id, reading)
-    const small = from === 0 ? await ahead.get(id) : undefined
-    ahead.delete(id)
+    const taken = await ahead.take(id)
+    const small = from === 0 ? taken : undefined
+    const read = (at: number) => readFile(path, name, signal, { from: at, into, opened, small })
     try {
-      yield* decodedFrom(name, path, from, at => readFile(path, name, signal, { from: at, into, opened, small }))
+      if (small?.decoded === undefined) yield* decodedFrom(name, path, from, read)
+      else yield* decodedBefore(small.decoded, read(0))
     } finally {
       // The checksum itself takes more memory.
       const { reading } = this
@@ -121,6 +123,13 @@ export async function* decodedFrom(
   const isPlain = from > 0 && !(await look(path, name)).isCompressed
   // Compressed bytes are decoded from their start.
   yield* isPlain ? read(from) : skipBytes(decompress(read(0), name, !grows), from)
+}
+
+/** Yields what was decoded before, and reads the stored bytes for their checksum. */
+async function* decodedBefore(decoded: Buffer, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of stored) free(bytes.buffer)
+  if (decoded.length > 0) yield decoded
+  free(decoded.buffer)
 }
 
 /** Skips the first `count` bytes. */

@@ -23,7 +23,7 @@ export const house: Readonly<Record<string, Part>> = {
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   // gzip, zstd, bzip2, xz, brotli -> bytes.
-  compression: { imports: 'failure', doors: 'decompress' },
+  compression: { imports: 'failure', doors: 'decompress free whole' },
   source: {
     imports: 'failure flow.ts checksum disk compression',
     doors: 'cannot-read open-sources read-file stored-file',

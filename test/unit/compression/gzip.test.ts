@@ -250,4 +250,15 @@ describe('gzip', () => {
     }
     expect(length).toBe(64 << 10)
   })
+
+  test('frees the memory of a chunk when the consumer is done with it, and not before', async () => {
+    const text = Buffer.alloc(5 << 20, 'abcdefg\n')
+    const parts: Uint8Array[] = []
+    for await (const part of decompress(chunks(gzipSync(text)), 'x')) {
+      expect(part.length).toBeGreaterThan(0)
+      parts.push(part)
+    }
+    expect(parts.length).toBeGreaterThan(4)
+    expect(parts.map(({ buffer }) => buffer.byteLength)).toEqual(parts.map(() => 0))
+  })
 })
