@@ -31,7 +31,7 @@ export {
 } from './ledger/receipt.js'
 export type { DeletionsReceipt } from './tables/tables-receipt.js'
 export type { SpoolReceipt } from './spool/spool-stdin.js'
-export type { IngestSource } from './source/open-sources.js'
+export type { FileList, IngestSource } from './source/open-sources.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
 export type { VerifiedInput } from './verify/tally.js'
 export type { Undone } from './verify/undo.js'

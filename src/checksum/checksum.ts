@@ -1,5 +1,5 @@
 import { STRIPE_BYTES, AREA_BYTES } from './kernel/layout.js'
-import { addStripesPlainly, firstState, highOfProduct } from './plain-stripes.js'
+import { addStripesPlainly, firstStripe, highOfProduct } from './plain-stripes.js'
 import { newMemory } from '../web-assembly.js'
 import { type Kernel, kernelAt, sumInPlace } from './kernel/kernel.js'
 
@@ -17,7 +17,7 @@ export class Checksum {
   #bytes = 0
 
   constructor() {
-    this.#state = firstState.slice()
+    this.#state = firstStripe.slice()
     this.#rest = new Uint8Array(STRIPE_BYTES)
   }
 

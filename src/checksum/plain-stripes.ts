@@ -1,7 +1,7 @@
 import { STRIPE_BYTES } from './kernel/layout.js'
 
 /** The first 32 binary places of the square roots of the first 16 primes. */
-export const firstState = Uint32Array.of(
+export const firstStripe = Uint32Array.of(
   0x6a09e667,
   0xbb67ae85,
   0x3c6ef372,

@@ -75,6 +75,17 @@ export function namedIn(source: unknown): string[] {
   return names.filter(name => typeof name === 'string')
 }
 
+/** Returns the paths of `{ files }`. Undefined for all other sources. Throws SluiceError OPTION_INVALID if they are no paths. */
+export function listedIn(source: unknown): readonly string[] | undefined {
+  if (typeof source !== 'object' || source === null || Symbol.iterator in source || !('files' in source))
+    return undefined
+  const { files } = source
+  const isList =
+    Array.isArray(files) && files.length > 0 && files.every(file => typeof file === 'string' && file !== '')
+  if (!isList) throw invalid('source.files', 'is not a list of paths, or it is empty')
+  return files
+}
+
 export function isTable(name: string): boolean {
   return name.startsWith(PREFIX)
 }

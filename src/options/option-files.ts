@@ -182,3 +182,21 @@ export async function readGuarded({ values, origins }: Effective, readFile: Read
   }
   return read
 }
+
+/**
+ * Reads the paths that `find`, `git` or a script lists, one per line, or with a NUL behind each. Undefined if the option is not set.
+ */
+export async function readFilesFrom(
+  { values, origins }: Effective,
+  readFile: ReadFile,
+): Promise<{ readonly files: readonly string[] } | undefined> {
+  const { filesFrom: from, null: byNull } = values
+  if (from === undefined && byNull) throw invalid(origins.null, 'needs --files-from')
+  if (from === undefined) return undefined
+  const text = await readFile(from).catch(cannotRead(from, origins.filesFrom))
+  if (!byNull && text.includes('\0'))
+    throw invalid(origins.filesFrom, `${from} has NUL characters between its paths. Add -0`)
+  const files = text.split(byNull ? '\0' : /\r?\n/).filter(path => path !== '')
+  if (files.length === 0) throw invalid(origins.filesFrom, `${from} names no files`)
+  return { files }
+}

@@ -29,6 +29,8 @@ export interface OptionRow<V> {
   readonly label?: string
   /** Set if it does not follow from the name: `--timeout` of `timeoutMs`. The variable SLUICE_… follows from the flag. */
   readonly flag?: `--${string}`
+  /** Its flag of one character. */
+  readonly short?: `-${string}`
   /** Names in the environment in addition to SLUICE_…. The first one that is set counts. */
   readonly env?: readonly string[]
   /** Never shown: the whole value, or the credentials inside a URL. */

@@ -146,6 +146,11 @@ export const table = {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],
   }),
+  filesFrom: documents(kinds.text(), 'file that lists the inputs, one path per line, or - for stdin', {
+    label: 'file',
+    as: false,
+  }),
+  null: documents(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', { short: '-0', as: false }),
   format: documents(
     kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', ...dumpFormats),
     'auto, ndjson, json, csv, tsv, elasticdump, search',

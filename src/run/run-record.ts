@@ -3,7 +3,7 @@ import { failure, type Failure, isSluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { InputSection, StateSection } from '../options/load.js'
 import { knownSecrets, masked, withoutKnown } from '../options/mask-secrets.js'
-import { fullName, namedIn } from '../options/names.js'
+import { fullName, listedIn, namedIn } from '../options/names.js'
 import type { FoundRun } from '../state/find-run.js'
 import { addEnd, recordRun } from '../state/history.js'
 import { type ListCopies, prune } from '../state/prune.js'
@@ -109,7 +109,7 @@ export class RunRecord {
     const { stateDir, inputs, warn } = this.#about
     if (stateDir === undefined || this.#isDiskRefusing) return
     const shown = masked(ended, this.#secrets)
-    const sources = masked(namedIn(inputs.source).map(fullName), this.#secrets)
+    const sources = masked([...namedIn(inputs.source), ...(listedIn(inputs.source) ?? [])].map(fullName), this.#secrets)
     try {
       if (this.#path === undefined) await recordRun(stateDir, sources, shown)
       else await addEnd(this.#path, shown)

@@ -4,6 +4,7 @@ import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
 import { fail, SluiceError } from '../failure/failure.js'
 import type { FileStat } from '../flow.js'
 import { fileStat } from '../disk/file-stat.js'
+import { byName } from './by-name.js'
 import { cannotRead, codeOf } from './cannot-read.js'
 
 export interface FoundFile {
@@ -36,18 +37,19 @@ const AT_ONCE = 32
  * A file with several names is found once, under its first name.
  */
 export async function* findFiles(names: readonly string[], { folder, stdin }: Where): AsyncGenerator<FoundFile> {
-  const seen = new Map<number, Set<number | string>>()
+  const isNew = filesOnce(folder)
   const named = new Set(names.map(name => normalize(name)))
   for (const name of names) {
-    for await (const file of find(name, { folder, stdin, named })) {
-      const { device, inode } = file
-      const files = seen.get(device) ?? new Set()
-      seen.set(device, files)
-      const number = inode === 0 ? resolve(folder, file.name) : inode
-      if (files.has(number)) continue
-      files.add(number)
-      yield file
-    }
+    for await (const file of find(name, { folder, stdin, named })) if (isNew(file)) yield file
+  }
+}
+
+/** Finds files by their paths as they stand. A file with several names is found once, under its first name. */
+export async function* listedFiles(names: readonly string[], folder: string): AsyncGenerator<FoundFile> {
+  const isNew = filesOnce(folder)
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE).map(async name => await checkNamed(name, folder))
+    for (const file of await Promise.all(some)) if (isNew(file)) yield file
   }
 }
 
@@ -72,10 +74,17 @@ async function* find(name: string, { folder, stdin, named }: Search): AsyncGener
     }
     if (isFound) return
   }
-  try {
-    yield await check(name, folder)
-  } catch (error) {
-    throw cannotRead(name, error)
+  yield await checkNamed(name, folder)
+}
+
+/** Returns what tells whether a file was not found before. */
+function filesOnce(folder: string): (file: FoundFile) => boolean {
+  const seen = new Map<number, Set<number | string>>()
+  return ({ device, inode, name }) => {
+    const files = seen.get(device) ?? new Set()
+    seen.set(device, files)
+    const before = files.size
+    return files.add(inode === 0 ? resolve(folder, name) : inode).size > before
   }
 }
 
@@ -85,6 +94,15 @@ async function* find(name: string, { folder, stdin, named }: Search): AsyncGener
  */
 function meansItself(name: string, matches: readonly string[], named: ReadonlySet<string>): boolean {
   return matches.every(match => match === name || named.has(match))
+}
+
+async function checkNamed(name: string, folder: string): Promise<FoundFile> {
+  try {
+    return await check(name, folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && name.includes(UNKNOWN)) throw notUtf8(name)
+    throw cannotRead(name, error)
+  }
 }
 
 /** Checks one path. Throws the file system's own error if nothing is there. */
@@ -115,7 +133,7 @@ async function checkMatch(name: string, folder: string): Promise<FoundFile | und
     return await check(name, folder)
   } catch (error) {
     const isMissing = codeOf(error) === 'ENOENT' && (await isGone(resolve(folder, name)))
-    if (isMissing && name.includes(UNKNOWN)) throw unreadable(name, 'its name is not UTF-8. Rename the file')
+    if (isMissing && name.includes(UNKNOWN)) throw notUtf8(name)
     if (isMissing) return undefined
     throw cannotRead(name, error)
   }
@@ -154,7 +172,7 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   if (unread !== undefined) throw unread
   const asked = parts.at(-1)?.startsWith(deadLetters) === true
   const inputs = matches.filter(match => asked || !basename(match).startsWith(deadLetters))
-  return inputs.toSorted(byCodeUnit).map(match => flat(join(folder, match)))
+  return inputs.toSorted(byName).map(match => flat(join(folder, match)))
 }
 
 type Listed = (error: NodeJS.ErrnoException | null, found: Dirent[]) => void
@@ -180,9 +198,8 @@ function flat(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Sorts the same way on every machine, whatever its locale. */
-function byCodeUnit(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
+function notUtf8(name: string): SluiceError {
+  return unreadable(name, 'its name is not UTF-8. Rename the file')
 }
 
 function unreadable(input: string, problem: string): SluiceError {

@@ -4,7 +4,7 @@ import type { Source } from '../flow.js'
 import { FileTable } from './file-table.js'
 import { StoredInput } from './stored-file.js'
 import { decompress } from '../compression/decompress.js'
-import { findFiles, type FoundFile } from './find-files.js'
+import { findFiles, type FoundFile, listedFiles } from './find-files.js'
 import { readFifo, readFile, readStream } from './read-file.js'
 import { readItems } from './read-items.js'
 import { fail } from '../failure/failure.js'
@@ -12,11 +12,17 @@ import { fail } from '../failure/failure.js'
 /**
  * The inputs of a load.
  * - A string, or an array of strings: a path, a glob (quoted, so that the shell leaves it alone), or `-` for stdin.
+ * - `{ files }`: paths that mean exactly themselves, also with `*` in them.
  * - A byte stream (Node's or the web's), a Buffer or Uint8Array: the bytes of a file, gzip or not.
  * - An object stream or any other (async) iterable: each item is one document. Objects are turned into JSON; strings,
  *   Buffers and Uint8Arrays are one document's JSON text each.
  */
-export type IngestSource = string | readonly string[] | Readable | Iterable<unknown> | AsyncIterable<unknown>
+export type IngestSource = string | readonly string[] | FileList | Readable | Iterable<unknown> | AsyncIterable<unknown>
+
+export interface FileList {
+  /** Paths of files. At least one. */
+  readonly files: readonly string[]
+}
 
 export interface SourceContext {
   /** The stream behind `-`. */
@@ -30,16 +36,18 @@ export interface SourceContext {
  * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
  */
 export async function findSources(source: IngestSource, context: SourceContext): Promise<Source[]> {
-  if (typeof source === 'string') return sourcesByName([source], context)
-  if (isListOfNames(source)) return sourcesByName(source, context)
-  return [sourceOf(source)]
+  const { stdin, cwd = '.' } = context
+  const folder = resolve(cwd)
+  if (isFileList(source)) return sourcesOf(listedFiles(source.files, folder), folder)
+  const names = typeof source === 'string' ? [source] : source
+  if (!isListOfNames(names)) return [sourceOf(source)]
+  return sourcesOf(findFiles(names, { folder, stdin: stdin !== undefined }), folder, stdin)
 }
 
-async function sourcesByName(names: readonly string[], { stdin, cwd = '.' }: SourceContext): Promise<Source[]> {
+async function sourcesOf(files: AsyncIterable<FoundFile>, folder: string, stdin?: Readable): Promise<Source[]> {
   const sources: Source[] = []
-  const folder = resolve(cwd)
   const table = new FileTable(folder)
-  for await (const file of findFiles(names, { folder, stdin: stdin !== undefined })) {
+  for await (const file of files) {
     const { name, device, stat, isLink = false } = file
     const id = sources.length
     if (stat === undefined)
@@ -106,6 +114,10 @@ function wasRead(source: unknown): boolean {
 function isReadable(source: unknown): source is Readable {
   if (source instanceof Readable) return true
   return isIterable(source) && 'readableObjectMode' in source && 'destroy' in source && 'pipe' in source
+}
+
+function isFileList(source: IngestSource): source is FileList {
+  return typeof source === 'object' && source !== null && !isIterable(source) && 'files' in source
 }
 
 function isListOfNames(source: unknown): source is readonly string[] {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { IndexSeen } from '../cluster/indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { DocumentSection, InputSection, StateSection } from '../options/load.js'
-import { namedIn } from '../options/names.js'
+import { listedIn, namedIn } from '../options/names.js'
 import type { Checkpoint, Target } from './checkpoint.js'
 import { lostIndex, type LostIndices } from './lost-index.js'
 import { planRun } from './plan-run.js'
@@ -64,7 +64,7 @@ export function plainIdentity(inputs: InputSection, documents: DocumentSection):
   return {
     label: into,
     into,
-    sources: namedIn(inputs.source).map(absolute),
+    sources: sourcesOf(inputs.source),
     options: whatIsSent(inputs, documents),
     repeatsIds: ids.from === 'run',
     doubt:
@@ -97,6 +97,12 @@ export function keyOf(parts: readonly unknown[]): string {
 /** Where documents go, without the cluster. */
 export function scopeOf({ into, scope = into }: Pick<RunIdentity, 'into' | 'scope'>): string {
   return scope
+}
+
+/** A list may have very many files, so its hash stands for it. */
+function sourcesOf(source: unknown): string[] {
+  const listed = listedIn(source)
+  return listed === undefined ? namedIn(source).map(absolute) : [`files ${keyOf(listed.map(file => resolve(file)))}`]
 }
 
 function absolute(name: string): string {

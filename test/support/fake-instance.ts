@@ -1,5 +1,5 @@
 import type { Instance, TableAnswer, TableRequest } from '../../src/servicenow/instance.js'
-import { truncated } from '../../src/servicenow/table/table-page.js'
+import { cutOffPage } from '../../src/servicenow/table/table-page.js'
 
 export type FakeRow = Record<string, string>
 
@@ -43,7 +43,7 @@ export class FakeInstance implements Instance {
     const found = this.#find(query.sysparm_query ?? '')
     const window = found.slice(offset, offset + limit)
     if (window.length > this.mostRows)
-      throw truncated(
+      throw cutOffPage(
         this.display,
         { table, query: '', limit },
         'Transaction cancelled: maximum execution time exceeded',

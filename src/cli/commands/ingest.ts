@@ -4,7 +4,7 @@ import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
-import { readGuarded } from '../../options/option-files.js'
+import { readFilesFrom, readGuarded } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
 import {
   fileReader,
@@ -16,6 +16,7 @@ import {
   serviceNowOptions,
   stateDir,
 } from '../load-options.js'
+import { invalid } from '../../options/option-checks.js'
 import { recording } from '../run-history.js'
 import { askingFor } from '../ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
@@ -24,7 +25,7 @@ import type { Terminal } from '../terminal/terminal.js'
 export function defineIngest(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
     command.argument(
-      '<source...>',
+      '[source...]',
       'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON, JSON or CSV, also gzip',
     ),
     'ingest',
@@ -40,34 +41,52 @@ If a run is interrupted, run the same command again. It continues.
 Environment: ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL`,
     )
     .action(async (sources: string[], flags: Record<string, unknown>) => {
-      done(await holdingBack(terminal, async shown => await load(sources, flags, shown)))
+      const missing = () =>
+        command.error("error: missing required argument 'source'", { code: 'commander.missingArgument' })
+      done(await holdingBack(terminal, async shown => await load(sources, flags, shown, missing)))
     })
 }
 
 async function load(
-  source: readonly string[],
+  named: readonly string[],
   flags: Record<string, unknown>,
   terminal: HoldingTerminal,
+  missing: () => never,
 ): Promise<number> {
   const effective = await loadOptions(flags, terminal)
-  const record = recording(effective, terminal, source)
-  return await record(async () => await loadWith(effective, source, terminal, record))
+  const list = effective.values.filesFrom
+  if (named.length === 0 && list === undefined) missing()
+  const shown = list === undefined ? named : [list]
+  const record = recording(effective, terminal, shown)
+  return await record(async () => {
+    if (list !== undefined && named.length > 0)
+      throw invalid('filesFrom', `cannot be used together with '${named[0]}'. Use two commands`)
+    const source = (await readFilesFrom(effective, listReader(effective, terminal))) ?? named
+    return await loadWith(effective, { source, shown }, terminal, record)
+  })
 }
+
+function listReader(effective: Effective, { stdin }: Terminal): (path: string) => Promise<string> {
+  const read = fileReader(effective)
+  return async path => (path === '-' ? Buffer.concat(await stdin.toArray()).toString() : await read(path))
+}
+
+type Inputs = readonly string[] | { readonly files: readonly string[] }
 
 async function loadWith(
   effective: Effective,
-  source: readonly string[],
+  { source, shown }: { readonly source: Inputs; readonly shown: readonly string[] },
   terminal: HoldingTerminal,
   record: ReturnType<typeof recording>,
 ): Promise<number> {
   const { swapAlias, json, quiet } = effective.values
   mailOnly(terminal, quiet)
   requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'], ', or --swap-alias NAME')
-  const isTable = namesTable(source, effective)
+  const isTable = namesTable(shown, effective)
   const guarded = await readGuarded(effective, fileReader(effective))
   const access = await loadAccess(effective, terminal)
   sayWarnings(effective, terminal)
-  checkStdin(source)
+  checkStdin(shown)
   const options = {
     ...ingestOptions(effective, access, guarded),
     ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
@@ -80,7 +99,7 @@ async function loadWith(
   const index = effective.values.index ?? swapAlias
   const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
   const { query } = effective.values
-  const work = { command: 'ingest', sources: source, index, query: isTable ? query : undefined }
+  const work = { command: 'ingest', sources: shown, index, query: isTable ? query : undefined }
   const alarm = await openAlarm(effective, terminal, access, work)
   const loading = async () => {
     const receipt = await record(async () => await runLoad(options, terminal, quiet, asking))

@@ -47,7 +47,7 @@ function read({ headers, result, status }: TableAnswer, { display }: Instance, a
   if (observed !== undefined)
     throw fail('SERVICENOW_NOT_AN_INSTANCE', { instance: display, observed: `status ${status}, ${observed}` })
   const rows = result as readonly unknown[]
-  if (!rows.every(isObject)) throw truncated(display, asked, 'a list that also contains other values')
+  if (!rows.every(isObject)) throw cutOffPage(display, asked, 'a list that also contains other values')
   const { link, date = '', 'x-total-count': count } = headers
   const total = typeof count === 'string' && /^\d+$/.test(count) ? Number(count) : undefined
   return { rows, total, hasNext: /;\s*rel="?next"?/.test(String(link)), date: Date.parse(date) }
@@ -58,7 +58,7 @@ function notAPage(result: unknown, date: string | undefined): string | undefined
   return Number.isNaN(Date.parse(date ?? '')) ? 'no Date header' : undefined
 }
 
-export function truncated(instance: string, { table, limit }: PageRequest, reason: string): SluiceError {
+export function cutOffPage(instance: string, { table, limit }: PageRequest, reason: string): SluiceError {
   return fail('SERVICENOW_PAGE_TRUNCATED', { instance, rows: limit, table, reason })
 }
 

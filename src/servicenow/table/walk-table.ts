@@ -1,5 +1,5 @@
 import { isSluiceError } from '../../failure/failure.js'
-import { type PageRequest, type PageSize, type TablePage, askPage, truncated } from './table-page.js'
+import { type PageRequest, type PageSize, type TablePage, askPage, cutOffPage } from './table-page.js'
 import { type EncodedQuery, ignored, queryWith } from './encoded-query.js'
 import type { Instance } from '../instance.js'
 import { isTruncated } from '../calls/judge-table-answer.js'
@@ -97,7 +97,7 @@ async function ask(
     if (!isTruncated(error)) throw error
     if (request.limit > 1) return undefined
     const reason = isSluiceError(error) ? String(error.failure.evidence.reason) : ''
-    throw truncated(instance.display, request, reason)
+    throw cutOffPage(instance.display, request, reason)
   }
 }
 

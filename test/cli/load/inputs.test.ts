@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { silentCluster } from '../../support/silent-cluster.js'
+import { sluiceHere } from '../../support/in-process.js'
 import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
@@ -72,6 +73,67 @@ test('a load of many files needs few open files, and nothing of a killed one is 
   expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', read: 1000, created: 1000 })
   expect(code).toBe(0)
   expect(await readdir(join(state, 'locks'))).toEqual([])
+})
+
+/** Names that a glob, a shell or a list of lines would take for something else. */
+const listed = ['a[1].ndjson', '*.ndjson', '-', ' two  blanks.ndjson']
+const lists: [string, string, string[], boolean][] = [
+  ['lines', '\n', ['--files-from', 'list'], false],
+  ['lines with carriage returns, on stdin', '\r\n', ['--files-from', '-'], true],
+  ['NUL characters, on stdin', '\0', ['-0', '--files-from', '-'], true],
+]
+test.each(lists)('--files-from loads exactly the files of a list: %s', async (_, end, args, onStdin) => {
+  await using work = await folder()
+  for (const [n, file] of [...listed, 'a1.ndjson'].entries()) await writeFile(join(work.path, file), `{"n":${n}}\n`)
+  const list = listed.map(file => `${file}${end}`).join('')
+  if (!onStdin) await writeFile(join(work.path, 'list'), list)
+  const index = `list-${end.charCodeAt(0)}`
+  const { code, stdout } = await sluiceHere(['ingest', '--index', index, '--json', ...args], {
+    cwd: work.path,
+    env: lab.env,
+    ...(onStdin ? { input: list } : {}),
+  })
+  expect(JSON.parse(stdout)).toMatchObject({
+    read: 4,
+    created: 4,
+    inputs: listed.map(file => ({ name: file, read: 1 })),
+  })
+  expect(code).toBe(0)
+})
+
+const wrongLists: [string, string[], string][] = [
+  ['', ['--files-from', 'list'], '--files-from: list names no files'],
+  ['a\0b\0', ['--files-from', 'list'], '--files-from: list has NUL characters between its paths. Add -0'],
+  ['gone.ndjson\n', ['--files-from', 'list'], 'gone.ndjson'],
+  ['list\n', ['--files-from', 'nowhere'], '--files-from: cannot read nowhere: no such file'],
+  ['list\n', ['--files-from', 'list', 'list'], "--files-from: cannot be used together with 'list'. Use two commands"],
+  ['list\n', ['-0', 'list'], '--null: needs --files-from'],
+]
+test.each(wrongLists)('a wrong list loads nothing: %j, %j', async (content, args, message) => {
+  await using work = await folder()
+  await writeFile(join(work.path, 'list'), content)
+  const { code, stderr } = await sluiceHere(['ingest', '--index', 'wrong-list', ...args], {
+    cwd: work.path,
+    env: lab.env,
+  })
+  expect(stderr).toContain(message)
+  expect([2, 3]).toContain(code)
+  expect(lab.control.count('wrong-list')).toBe(0)
+})
+
+test('files of a list are known when the list has another name or order, and by a glob', async () => {
+  await using work = await folder()
+  const files = ['part-10.ndjson', 'part-9.ndjson']
+  for (const file of files) await writeFile(join(work.path, file), `{"of":"${file}"}\n`)
+  await writeFile(join(work.path, 'list'), files.join('\n'))
+  await writeFile(join(work.path, 'other'), files.toReversed().join('\n'))
+  const created = []
+  for (const args of [['--files-from', 'list'], ['--files-from', 'other'], ['part-*']]) {
+    const command = ['ingest', '--index', 'known-list', '--json', ...args]
+    const { stdout } = await sluiceHere(command, { cwd: work.path, env: lab.env })
+    created.push((JSON.parse(stdout) as { created: number }).created)
+  }
+  expect(created).toEqual([2, 0, 0])
 })
 
 test('a state folder that others can write to is closed, with a warning, or refused', async () => {

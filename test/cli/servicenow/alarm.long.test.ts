@@ -244,10 +244,12 @@ describe('an alarm that fails', () => {
       () => lab.control.servicenow.addAcl({ table: 'incident', operations: ['insert'] }),
     ],
   ]
-  test.each(causes)('is one line: %s', async (_, code, plant, env = {}) => {
+  test.each(causes)('is one line: %s', async (cause, code, plant, env = {}) => {
     lab.control.register('none')
     plant()
-    const ended = await ingest([...alarm, '--alarm-timeout', '2s', '--quiet'], env)
+    // Only silence waits for the limit. On a busy machine, the other causes may take seconds.
+    const limit = cause === 'an instance that does not answer' ? '2s' : '2m'
+    const ended = await ingest([...alarm, '--alarm-timeout', limit, '--quiet'], env)
     expect(ended.code).toBe(3)
     const lines = ended.stderr.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^error: the IP filter of /)
@@ -276,9 +278,9 @@ describe('an alarm that fails', () => {
   test('takes no longer than a limit of time allows', async () => {
     lab.control.register('none')
     lab.control.servicenow.plant({ stall: {} })
-    const { code, stderr } = await ingest([...alarm, '--time-budget', '5s', '--quiet'])
+    const { code, stderr } = await ingest([...alarm, '--alarm-timeout', '10m', '--time-budget', '20s', '--quiet'])
     expect(code).toBe(3)
-    expect(stderr).toMatch(/^warning: the alarm failed: SERVICENOW_UNREACHABLE: .* no answer within [0-4](\.\d+)? s/m)
+    expect(stderr).toMatch(/^warning: the alarm failed: SERVICENOW_UNREACHABLE: .* no answer within 1?\d(\.\d+)? s/m)
   })
 
   test('is given up at a signal, and the run ends as it would have', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { kernelMemory } from '../../../src/bulk/kernel/memory.js'
 import { Checksum } from '../../../src/checksum/checksum.js'
 import { kernelAt } from '../../../src/checksum/kernel/kernel.js'
-import { addStripesPlainly, firstState, keys } from '../../../src/checksum/plain-stripes.js'
+import { addStripesPlainly, firstStripe, keys } from '../../../src/checksum/plain-stripes.js'
 import { rounds } from '../../support/rounds.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 
@@ -34,7 +34,7 @@ function expected(bytes: Uint8Array): string {
   const padded = Buffer.alloc(Math.ceil(bytes.length / 64) * 64)
   padded.set(bytes)
   const u64 = (number: bigint) => BigInt.asUintN(64, number)
-  const state = [...firstState].map(BigInt)
+  const state = [...firstStripe].map(BigInt)
   const key = [...keys].map(BigInt)
   for (let at = 0; at < padded.length; at += 64) {
     const words = state.map((word, index) => word ^ BigInt(padded.readUInt32LE(at + 4 * index)))
