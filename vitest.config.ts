@@ -18,8 +18,9 @@ export default defineConfig({
     // The kernel as its sources stand; the command line as it would be installed.
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
-    // `npm run test:long` runs these.
+    // `npm run test:long` runs these files, and tests with the tag `long` in others. `npm test` leaves both out.
     exclude: ['**/*.long.test.ts', 'node_modules'],
+    tags: [{ name: 'long' }],
     // Tests wait for others more than they work.
     maxWorkers: availableParallelism() + 1,
     // No test replaces a module, so files share a worker and what it has loaded.

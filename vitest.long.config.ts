@@ -6,7 +6,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
-const tests = globSync('test/{unit,lab,cli}/**/*.test.ts')
+const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: 'long'|longUnless\(/
+
+const tests = globSync('test/{unit,lab,cli}/**/*.test.ts').map(path => ({ path, text: readFileSync(path, 'utf8') }))
+const left = tests.find(({ path, text }) => path.endsWith('.long.test.ts') && !text.startsWith('// @module-tag long\n'))
+if (left !== undefined)
+  throw new Error(`${left.path} must begin with "// @module-tag long". Otherwise no run has its tests.`)
 
 /** Starts the files that wait first, so that the others work meanwhile. */
 class WaitingFirst extends BaseSequencer {
@@ -20,9 +25,8 @@ class WaitingFirst extends BaseSequencer {
 /** The tests that take long. With SLUICE_SEARCH: every test that searches, with all its rounds. */
 export default defineConfig({
   test: {
-    include: tests.filter(path =>
-      isSearch ? readFileSync(path, 'utf8').includes('/support/rounds.js') : path.endsWith('.long.test.ts'),
-    ),
+    include: tests.filter(({ text }) => isWanted.test(text)).map(({ path }) => path),
+    tags: [{ name: 'long' }],
     // Two of the first files hardly work.
     maxWorkers: availableParallelism() + 2,
     isolate: false,

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failureCodes } from '../../src/failure/catalogue.js'
 import { mendInstance } from '../contracts/instance-world.js'

@@ -86,7 +86,7 @@ test('a bundle that cannot be written says why', async () => {
   expect(stderr).toContain(`--support-bundle: cannot write ${path}: the folder does not exist`)
 })
 
-test('as many connections as there may be: nothing is said beside the result', async () => {
+test('as many connections as there may be: nothing is said beside the result', { tags: 'long' }, async () => {
   await using work = await folder()
   await writeFile(join(work.path, 'in.ndjson'), '{"a":1}\n')
   const many = ['--preflight-connections', '64']

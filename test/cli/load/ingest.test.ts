@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/ledger/receipt.js'
-import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { folder, sluice as sluiceElsewhere, shell, startSluice } from '../../support/sluice.js'
 
-// Each test starts processes.
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab({ register: 'both', ports: 'random' })
@@ -21,7 +21,7 @@ describe('ingest', () => {
   test('loads a file through the proxy; the receipt shows where every document went, and by which way', async () => {
     await using work = await folder()
     await writeFile(join(work.path, 'logs.ndjson'), lines(2500))
-    const { code, stdout, stderr } = await sluice(['ingest', 'logs.ndjson', '--index', 'cli-logs'], {
+    const { code, stdout, stderr } = await sluiceElsewhere(['ingest', 'logs.ndjson', '--index', 'cli-logs'], {
       cwd: work.path,
       env: lab.env,
     })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { silentCluster } from '../../support/silent-cluster.js'
-import { sluiceHere } from '../../support/in-process.js'
-import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { folder, shell, startSluice } from '../../support/sluice.js'
 
 // Each test starts processes.
 let lab: Lab
@@ -54,26 +54,30 @@ test.each(['-', '/dev/stdin'])('a directory as stdin is no empty input (%s)', as
   expect(code).toBe(3)
 })
 
-test('a load of many files needs few open files, and nothing of a killed one is left after it', async () => {
-  await using work = await folder()
-  await using cluster = await silentCluster()
-  const state = join(work.path, 'state')
-  const files = Array.from({ length: 1000 }, (_, n) => join(work.path, `${n}.ndjson`))
-  for (const [n, file] of files.entries()) await writeFile(file, `{"n":${n}}\n`)
-  const killed = startSluice(['ingest', '*.ndjson', '--index', 'many', '--state-dir', state, '--url', cluster.url], {
-    cwd: work.path,
-  })
-  await cluster.bulk()
-  killed.child.kill('SIGKILL')
-  await killed.ended
-  expect(await readdir(join(state, 'locks'))).not.toEqual([])
+test(
+  'a load of many files needs few open files, and nothing of a killed one is left after it',
+  { tags: 'long' },
+  async () => {
+    await using work = await folder()
+    await using cluster = await silentCluster()
+    const state = join(work.path, 'state')
+    const files = Array.from({ length: 1000 }, (_, n) => join(work.path, `${n}.ndjson`))
+    for (const [n, file] of files.entries()) await writeFile(file, `{"n":${n}}\n`)
+    const killed = startSluice(['ingest', '*.ndjson', '--index', 'many', '--state-dir', state, '--url', cluster.url], {
+      cwd: work.path,
+    })
+    await cluster.bulk()
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    expect(await readdir(join(state, 'locks'))).not.toEqual([])
 
-  const line = `ulimit -n 256; $SLUICE ingest '*.ndjson' --index many --state-dir '${state}' --json`
-  const { code, stdout } = await shell(line, { cwd: work.path, env: lab.env })
-  expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', read: 1000, created: 1000 })
-  expect(code).toBe(0)
-  expect(await readdir(join(state, 'locks'))).toEqual([])
-})
+    const line = `ulimit -n 256; $SLUICE ingest '*.ndjson' --index many --state-dir '${state}' --json`
+    const { code, stdout } = await shell(line, { cwd: work.path, env: lab.env })
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', read: 1000, created: 1000 })
+    expect(code).toBe(0)
+    expect(await readdir(join(state, 'locks'))).toEqual([])
+  },
+)
 
 /** Names that a glob, a shell or a list of lines would take for something else. */
 const listed = ['a[1].ndjson', '*.ndjson', '-', ' two  blanks.ndjson']
@@ -88,7 +92,7 @@ test.each(lists)('--files-from loads exactly the files of a list: %s', async (_,
   const list = listed.map(file => `${file}${end}`).join('')
   if (!onStdin) await writeFile(join(work.path, 'list'), list)
   const index = `list-${end.charCodeAt(0)}`
-  const { code, stdout } = await sluiceHere(['ingest', '--index', index, '--json', ...args], {
+  const { code, stdout } = await sluice(['ingest', '--index', index, '--json', ...args], {
     cwd: work.path,
     env: lab.env,
     ...(onStdin ? { input: list } : {}),
@@ -112,7 +116,7 @@ const wrongLists: [string, string[], string][] = [
 test.each(wrongLists)('a wrong list loads nothing: %j, %j', async (content, args, message) => {
   await using work = await folder()
   await writeFile(join(work.path, 'list'), content)
-  const { code, stderr } = await sluiceHere(['ingest', '--index', 'wrong-list', ...args], {
+  const { code, stderr } = await sluice(['ingest', '--index', 'wrong-list', ...args], {
     cwd: work.path,
     env: lab.env,
   })
@@ -130,7 +134,7 @@ test('files of a list are known when the list has another name or order, and by 
   const created = []
   for (const args of [['--files-from', 'list'], ['--files-from', 'other'], ['part-*']]) {
     const command = ['ingest', '--index', 'known-list', '--json', ...args]
-    const { stdout } = await sluiceHere(command, { cwd: work.path, env: lab.env })
+    const { stdout } = await sluice(command, { cwd: work.path, env: lab.env })
     created.push((JSON.parse(stdout) as { created: number }).created)
   }
   expect(created).toEqual([2, 0, 0])

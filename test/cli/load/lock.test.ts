@@ -73,58 +73,67 @@ test('a second run of the same file does nothing, and says who is at it: exit co
 const container = ['--fork', '--kill-child', '--pid', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...container, 'true']).status === 0
 
-describe.skipIf(!mayUnshare)('in a container, as process 1 (skipped where the system lets nobody make one),', () => {
-  const started: ChildProcess[] = []
-  afterEach(() => started.splice(0).forEach(child => child.kill('SIGKILL')))
+describe.skipIf(!mayUnshare)(
+  'in a container, as process 1 (skipped where the system lets nobody make one),',
+  { tags: 'long' },
+  () => {
+    const started: ChildProcess[] = []
+    afterEach(() => started.splice(0).forEach(child => child.kill('SIGKILL')))
 
-  /** Starts Sluice there; resolves to its number out here as well. */
-  async function startInside(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
-    const path = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome }
-    const child = spawn('unshare', [...container, process.execPath, binary, ...args], { cwd, env: { ...path, ...env } })
-    started.push(child)
-    child.stdout.resume()
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }))
-    const pid = await eventually(async () => {
-      const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
-      expect(children).toMatch(/^\d+ $/)
-      return Number(children)
+    /** Starts Sluice there; resolves to its number out here as well. */
+    async function startInside(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
+      const path = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome }
+      const child = spawn('unshare', [...container, process.execPath, binary, ...args], {
+        cwd,
+        env: { ...path, ...env },
+      })
+      started.push(child)
+      child.stdout.resume()
+      let stderr = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+      const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }))
+      const pid = await eventually(async () => {
+        const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+        expect(children).toMatch(/^\d+ $/)
+        return Number(children)
+      })
+      return { pid, ended, said: () => stderr }
+    }
+
+    test('a signal is heeded, and a second one, too', async () => {
+      await using work = await folder()
+      await using cluster = await silentCluster()
+      await writeFile(join(work.path, 'a.ndjson'), '{"n":1}\n')
+      const args = ['ingest', 'a.ndjson', '--url', cluster.url, '--index', 'silent']
+      const arrived = cluster.bulk()
+      const load = await startInside(args, work.path, {})
+      await arrived
+      process.kill(load.pid, 'SIGTERM')
+      await eventually(() =>
+        expect(load.said()).toContain('SIGTERM: finishing open requests. Send it again to stop now'),
+      )
+      process.kill(load.pid, 'SIGTERM')
+      expect((await load.ended).code).toBe(130)
     })
-    return { pid, ended, said: () => stderr }
-  }
 
-  test('a signal is heeded, and a second one, too', async () => {
-    await using work = await folder()
-    await using cluster = await silentCluster()
-    await writeFile(join(work.path, 'a.ndjson'), '{"n":1}\n')
-    const args = ['ingest', 'a.ndjson', '--url', cluster.url, '--index', 'silent']
-    const arrived = cluster.bulk()
-    const load = await startInside(args, work.path, {})
-    await arrived
-    process.kill(load.pid, 'SIGTERM')
-    await eventually(() => expect(load.said()).toContain('SIGTERM: finishing open requests. Send it again to stop now'))
-    process.kill(load.pid, 'SIGTERM')
-    expect((await load.ended).code).toBe(130)
-  })
-
-  test('two do not take each other for dead although both are process 1, and a killed one stands in nobody’s way', async () => {
-    await using work = await folder()
-    await using cluster = await silentCluster()
-    const env = { SLUICE_STATE_DIR: join(work.path, 'state') }
-    await writeFile(join(work.path, 'a.ndjson'), '{"n":1}\n')
-    const args = ['ingest', 'a.ndjson', '--url', cluster.url, '--index', 'silent']
-    const arrived = cluster.bulk()
-    const first = await startInside(args, work.path, env)
-    await arrived
-    const second = await (await startInside(args, work.path, env)).ended
-    expect(second).toEqual({ code: 6, stderr: expect.stringMatching(/: process 1 on .* \(lock /) as string })
-    process.kill(first.pid, 'SIGKILL')
-    await first.ended
-    const goesOn = cluster.bulk()
-    const third = await startInside(args, work.path, env)
-    await goesOn
-    process.kill(third.pid, 'SIGKILL')
-    await third.ended
-  })
-})
+    test('two do not take each other for dead although both are process 1, and a killed one stands in nobody’s way', async () => {
+      await using work = await folder()
+      await using cluster = await silentCluster()
+      const env = { SLUICE_STATE_DIR: join(work.path, 'state') }
+      await writeFile(join(work.path, 'a.ndjson'), '{"n":1}\n')
+      const args = ['ingest', 'a.ndjson', '--url', cluster.url, '--index', 'silent']
+      const arrived = cluster.bulk()
+      const first = await startInside(args, work.path, env)
+      await arrived
+      const second = await (await startInside(args, work.path, env)).ended
+      expect(second).toEqual({ code: 6, stderr: expect.stringMatching(/: process 1 on .* \(lock /) as string })
+      process.kill(first.pid, 'SIGKILL')
+      await first.ended
+      const goesOn = cluster.bulk()
+      const third = await startInside(args, work.path, env)
+      await goesOn
+      process.kill(third.pid, 'SIGKILL')
+      await third.ended
+    })
+  },
+)

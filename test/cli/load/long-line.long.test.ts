@@ -1,3 +1,4 @@
+// @module-tag long
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @module-tag long
 /**
  * Nine kinds of night: the lines of the guide's recipe run as cron runs them, with a program `mail` that keeps what it gets. The mails
  * stand in nights.txt. To write it again, run `npm run nights`.

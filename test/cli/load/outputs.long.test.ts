@@ -1,3 +1,4 @@
+// @module-tag long
 import { existsSync, writeFileSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -93,7 +93,7 @@ describe('lab', () => {
   })
 })
 
-test('the doctor names what the lab was started with', async () => {
+test('the doctor names what the lab was started with', { tags: 'long' }, async () => {
   const rows: readonly [string, number, string[]][] = [
     ['both', 0, []],
     ['first', 3, ['EGRESS_PARTLY_ALLOWED', 'SERVICENOW_PARTLY_ALLOWED']],

@@ -48,7 +48,7 @@ afterEach(async () => {
 const post = async (body: Buffer | string, headers: Record<string, string>): Promise<Answer> =>
   await ask(url, { method: 'POST', body, headers })
 
-test('millions of documents in a small gzip body are refused, with the limit', async () => {
+test('millions of documents in a small gzip body are refused, with the limit', { tags: 'long' }, async () => {
   const { status, text } = await post(gzipSync('{}\n'.repeat(6_000_000)), gzip)
   expect({ status, text }).toEqual({
     status: 413,
@@ -60,12 +60,16 @@ test('millions of documents in a small gzip body are refused, with the limit', a
   expect((await post('{}\n'.repeat(100_000), ndjson)).status).toBe(202)
 })
 
-test('one document of many levels, or of many values, takes no more memory than its bytes', async () => {
-  const deep = gzipSync(Buffer.concat([Buffer.from('{"a":'), Buffer.alloc(19_000_000, '[')]))
-  const { status, text } = await post(deep, gzip)
-  expect({ status, text }).toEqual({ status: 422, text: '{"error":"line 1 has more than 1000 levels","line":1}\n' })
-  expect((await post(gzipSync(`{"a":[${'[],'.repeat(6_000_000)}`), gzip)).status).toBe(400)
-})
+test(
+  'one document of many levels, or of many values, takes no more memory than its bytes',
+  { tags: 'long' },
+  async () => {
+    const deep = gzipSync(Buffer.concat([Buffer.from('{"a":'), Buffer.alloc(19_000_000, '[')]))
+    const { status, text } = await post(deep, gzip)
+    expect({ status, text }).toEqual({ status: 422, text: '{"error":"line 1 has more than 1000 levels","line":1}\n' })
+    expect((await post(gzipSync(`{"a":[${'[],'.repeat(6_000_000)}`), gzip)).status).toBe(400)
+  },
+)
 
 test('a body in chunks of one byte is refused', async () => {
   const { hostname, port } = new URL(url)

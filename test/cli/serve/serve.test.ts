@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ServeReceipt } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { ask } from '../../support/lab-clients.js'
-import { type Folder, type Running, folder, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { type Folder, type Running, folder, startSluice } from '../../support/sluice.js'
 
 const token = 'a-token-of-the-command-0123456789'
 

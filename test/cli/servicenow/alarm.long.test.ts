@@ -1,3 +1,4 @@
+// @module-tag long
 /** `--on-failure incident`, in a process of its own, at the lab's service-management platform. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

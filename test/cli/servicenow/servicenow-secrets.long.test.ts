@@ -1,3 +1,4 @@
+// @module-tag long
 /** Secrets of the service-management platform, planted where they do not work: what is said of that holds none of them. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll } from 'vitest'
 import { type LabWorld, startLabWorld } from '../../contracts/lab-world.js'
 import { describeMixedVerdicts } from '../../contracts/mixed.suite.js'

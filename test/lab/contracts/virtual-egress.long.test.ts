@@ -1,3 +1,4 @@
+// @module-tag long
 import { describeOnLab } from '../../contracts/on-the-lab.js'
 import { allSuites, suitesOfRoutes } from '../../contracts/suites.js'
 import { rounds } from '../../support/rounds.js'

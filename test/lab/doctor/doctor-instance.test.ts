@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnose } from '../../support/patient-doctor.js'
+import { longUnless } from '../../support/long.js'
 import type { DoctorOptions } from '../../../src/doctor/doctor-options.js'
 import type { DoctorReport } from '../../../src/doctor/report.js'
 import type { ServiceNowOptions } from '../../../src/index.js'
@@ -65,21 +66,31 @@ describe('a healthy set-up has no finding', () => {
   ]
   for (const kind of proxyKinds) {
     for (const [name, servicenow] of ways) {
-      test(`over ${kind}, with ${name}`, async () => {
-        const { proxy } = lab.line
-        const report = await diagnose(healthy(servicenow, { ...through(proxy[kind]), nodes: proxy.nodes }))
-        expect(named(report)).toEqual([])
-        expect(report.steps.filter(({ ok }) => !ok)).toEqual([])
-        expect(report.facts.instanceDoor).toMatchObject({ probes: 16, allowed: 16, refused: 0 })
-        expect(report.facts.instanceTable).toMatchObject({ probes: 16, allowed: 16, refused: 0, total: 50, shown: 10 })
-        expect(report.facts.instanceNodes?.map(({ address, verdict }) => `${address} ${verdict}`)).toEqual([
-          '127.0.0.2 allowed',
-          '127.0.0.3 allowed',
-        ])
-        expect(report.facts.instancePast).toEqual({ verdict: 'refused', status: 403 })
-        expect(report.requests.sent).toBeLessThanOrEqual(report.requests.atMost)
-        expect(step(report, 'login to the instance')).toBe(`ok: ${name}`)
-      })
+      test(
+        `over ${kind}, with ${name}`,
+        longUnless(kind === 'http' || (kind === 'socks5s' && servicenow === basic)),
+        async () => {
+          const { proxy } = lab.line
+          const report = await diagnose(healthy(servicenow, { ...through(proxy[kind]), nodes: proxy.nodes }))
+          expect(named(report)).toEqual([])
+          expect(report.steps.filter(({ ok }) => !ok)).toEqual([])
+          expect(report.facts.instanceDoor).toMatchObject({ probes: 16, allowed: 16, refused: 0 })
+          expect(report.facts.instanceTable).toMatchObject({
+            probes: 16,
+            allowed: 16,
+            refused: 0,
+            total: 50,
+            shown: 10,
+          })
+          expect(report.facts.instanceNodes?.map(({ address, verdict }) => `${address} ${verdict}`)).toEqual([
+            '127.0.0.2 allowed',
+            '127.0.0.3 allowed',
+          ])
+          expect(report.facts.instancePast).toEqual({ verdict: 'refused', status: 403 })
+          expect(report.requests.sent).toBeLessThanOrEqual(report.requests.atMost)
+          expect(step(report, 'login to the instance')).toBe(`ok: ${name}`)
+        },
+      )
     }
   }
 

@@ -334,7 +334,7 @@ it('answers what it does not know as Elasticsearch does', async () => {
   expect([wrong.status, wrong.headers.allow]).toEqual([405, 'POST,PUT'])
 })
 
-it('keeps each of very many small documents in a few hundred bytes', async () => {
+it('keeps each of very many small documents in a few hundred bytes', { tags: 'long' }, async () => {
   const many = rounds(100_000, 1_000_000)
   await using world = await openLab()
   const before = usedBytes()

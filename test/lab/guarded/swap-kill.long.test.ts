@@ -1,3 +1,4 @@
+// @module-tag long
 /** Guarded loads whose process is killed between any two steps: the alias leads to the index before, or to the whole new one. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Guarded loads that are interrupted, repeated, raced and cut off from answers: the alias leads to a whole index, or stays. */
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Disks that are full, and folders that go away, under a run: it stops and says why, and the next one goes on. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'

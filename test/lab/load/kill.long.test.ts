@@ -1,3 +1,4 @@
+// @module-tag long
 /** Processes that are killed at random instants, and what the next one makes of it. */
 import { knownRuns } from '../../../src/state/runs.js'
 import { lastRun } from '../../support/stored-runs.js'

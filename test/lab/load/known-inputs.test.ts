@@ -12,7 +12,7 @@ import { type Loader, tell } from './input-story.js'
 
 shareLab()
 
-const SEEDS = Number(process.env['SLUICE_SEEDS'] ?? rounds(4, 2000))
+const SEEDS = Number(process.env['SLUICE_SEEDS'] ?? rounds(2, 2000))
 const FIRST = Number(process.env['SLUICE_SEED'] ?? 1)
 
 /** Loads are short here: a checkpoint in the middle of one is written sooner than usual. */

@@ -1,3 +1,4 @@
+// @module-tag long
 /**
  * Runs whose state an older version wrote, when it kept one JSON file for each command. The folders of fixtures/old-state were made by
  * that version: `work` is the folder of the command, and `stored.ndjson` holds the documents that the cluster had by then.

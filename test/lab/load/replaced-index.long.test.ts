@@ -1,3 +1,4 @@
+// @module-tag long
 /** An index that is deleted while Sluice loads into it: the next bulk request makes a new one of the same name. */
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { type LabWorld, startLabWorld } from '../../contracts/lab-world.js'

@@ -260,7 +260,7 @@ function trouble(random: Seeded): Faults {
   ])
 }
 
-test.each(Array.from({ length: rounds(4, 60) }, (_, seed) => seed + 1))(
+test.each(Array.from({ length: rounds(2, 60) }, (_, seed) => seed + 1))(
   'whatever happens to answers, nothing is sent twice, and each document is in its count: seed %i',
   async seed => {
     const random = seeded(seed)

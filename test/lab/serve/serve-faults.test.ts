@@ -16,33 +16,37 @@ afterEach(() => {
 const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0
 if (!canMount) console.warn('skipped: a test of a full disk: only root may mount one')
 
-test.skipIf(!canMount)('a full disk acknowledges nothing, and is emptied once the cluster lets it', async () => {
-  const disk = path('disk')
-  await mkdir(disk)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk])
-  mounted.push(disk)
-  await using serving = await start({ stateDir: join(disk, 'state') })
-  lab.control.register('none')
-  let accepted = 0
-  const answers = new Set<number>()
-  for (let posts = 0; posts < 30; posts += 1) {
-    const body = lines(10_000, posts * 10_000)
-    const { status } = await post(body)
-    answers.add(status)
-    if (status === 202) accepted += 10_000
-  }
-  expect([...answers].toSorted((a, b) => a - b)).toEqual([202, 507])
-  expect(accepted).toBeGreaterThan(50_000)
-  // To the last byte: nothing is left for a checkpoint.
-  await writeFile(join(disk, 'filler'), Buffer.alloc(4 << 20)).catch(() => undefined)
-  lab.control.register('both')
-  await expect.poll(() => serving.status().waiting.bytes).toBe(0)
-  const told = serving.events.flatMap(event => (event.type === 'warning' ? [event.message] : []))
-  expect(told).toContainEqual(expect.stringMatching(/^Sluice continues without a checkpoint: .*the disk is full/))
-  expect(lab.control.count(index)).toBe(accepted)
-  expect(new Set(stored()).size).toBe(accepted)
-  expect(await serving.close()).toMatchObject({ status: 'finished', accepted, rejected: 0 })
-})
+test.skipIf(!canMount)(
+  'a full disk acknowledges nothing, and is emptied once the cluster lets it',
+  { tags: 'long' },
+  async () => {
+    const disk = path('disk')
+    await mkdir(disk)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk])
+    mounted.push(disk)
+    await using serving = await start({ stateDir: join(disk, 'state') })
+    lab.control.register('none')
+    let accepted = 0
+    const answers = new Set<number>()
+    for (let posts = 0; posts < 30; posts += 1) {
+      const body = lines(10_000, posts * 10_000)
+      const { status } = await post(body)
+      answers.add(status)
+      if (status === 202) accepted += 10_000
+    }
+    expect([...answers].toSorted((a, b) => a - b)).toEqual([202, 507])
+    expect(accepted).toBeGreaterThan(50_000)
+    // To the last byte: nothing is left for a checkpoint.
+    await writeFile(join(disk, 'filler'), Buffer.alloc(4 << 20)).catch(() => undefined)
+    lab.control.register('both')
+    await expect.poll(() => serving.status().waiting.bytes).toBe(0)
+    const told = serving.events.flatMap(event => (event.type === 'warning' ? [event.message] : []))
+    expect(told).toContainEqual(expect.stringMatching(/^Sluice continues without a checkpoint: .*the disk is full/))
+    expect(lab.control.count(index)).toBe(accepted)
+    expect(new Set(stored()).size).toBe(accepted)
+    expect(await serving.close()).toMatchObject({ status: 'finished', accepted, rejected: 0 })
+  },
+)
 
 test('a cluster that keeps silent does not keep it from ending, and what is left is loaded once', async () => {
   {

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Three kills. `npm run proof:serve` has many, also on real servers. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'

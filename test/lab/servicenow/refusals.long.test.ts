@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type InstanceWorld, startLabInstance } from '../../contracts/instance-world.js'
 import { describeServiceNowRefusals } from '../../contracts/servicenow-refusals.suite.js'

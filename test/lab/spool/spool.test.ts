@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
 import { lines } from '../../support/run-world.js'
+import { longUnless } from '../../support/long.js'
 import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/shared-lab.js'
 
 shareLab()
@@ -157,24 +158,30 @@ describe('a run that reads its stdin by way of the disk', () => {
 
   const array = JSON.stringify(Array.from({ length: 500 }, (_, n) => ({ n })))
   const named: More = { runId: 'nightly' }
-  test.each<[string, Buffer, More]>([
+  const producers: [string, Buffer, More][] = [
     ['lines of a named run', Buffer.from(lines(500)), named],
     ['compressed lines of a named run', gzipSync(lines(500)), named],
     ['an array of a named run', Buffer.from(array), named],
     ['lines with ids of their own', Buffer.from(lines(500)), { ids: 'field', idField: 'n', onConflict: 'skip' }],
-  ])('stores the documents of a producer that repeats itself once: %s', async (_, content, more) => {
-    for (const isLoadedFirst of [false, true]) {
-      otherIndex()
-      await interrupted(content.subarray(0, Math.floor(content.length * 0.7)), 60, more)
-      if (isLoadedFirst) expect((await stopped(load(nothing(), more))).code).toBe('RUN_INTERRUPTED')
-      const again = load(bytes(content), more)
-      const isWhole = more === named || isLoadedFirst
-      if (isWhole) expect(await again).toMatchObject({ status: 'finished', rejected: 0, unsent: 0 })
-      else expect((await stopped(again)).code).toBe('RUN_INTERRUPTED')
-      expect(lab.control.count(index)).toBe(500)
-      expect(await spools()).toEqual([])
-    }
-  })
+  ]
+  for (const [what, content, more] of producers)
+    test(
+      `stores the documents of a producer that repeats itself once: ${what}`,
+      longUnless(content !== producers[1]?.[1] && content !== producers[2]?.[1]),
+      async () => {
+        for (const isLoadedFirst of [false, true]) {
+          otherIndex()
+          await interrupted(content.subarray(0, Math.floor(content.length * 0.7)), 60, more)
+          if (isLoadedFirst) expect((await stopped(load(nothing(), more))).code).toBe('RUN_INTERRUPTED')
+          const again = load(bytes(content), more)
+          const isWhole = more === named || isLoadedFirst
+          if (isWhole) expect(await again).toMatchObject({ status: 'finished', rejected: 0, unsent: 0 })
+          else expect((await stopped(again)).code).toBe('RUN_INTERRUPTED')
+          expect(lab.control.count(index)).toBe(500)
+          expect(await spools()).toEqual([])
+        }
+      },
+    )
 
   test('loads what is new also behind what lacks its end', async () => {
     await interrupted(`${lines(300)}{"n":`, 60)

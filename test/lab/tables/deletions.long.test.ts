@@ -1,3 +1,4 @@
+// @module-tag long
 /** Rows that are deleted at the platform: their documents go with the next run, and no others. */
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'

@@ -255,7 +255,7 @@ describe('undo', () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(60))
     const random = seeded(17)
-    for (let round = 0; round < rounds(4, 100); round += 1) {
+    for (let round = 0; round < rounds(2, 100); round += 1) {
       const { run } = await world.load('a.ndjson', { batchDocs: 20 })
       const racers: (() => Promise<unknown>)[] = [
         async () => await takeBack(world, run),

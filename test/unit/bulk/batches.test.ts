@@ -236,7 +236,7 @@ describeBoth('framing', () => {
   test('takes any input apart into documents, refused lines and blank ones, wherever its bytes are cut', async () => {
     const bytes = Buffer.concat(kinds.flatMap(line => [Buffer.from(line as string), Buffer.from('\n')]))
     const limits = { bytes: 400, docs: 5 }
-    for (const place of everyPlace(bytes).filter(one => one % rounds(16, 1) === 0)) {
+    for (const place of everyPlace(bytes).filter(one => one % rounds(40, 1) === 0)) {
       const given = [{ bytes, places: [place] }]
       expectAllFramed(await frameAll(given, { batchBytes: limits.bytes, batchDocs: limits.docs }), given, limits)
     }

@@ -139,7 +139,7 @@ const allActions: readonly ActionOptions[] = [
 
 describe('the kernel and plain JavaScript', () => {
   test('make the same batches of random inputs, whatever the ids and the limits', async () => {
-    for (let seed = 1; seed <= rounds(25, 1500); seed += 1) {
+    for (let seed = 1; seed <= rounds(12, 1500); seed += 1) {
       const random = seeded(seed)
       const given = Array.from({ length: 1 + random.below(2) }, () => randomInput(random))
       const setting = settingOf({
@@ -174,7 +174,7 @@ describe('the kernel and plain JavaScript', () => {
     const notUtf8 = Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d, 0x0a])
     const bytes = Buffer.concat([...lines, notUtf8, Buffer.from('{"id":10,"tenant":10}')])
     // In the ordinary run each place is tried with a few of the actions.
-    const step = rounds(64, 1)
+    const step = rounds(160, 1)
     for (const [first, actions] of allActions.slice(0, 8).entries()) {
       const setting = settingOf({ actions, batchBytes: 300, batchDocs: 4 })
       const whole = await frameAll([{ bytes, places: [], kind: 'lines' }], setting, 'plain')

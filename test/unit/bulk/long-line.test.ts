@@ -6,7 +6,7 @@ afterEach(() => vi.restoreAllMocks())
 const LONG = 2 << 20
 const problemOf = (line: Buffer) => lineProblem(line, 0, line.length, true)
 
-test('the values of a long line are never made', () => {
+test('the values of a long line are never made', { tags: 'long' }, () => {
   const parse = vi.spyOn(JSON, 'parse')
   for (const unit of ['{},', '1,', '"",', '[[]],']) {
     const line = Buffer.concat([

@@ -44,17 +44,21 @@ describe('what is named', () => {
     expect(others).toEqual([])
   })
 
-  test('is what the model names, for every pair with one that ends in another way, whichever one it is', async () => {
-    const others: unknown[] = []
-    for (const [row, column] of pairs) {
-      for (let at = 0; at < 16; at += 1) {
-        const seen = await named(Array.from({ length: 16 }, (_, turn) => (turn === at ? column : row)))
-        const expected = expectedWith(row, column, at)
-        if (!expected.map(told).includes(told(seen))) others.push({ row, column, at, seen, expected })
+  test(
+    'is what the model names, for every pair with one that ends in another way, whichever one it is',
+    { tags: 'long' },
+    async () => {
+      const others: unknown[] = []
+      for (const [row, column] of pairs) {
+        for (let at = 0; at < 16; at += 1) {
+          const seen = await named(Array.from({ length: 16 }, (_, turn) => (turn === at ? column : row)))
+          const expected = expectedWith(row, column, at)
+          if (!expected.map(told).includes(told(seen))) others.push({ row, column, at, seen, expected })
+        }
       }
-    }
-    expect(others).toEqual([])
-  })
+      expect(others).toEqual([])
+    },
+  )
 })
 
 function expectedWith(row: End, column: End, at: number): string[] {

@@ -253,7 +253,7 @@ describe('JSON', () => {
     ['a long string', ['[{"a":"'], `${'x\u00e9'.repeat(10)}\\n`, ['"},{"b":1}]']],
     ['many members', ['[{"a":[0'], ',{"b":[1,2,"x and what else a short text says"]}', [']},{"b":1}]']],
     ['a long string that is an element', ['["'], 'xy, z', ['",{"b":1}]']],
-  ])('passes on an element with %s while it is read', async (_, opening, repeated, closing) => {
+  ])('passes on an element with %s while it is read', { tags: 'long' }, async (_, opening, repeated, closing) => {
     const chunk = repeated.repeat((1 << 20) / repeated.length)
     let fed = 0
     async function* input() {
@@ -275,18 +275,22 @@ describe('JSON', () => {
     expect(most).toBeLessThan(4 << 20)
   })
 
-  test('refuses what would have to be held: a name or a number without end, and containers without end', async () => {
-    const repeated = (opening: string, text: string) => opening + text.repeat((17 << 20) / text.length)
-    for (const input of [repeated('[{"a', 'name'), repeated('[{"a":1', '2345'), repeated('', '[{"a":')]) {
-      const { code, message } = await run(`[{"first":1},${input}`, { format: 'json' })
-      expect(code).toBe('INPUT_MALFORMED')
-      expect(message).toMatch(
-        /(a name or a number of more than 16777216 characters|inside each other more than 1,000,000 times).*after 1 whole elements/,
-      )
-    }
-    const spaces = repeated('[{"a":1},', '    ')
-    expect(await lines(`${spaces}{"b":2}]`)).toEqual(['{"a":1}', '{"b":2}'])
-  })
+  test(
+    'refuses what would have to be held: a name or a number without end, and containers without end',
+    { tags: 'long' },
+    async () => {
+      const repeated = (opening: string, text: string) => opening + text.repeat((17 << 20) / text.length)
+      for (const input of [repeated('[{"a', 'name'), repeated('[{"a":1', '2345'), repeated('', '[{"a":')]) {
+        const { code, message } = await run(`[{"first":1},${input}`, { format: 'json' })
+        expect(code).toBe('INPUT_MALFORMED')
+        expect(message).toMatch(
+          /(a name or a number of more than 16777216 characters|inside each other more than 1,000,000 times).*after 1 whole elements/,
+        )
+      }
+      const spaces = repeated('[{"a":1},', '    ')
+      expect(await lines(`${spaces}{"b":2}]`)).toEqual(['{"a":1}', '{"b":2}'])
+    },
+  )
 
   test.each([
     ['[]', []],

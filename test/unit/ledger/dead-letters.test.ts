@@ -148,7 +148,7 @@ describe('a record', () => {
     }
   })
 
-  test('holds text that would not fit in a string as base64', async () => {
+  test('holds text that would not fit in a string as base64', { tags: 'long' }, async () => {
     const zeros = Buffer.alloc(20 << 20)
     await using letters = new DeadLetters(pathOf())
     await letters.append([unsendable(zeros, 'DOCUMENT_NOT_JSON')])

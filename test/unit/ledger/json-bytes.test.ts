@@ -36,7 +36,7 @@ describe('JSON that is written byte by byte', () => {
     },
   )
 
-  it('gives room to texts that are larger than its memory', () => {
+  it('gives room to texts that are larger than its memory', { tags: 'long' }, () => {
     const bytes = new JsonBytes()
     const long = '"'.repeat(3 << 20)
     bytes.string(long)

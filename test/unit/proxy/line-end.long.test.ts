@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from 'vitest'
 import { parseProxyUrl } from '../../../src/proxy/proxy-url.js'
 import { openRoute } from '../../../src/proxy/route.js'

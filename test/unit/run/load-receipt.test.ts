@@ -164,7 +164,7 @@ function randomSend(
 
 describe('the receipt', () => {
   test('balances whatever the inputs, the cluster, the disk and the user do', async () => {
-    const seeds = rounds(100, 4000)
+    const seeds = rounds(40, 4000)
     let stopped = 0
     let interrupted = 0
     let unwritable = 0

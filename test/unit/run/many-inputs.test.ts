@@ -47,7 +47,7 @@ function loading(inputs: number, open: Source['open'], answered: () => Promise<v
   return { loaded, ledger, warnings }
 }
 
-test('reads no further while thousands of inputs wait for their outcomes', async () => {
+test('reads no further while thousands of inputs wait for their outcomes', { tags: 'long' }, async () => {
   const inputs = 12_000
   let opened = 0
   const answers: (() => void)[] = []

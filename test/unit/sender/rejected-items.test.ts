@@ -65,23 +65,31 @@ async function heldBytes(): Promise<number> {
   return heapUsed + arrayBuffers
 }
 
-test('a body whose documents are all rejected holds its memory and the answer, and little else', async () => {
-  const batch = await batchOf(documents(DOCS))
-  const verdict = judged(Array.from({ length: DOCS }, () => refused))
-  const before = await heldBytes()
-  const outcome = await delivered(batch, verdict)
-  expect([...outcome.rejected].map(({ origin }) => origin.document)).toEqual(documents(DOCS).map((_, n) => n + 1))
-  // The offset and the number of each item. As objects, they took seven hundred bytes each.
-  expect((await heldBytes()) - before).toBeLessThan(DOCS * 200)
-  expect(outcome.rejected.length).toBe(DOCS)
-})
+test(
+  'a body whose documents are all rejected holds its memory and the answer, and little else',
+  { tags: 'long' },
+  async () => {
+    const batch = await batchOf(documents(DOCS))
+    const verdict = judged(Array.from({ length: DOCS }, () => refused))
+    const before = await heldBytes()
+    const outcome = await delivered(batch, verdict)
+    expect([...outcome.rejected].map(({ origin }) => origin.document)).toEqual(documents(DOCS).map((_, n) => n + 1))
+    // The offset and the number of each item. As objects, they took seven hundred bytes each.
+    expect((await heldBytes()) - before).toBeLessThan(DOCS * 200)
+    expect(outcome.rejected.length).toBe(DOCS)
+  },
+)
 
-test('what was refused of a body that waits for a retry does not hold the rest of the answer', async () => {
-  const before = await heldBytes()
-  const verdict = judged([...Array.from({ length: DOCS }, () => busy), refused])
-  expect((await heldBytes()) - before).toBeLessThan(DOCS * 50)
-  expect(verdict).toMatchObject({ kind: 'retryItems', settled: { refused: { length: 1 } } })
-})
+test(
+  'what was refused of a body that waits for a retry does not hold the rest of the answer',
+  { tags: 'long' },
+  async () => {
+    const before = await heldBytes()
+    const verdict = judged([...Array.from({ length: DOCS }, () => busy), refused])
+    expect((await heldBytes()) - before).toBeLessThan(DOCS * 50)
+    expect(verdict).toMatchObject({ kind: 'retryItems', settled: { refused: { length: 1 } } })
+  },
+)
 
 test('rejected documents are read again for each pass, and kept ones outlive the memory of their batch', async () => {
   const batch = await batchOf(documents(6))

@@ -117,7 +117,7 @@ describe('what a process that was killed has left', () => {
     await spool.close()
   })
 
-  test('holds whole requests alone, wherever its files break off', async () => {
+  test('holds whole requests alone, wherever its files break off', { tags: 'long' }, async () => {
     const spool = await open(60_000)
     for (const one of requests) await spool.append(request(one))
     await spool.close()

@@ -21,7 +21,7 @@ function change(instance: FakeInstance, random: Seeded): void {
 
 const seeds = Array.from({ length: 60 }, (_, seed) => seed)
 
-test.each(seeds)('an index has every row in its last version, and what is settled comes once (seed %i)', async seed => {
+const check = async (seed: number) => {
   const random = seeded(seed)
   const instance = new FakeInstance()
   instance.now -= 3_600_000
@@ -64,4 +64,13 @@ test.each(seeds)('an index has every row in its last version, and what is settle
   }
   for (const id of gone()) index.delete(id)
   expect(Object.fromEntries(index)).toEqual(Object.fromEntries(instance.rows))
-})
+}
+test.each(seeds.slice(0, 15))(
+  'an index has every row in its last version, and what is settled comes once (seed %i)',
+  check,
+)
+test.each(seeds.slice(15))(
+  'an index has every row in its last version, and what is settled comes once (seed %i)',
+  { tags: 'long' },
+  check,
+)

@@ -271,37 +271,41 @@ describe('a crash', () => {
     ]
   }
 
-  test('at any byte leaves the state of the last whole checkpoint, and all that may be sent by then', () => {
-    const start = Buffer.from(linesOf(checkpoint).join(''))
-    const text = Buffer.concat([start, Buffer.from(steps().join(''))])
-    const states = new Map<number, Checkpoint>()
-    let whole: Checkpoint | undefined
-    for (let end = start.length; end <= text.length; end += 1) {
-      const state = read(text.subarray(0, end))
-      const isWholeLine = text[end - 1] === 0x0a
-      // A torn line counts as not written.
-      if (!isWholeLine) expect(state).toEqual(states.get(text.lastIndexOf('\n', end - 1) + 1))
-      states.set(end, state)
-      const line = text.subarray(text.lastIndexOf('\n', end - 2) + 1, end).toString()
-      if (isWholeLine && line.startsWith('{')) whole = state
-      const { inputs: _, ...counted } = whole ?? state
-      expect(state).toMatchObject(counted)
-      for (const { id, status, mark, read, file } of whole?.inputs ?? []) {
-        const now = state.inputs.find(input => input.id === id)
-        expect(now).toMatchObject({ status, mark, read })
-        expect(now?.file?.bytes ?? 0).toBeGreaterThanOrEqual(file?.bytes ?? 0)
+  test(
+    'at any byte leaves the state of the last whole checkpoint, and all that may be sent by then',
+    { tags: 'long' },
+    () => {
+      const start = Buffer.from(linesOf(checkpoint).join(''))
+      const text = Buffer.concat([start, Buffer.from(steps().join(''))])
+      const states = new Map<number, Checkpoint>()
+      let whole: Checkpoint | undefined
+      for (let end = start.length; end <= text.length; end += 1) {
+        const state = read(text.subarray(0, end))
+        const isWholeLine = text[end - 1] === 0x0a
+        // A torn line counts as not written.
+        if (!isWholeLine) expect(state).toEqual(states.get(text.lastIndexOf('\n', end - 1) + 1))
+        states.set(end, state)
+        const line = text.subarray(text.lastIndexOf('\n', end - 2) + 1, end).toString()
+        if (isWholeLine && line.startsWith('{')) whole = state
+        const { inputs: _, ...counted } = whole ?? state
+        expect(state).toMatchObject(counted)
+        for (const { id, status, mark, read, file } of whole?.inputs ?? []) {
+          const now = state.inputs.find(input => input.id === id)
+          expect(now).toMatchObject({ status, mark, read })
+          expect(now?.file?.bytes ?? 0).toBeGreaterThanOrEqual(file?.bytes ?? 0)
+        }
       }
-    }
-    const last = states.get(text.length)
-    expect(last).toMatchObject({ status: 'failed', written: '3' })
-    expect(last?.inputs.slice(-3)).toMatchObject([
-      { id: 11, status: 'finished', read: 20, file: { bytes: 300, sum: 'sum-300' } },
-      { id: 12, status: 'begun', read: 4, file: { bytes: 900, sum: 'sum-900' } },
-      { id: 13, status: 'failed', read: 2 },
-    ])
-    // Each of the seven steps leaves another state.
-    expect(new Set([...states.values()].map(state => JSON.stringify(state))).size).toBeGreaterThanOrEqual(8)
-  })
+      const last = states.get(text.length)
+      expect(last).toMatchObject({ status: 'failed', written: '3' })
+      expect(last?.inputs.slice(-3)).toMatchObject([
+        { id: 11, status: 'finished', read: 20, file: { bytes: 300, sum: 'sum-300' } },
+        { id: 12, status: 'begun', read: 4, file: { bytes: 900, sum: 'sum-900' } },
+        { id: 13, status: 'failed', read: 2 },
+      ])
+      // Each of the seven steps leaves another state.
+      expect(new Set([...states.values()].map(state => JSON.stringify(state))).size).toBeGreaterThanOrEqual(8)
+    },
+  )
 
   test('of a machine that left zeros behind the end leaves the same', async () => {
     const journal = await begin()

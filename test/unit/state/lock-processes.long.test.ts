@@ -1,3 +1,4 @@
+// @module-tag long
 /** Locks that real processes want at once. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -490,17 +490,21 @@ test('a lock that was removed by hand and taken by another is not removed by the
 })
 
 describe('of many that want the lock of a killed process', () => {
-  test('one gets it: runs of one process, each as far as it comes before the next one goes on', async () => {
-    const pid = await endedPid()
-    for (let round = 0; round < rounds(2, 10); round += 1) {
-      await leave(() => ({ pid }))
-      const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await take(['a'])))
-      const taken = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
-      expect(taken).toHaveLength(1)
-      await taken[0]?.[Symbol.asyncDispose]()
-      expect(await readdir(locksFolder())).toEqual([])
-    }
-  })
+  test(
+    'one gets it: runs of one process, each as far as it comes before the next one goes on',
+    { tags: 'long' },
+    async () => {
+      const pid = await endedPid()
+      for (let round = 0; round < rounds(2, 10); round += 1) {
+        await leave(() => ({ pid }))
+        const all = await Promise.allSettled(Array.from({ length: 20 }, async () => await take(['a'])))
+        const taken = all.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+        expect(taken).toHaveLength(1)
+        await taken[0]?.[Symbol.asyncDispose]()
+        expect(await readdir(locksFolder())).toEqual([])
+      }
+    },
+  )
 
   test('one gets the lock of a run: runs of one process', async () => {
     const pid = await endedPid()

@@ -46,7 +46,7 @@ test.each([
   expect(linesOf(await packed(`${whole.join('\n')}\ntorn`))).toEqual(whole)
 })
 
-test('reads lines of a long file in any order', async () => {
+test('reads lines of a long file in any order', { tags: 'long' }, async () => {
   const lines = Array.from({ length: 100_000 }, (_, n) => `{"line":${n}}`)
   const starts: number[] = []
   let at = 0

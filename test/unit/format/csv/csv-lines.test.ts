@@ -184,7 +184,7 @@ describe('very many cells', () => {
   })
 })
 
-test('a long row in very small chunks is not read anew with each of them', () => {
+test('a long row in very small chunks is not read anew with each of them', { tags: 'long' }, () => {
   const rows = new Rows(',', '"', 1)
   const seen = new Set<Buffer>()
   for (const byte of Buffer.from(`1,"${'x'.repeat(200_000)}`)) {
