@@ -30,8 +30,7 @@ export class BulkItems implements Iterable<BulkItem> {
 
   at(item: number): BulkItem {
     const text = this.#bytes.toString('utf8', (this.#ends[item] ?? 0) + 1, this.#ends[item + 1])
-    const result = Object.values(parseObject(text) ?? {})[0]
-    return isObject(result) ? readItem(result) : readItem({})
+    return readItem(parseObject(text))
   }
 
   *[Symbol.iterator](): Iterator<BulkItem> {
@@ -58,6 +57,18 @@ export function itemsIn(answer: Buffer): BulkItems | undefined {
 }
 
 const OPENING = /^\{(?:"\w+":(?:\d+|true|false),)*"items":\[/
+
+/** Returns whether an answer says of itself that every result is a success. */
+export function isWithoutErrors(answer: Buffer): boolean {
+  return answer.subarray(0, 64).includes('"errors":false')
+}
+
+/** Reads all results in an answer once. Parsed at once, they cost less CPU, and without errors little memory. */
+export function resultsIn(answer: Buffer): Iterable<BulkItem> {
+  if (!isWithoutErrors(answer)) return itemsIn(answer) ?? []
+  const items = parseObject(answer)?.['items']
+  return Array.isArray(items) ? items.map(readItem) : []
+}
 
 /** Finds where each item ends, in an answer as Elasticsearch writes it. */
 function cut(answer: Buffer): BulkItems | undefined {
@@ -109,7 +120,9 @@ const CLOSING_BRACE = 0x7d
 const OPENING_BRACKET = 0x5b
 const CLOSING_BRACKET = 0x5d
 
-function readItem({ status, error, result, failure_store: store, _id: id, _index: index }: JsonObject): BulkItem {
+function readItem(item: unknown): BulkItem {
+  const found = isObject(item) ? Object.values(item)[0] : undefined
+  const { status, error, result, failure_store: store, _id: id, _index: index } = isObject(found) ? found : none
   return {
     status: typeof status === 'number' ? status : undefined,
     error: error == null ? undefined : readError(error),
@@ -119,6 +132,8 @@ function readItem({ status, error, result, failure_store: store, _id: id, _index
     index: textIn(index),
   }
 }
+
+const none: JsonObject = {}
 
 function readError(error: unknown): { type: string; reason: string } {
   if (!isObject(error)) return { type: 'error', reason: asText(error) }

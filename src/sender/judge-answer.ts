@@ -6,7 +6,7 @@ import {
   nameLaterRefusal,
   whoAnswered,
 } from '../cluster/answers.js'
-import { type BulkItem, type BulkItems, itemsIn } from '../cluster/bulk-items.js'
+import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn } from '../cluster/bulk-items.js'
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure, quote } from '../failure/failure.js'
@@ -162,7 +162,7 @@ const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unk
 
 /** Reads an answer without errors from its raw bytes. Undefined: the answer has to be parsed. */
 function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
-  if (!bytes.subarray(0, 64).includes('"errors":false')) return undefined
+  if (!isWithoutErrors(bytes)) return undefined
   if (isAllCreated(bytes, items)) return { created: items, updated: 0 }
   if (bytes.includes('"failure_store":"used"')) return undefined
   const created = count(bytes, '"status":201')

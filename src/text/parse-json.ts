@@ -7,7 +7,8 @@ const DEEPEST = 1000
 export function parseJson(text: string | Buffer): unknown {
   try {
     const value: unknown = JSON.parse(text.toString())
-    return isDeeper(value, DEEPEST) ? undefined : value
+    // Each level takes two characters.
+    return text.length > 2 * DEEPEST && isDeeper(value, DEEPEST) ? undefined : value
   } catch {
     return undefined
   }
@@ -16,7 +17,8 @@ export function parseJson(text: string | Buffer): unknown {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  return Object.values(value).some(one => isDeeper(one, levels - 1))
+  for (const one of Object.values(value)) if (isDeeper(one, levels - 1)) return true
+  return false
 }
 
 /** Parses a JSON object. Returns undefined for any other value, and for a text that is not JSON. */

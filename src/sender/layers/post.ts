@@ -1,5 +1,5 @@
 /** The lowest layer: posts a body as a bulk request, and judges the answer. */
-import { type BulkItem, itemsIn } from '../../cluster/bulk-items.js'
+import { type BulkItem, resultsIn } from '../../cluster/bulk-items.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import { routeErrorOf } from '../../cluster/client-connection.js'
 import { postBulk } from '../../cluster/request.js'
@@ -100,7 +100,7 @@ export function readFirstAnswer(answer: Buffer, body: Body, index: string): Stor
   let otherId = false
   let elsewhere: string | undefined
   let at = 0
-  for (const item of itemsIn(answer) ?? []) {
+  for (const item of resultsIn(answer)) {
     if (isStored(item)) {
       otherId ||= item.id !== undefined && item.id !== idOfItem(body, starts, at)
       if (item.index !== undefined && !isOf(item.index, index)) elsewhere ??= item.index
