@@ -45,12 +45,12 @@ test('with a token, callers may use any name of the receiver', async () => {
   expect((await ask(serving.url, { body: '{"n":1}\n', headers })).status).toBe(202)
 })
 
-test('the limit of the spool counts what small requests take on the disk', async () => {
+test('the limit of the spool counts what small requests take on the disk', { tags: 'long' }, async () => {
   lab.control.register('none')
   await using serving = await start({ acceptAnyway: true, spoolLimit: 1_000_000 })
   const statuses = new Map<number, number>()
   const callers = Array.from({ length: 20 }, async (_, caller) => {
-    for (let at = 0; at < 30; at += 1) {
+    for (let at = 0; at < 250; at += 1) {
       const headers = { ...ndjson, 'idempotency-key': `${caller}-${at}` }
       const { status } = await ask(serving.url, { body: '{"n":1}\n', headers })
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
