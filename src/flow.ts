@@ -208,7 +208,9 @@ export interface Batch {
   origins(): (ordinal: number) => Origin
   /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */
   release(): void
-  /** Set if the documents name their own index. */
+  /** Set if each action line names an index: how many of the documents go to each. */
+  readonly indices?: ReadonlyMap<string, number>
+  /** Set if the documents are dead letters, which say where they go. */
   readonly addressed?: Addressed
   /** Whose ids they have, if that is not the same for all documents of the run. `own`: Sluice made them. */
   readonly ids?: 'own' | 'given'
@@ -241,6 +243,8 @@ export interface Refused {
   readonly operation: Operation
   readonly id?: string
   readonly routing?: string
+  /** The index that its action line names. Absent: that of the destination. */
+  readonly index?: string
   /** Set if it differs from the destination of the run. */
   readonly destination?: Destination
   /** HTTP status of the item or request. 0 if Sluice rejected the document before sending. */

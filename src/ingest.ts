@@ -1,6 +1,7 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
 import { guardAlias } from './guarded/guard-alias.js'
 import { loadDumps } from './dumps/load-dumps.js'
+import { fillIndices } from './index-by-field/fill-indices.js'
 import type { Receipt } from './ledger/receipt.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
@@ -47,6 +48,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
     // In the order of their endings.
     features: [
       spoolStdin(load),
+      fillIndices(load),
       guardAlias(load),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
       limitBytes(load.stopping),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { MAX_ID_BYTES } from '../strict-json/layout.js'
 import { fieldsIn } from '../text/field-list.js'
+import { type IndexPattern, nameOf } from '../text/index-pattern.js'
 import { unicodeProblem } from '../text/unicode.js'
 import { nestedField } from './json-fields.js'
 
@@ -25,6 +26,8 @@ export interface ActionOptions {
   readonly ids: Ids
   /** Path of the field whose value becomes the routing. */
   readonly routingField?: string
+  /** Set if fields of each document name its index. */
+  readonly indexPattern?: IndexPattern
 }
 
 /** How the id of a document is made from its fields. */
@@ -48,9 +51,11 @@ export interface Around {
 }
 
 /**
- * The texts around each document of one input. Its action line: `before`, the id, `between`, the routing, `after`.
+ * The texts around each document of one input. Its action line: `opening` of the index and its name, `before`, the id, `between`, the
+ * routing, `after`.
  */
 export interface ActionTemplate extends Around {
+  readonly index: { readonly opening: string; readonly pattern: IndexPattern } | undefined
   readonly before: string
   /** `number`: that of the document. */
   readonly id: 'none' | 'number' | IdRule
@@ -62,16 +67,21 @@ export interface ActionTemplate extends Around {
 
 /** `token` is the input's own part of the ids of a run. */
 export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
-  const { operation, ids, routingField } = options
+  const { operation, ids, routingField, indexPattern: pattern } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
   const { action, opening, closing } = bulkFormOf(operation)
-  const around = { opening, closing }
+  const index = pattern === undefined ? undefined : { opening: `${action}"_index":"`, pattern }
+  const around = { index, opening, closing }
+  // What stands before the next field, and at the end.
+  const start = index === undefined ? action : '",'
   if (ids.from === 'cluster') {
-    if (routing === undefined) return { before: action, id: 'none', between: '', routing, after: '}}\n', ...around }
-    return { before: `${action}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }
+    const end = index === undefined ? '}}\n' : '"}}\n'
+    if (routing === undefined)
+      return { before: index === undefined ? action : '', id: 'none', between: '', routing, after: end, ...around }
+    return { before: `${start}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }
   }
   return {
-    before: ids.from === 'run' ? `${action}"_id":"${token}-` : `${action}"_id":"`,
+    before: ids.from === 'run' ? `${start}"_id":"${token}-` : `${start}"_id":"`,
     id: ids.from === 'run' ? 'number' : idRule(ids),
     between: routing === undefined ? '' : '","routing":"',
     routing,
@@ -95,18 +105,25 @@ export function ownIdStart({ id, before }: ActionTemplate): string | undefined {
 export interface ActionProblem {
   readonly problem: string
   readonly field: string
+  /** What the field should have said. Default: the id. */
+  readonly of?: 'index'
 }
 
 /** A document's action line with its line end, or its problem. `text`: gives the document, a valid object. */
 export function actionLine(
-  { before, id, between, routing, after }: ActionTemplate,
+  { index, before, id, between, routing, after }: ActionTemplate,
   document: number,
   text: () => string,
 ): string | ActionProblem {
-  if (id === 'none' && routing === undefined) return before + after
-  if (id === 'number' && routing === undefined) return before + document + after
+  if (id === 'none' && routing === undefined && index === undefined) return before + after
+  if (id === 'number' && routing === undefined && index === undefined) return before + document + after
   const json = text()
   let line = before
+  if (index !== undefined) {
+    const name = indexIn(json, index.pattern)
+    if (typeof name !== 'string') return name
+    line = index.opening + name + before
+  }
   if (id === 'number') line += document
   else if (id !== 'none') {
     const value = idIn(json, id)
@@ -119,6 +136,23 @@ export function actionLine(
     line += between + escaped(value)
   }
   return line + after
+}
+
+/** Returns the name of its index that the fields of a document make. */
+export function indexIn(json: string, pattern: IndexPattern): string | ActionProblem {
+  const values: string[] = []
+  for (const { field } of pattern.fields) {
+    const value = scalar(json, field)
+    if (typeof value !== 'string') return { ...value, of: 'index' }
+    values.push(value)
+  }
+  const name = nameOf(pattern, values)
+  return typeof name === 'string' ? name : { ...name, of: 'index' }
+}
+
+/** Returns the name of the index in an action line that has one. */
+export function namedIndex(line: string, { opening }: NonNullable<ActionTemplate['index']>): string {
+  return line.slice(opening.length, line.indexOf('"', opening.length))
 }
 
 /** The id that the fields of a document make. */

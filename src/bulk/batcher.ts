@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '../flow.js'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
-import { type ActionOptions, type ActionTemplate, actionTemplate, ownId } from './action-line.js'
+import { type ActionOptions, type ActionTemplate, actionTemplate, namedIndex, ownId } from './action-line.js'
 import { frameLines } from './frame-lines.js'
 import { judgeLine, originOf, refusedByFormat } from './judge-line.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
@@ -136,18 +136,20 @@ export class Batcher {
     const { batchDocs, maxDocumentBytes } = this.#options
     const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - open.docs, lineBytes: maxDocumentBytes }
     const framed = kernel.frame(from, to, slot.bytes, open.bytes, limits, at.document)
-    const { blankLines, blankBytes, documents, lineBytes, bodyBytes, stop } = framed
+    const { blankLines, blankBytes, documents, lineBytes, bodyBytes, stop, namePlace } = framed
     if (blankLines > 0) open.passBlank(blankLines, at)
     move(at, 0, blankLines, blankBytes)
     if (documents > 0) open.extend(documents, bodyBytes, at, lineBytes)
+    if (documents > 0 && template.index !== undefined)
+      for (const [name, named] of kernel.takeNamed()) open.name(name, named)
     move(at, documents, documents, lineBytes)
     stretch.from += blankBytes + lineBytes
     if (open.docs >= batchDocs || (stop === 'full' && open.docs > 0)) return 'full'
-    return stop === 'done' ? undefined : this.#line(stretch, slot, template, at)
+    return stop === 'done' ? undefined : this.#line(stretch, slot, template, at, namePlace)
   }
 
-  /** Frames the next line of a stretch without the kernel. */
-  #line(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position): 'full' | undefined {
+  /** Frames the next line of a stretch without the kernel. `namePlace`: where the kernel wants the name of its index. */
+  #line(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position, namePlace = 0): 'full' | undefined {
     const { bytes, from, isUtf8: utf8, kernel } = stretch
     const { batchDocs, maxDocumentBytes } = this.#options
     const open = this.#open
@@ -164,6 +166,11 @@ export class Batcher {
         if (open.docs > 0 && open.bytes + more > this.#bodyBytes) return 'full'
         reserve(slot, open.bytes + more)
         open.add(judged, bytes, from, to, at)
+        if (template.index !== undefined) {
+          const name = namedIndex(judged, template.index)
+          open.name(name, 1)
+          kernel?.rememberName(namePlace, name)
+        }
       }
     }
     stretch.from = to

@@ -2,8 +2,9 @@
 import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../flow.js'
 import { type Operation, bulkFormOf } from '../operation.js'
+import { patternIn } from '../text/index-pattern.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
-import { type ActionProblem, idIn, idProblem, idRule, scalar } from './action-line.js'
+import { type ActionProblem, idIn, idProblem, idRule, indexIn, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
 import { idInvalid, whyUnsendable } from './judge-line.js'
 
@@ -28,12 +29,15 @@ export interface Resend {
 export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules): Resend | Refused {
   const letter = readDeadLetter(line, where)
   if ('problem' in letter) return refusedAsBroken(letter)
-  const destination = destinationOf(letter, rules)
-  if (destination === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
+  const meant = destinationOf(letter, rules)
+  if (meant === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
   const { content } = letter
   const unsendable = whyUnsendable(content, 0, content.length, false, rules.maxDocumentBytes)
-  if (unsendable !== undefined) return refusedAgain(letter, content, destination, unsendable)
+  if (unsendable !== undefined) return refusedAgain(letter, content, meant, unsendable)
   const document = onOneLine(content)
+  const index = indexOf(meant, content)
+  if (typeof index !== 'string') return refusedAgain(letter, document, meant, idInvalid(index))
+  const destination = { ...meant, index }
   const address = addressOf(letter)
   if ('problem' in address) return refusedAgain(letter, document, destination, idInvalid(address))
   const { _id: id } = address
@@ -54,6 +58,12 @@ function refusedAsBroken({ problem, line, origin }: Broken): Refused {
 export function destinationOf({ destination }: Recorded, rules: ReplayRules): Destination | undefined {
   const { index = destination.index, pipeline = destination.pipeline } = rules
   return index === undefined ? undefined : { ...destination, index, ...(pipeline === undefined ? {} : { pipeline }) }
+}
+
+/** Returns the index. If the document could not say it before, it may have been repaired since. */
+function indexOf({ index }: Destination, content: Buffer): string | ActionProblem {
+  const pattern = patternIn(index)
+  return pattern === undefined ? index : indexIn(content.toString('utf8'), pattern)
 }
 
 /**

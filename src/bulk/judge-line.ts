@@ -47,9 +47,10 @@ export function whyUnsendable(
   return { status: 0, type: 'DOCUMENT_TOO_LARGE', reason }
 }
 
-export function idInvalid(problem: ActionProblem): Why {
-  const { message: reason } = failure('DOCUMENT_ID_INVALID', { ...problem })
-  return { status: 0, type: 'DOCUMENT_ID_INVALID', reason }
+export function idInvalid({ of, ...problem }: ActionProblem): Why {
+  const type = of === 'index' ? 'DOCUMENT_INDEX_INVALID' : 'DOCUMENT_ID_INVALID'
+  const { message: reason } = failure(type, problem)
+  return { status: 0, type, reason }
 }
 
 /** Returns why the format refused the line, and where the document begins in it. Undefined: it is a line like any other. */

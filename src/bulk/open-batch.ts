@@ -27,6 +27,8 @@ export class OpenBatch<R extends Rejected = Rejected> {
   slot: Slot | undefined
   readonly #spans: Span[] = []
   readonly refused: R
+  /** Documents by the index that they name. */
+  readonly #indices = new Map<string, number>()
   readonly #taken: { input: Input; lines: number }[] = []
   /** The positions themselves, which move on until the batch is sealed. */
   readonly #reached: Position[] = []
@@ -83,6 +85,11 @@ export class OpenBatch<R extends Rejected = Rejected> {
     this.#next = { input: at.input, offset: at.offset + lineBytes }
   }
 
+  /** Counts documents that name this index. */
+  name(index: string, documents: number): void {
+    this.#indices.set(index, (this.#indices.get(index) ?? 0) + documents)
+  }
+
   /** Counts a line that `refused` already holds, and its bytes. */
   refuse(bytes: number, at: Position): void {
     this.refusedBytes += bytes + 256
@@ -113,6 +120,7 @@ export class OpenBatch<R extends Rejected = Rejected> {
       refused: this.refused,
       bytes,
       operation,
+      ...(this.#indices.size === 0 ? {} : { indices: this.#indices }),
       origins: () => origins(spans, bytes, docs, aroundBytes),
       release: () => {
         if (slot !== undefined) pool.release(slot)

@@ -5,6 +5,7 @@ import { type JsonObject, parseJson } from '../text/parse-json.js'
 import { type ReachedCluster, inquire } from './request.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
 import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
+import { inUrls } from './many-indices.js'
 import { ANSWER_UNREADABLE } from './read-answer.js'
 
 export interface FoundDocument {
@@ -20,7 +21,8 @@ export interface FoundDocument {
 }
 
 export interface IdQuestion {
-  readonly index: string
+  /** Several names only with `search`. Those that are missing hold nothing. */
+  readonly index: string | readonly string[]
   /**
    * `id`: gets each id from one index, as it is now. `search`: searches all indices behind the name and all shards, as of the last
    * refresh.
@@ -63,14 +65,32 @@ const MOST_HITS = 10_000
 
 /** Throws SluiceError RUN_INTERRUPTED as `inquire` does, and the client's error if it is a bug. */
 export async function findDocuments(cluster: ReachedCluster, finding: IdQuestion): Promise<Looked> {
-  const { index, by, wanted, fields, signal } = finding
-  const path = `/${encodeURIComponent(index)}/${by === 'id' ? '_mget' : '_search'}`
+  const { index } = finding
+  if (typeof index === 'string') return await findIn(cluster, index, finding)
+  const documents: FoundDocument[] = []
+  for (const names of inUrls(index)) {
+    const looked = await findIn(cluster, names, finding)
+    if (looked.kind !== 'found') return looked
+    documents.push(...looked.documents)
+  }
+  return { kind: 'found', documents }
+}
+
+async function findIn(
+  cluster: ReachedCluster,
+  index: string | readonly string[],
+  finding: Omit<IdQuestion, 'index'>,
+): Promise<Looked> {
+  const { by, wanted, fields, signal } = finding
+  const names = typeof index === 'string' ? encodeURIComponent(index) : index.map(encodeURIComponent).join(',')
+  const path = `/${names}/${by === 'id' ? '_mget' : '_search'}`
   const size = Math.min(MOST_HITS, wanted.length * COPIES + 1)
-  const request = by === 'id' ? byId(wanted, fields) : bySearch(wanted, size, fields)
+  const request = by === 'id' ? byId(wanted, fields) : bySearch(wanted, size, fields, typeof index !== 'string')
   const maxAnswerBytes = ANSWER_BYTES + ID_BYTES * (by === 'id' ? wanted.length : size)
   let answer: ClusterAnswer
   try {
-    const answerBytes = wanted.reduce((sum, { id }) => sum + id.length + index.length + FOUND_BYTES, 0)
+    const nameBytes = Math.max(0, ...[index].flat().map(name => name.length))
+    const answerBytes = wanted.reduce((sum, { id }) => sum + id.length + nameBytes + FOUND_BYTES, 0)
     answer = await inquire(cluster, { method: 'POST', path, ...request, maxAnswerBytes, answerBytes, signal })
   } catch (error) {
     const lost = lostAnswer(error, cluster.display)
@@ -94,10 +114,10 @@ function byId(wanted: readonly Wanted[], fields: readonly string[] | undefined) 
   return { query, body: { docs } }
 }
 
-function bySearch(wanted: readonly Wanted[], size: number, fields: readonly string[] | undefined) {
+function bySearch(wanted: readonly Wanted[], size: number, fields: readonly string[] | undefined, mayMiss: boolean) {
   return {
     // With half an answer, documents that exist would seem missing.
-    query: { allow_partial_search_results: 'false' },
+    query: { allow_partial_search_results: 'false', ...(mayMiss ? { ignore_unavailable: 'true' } : {}) },
     body: {
       size,
       _source: fields ?? false,

@@ -66,7 +66,7 @@ function hasPipeline(described: unknown): boolean {
 }
 
 /** Reads an answer of `_settings`. Each name in it has a uuid, else it is another answer. */
-function readSettings(json: object, index: string, cluster: string): IndexSeen {
+export function readSettings(json: object, index: string, cluster: string): IndexSeen {
   const found = Object.entries(json as Record<string, { settings?: { index?: { uuid?: unknown } } } | null>)
   const uuids = found.map(([, one]) => one?.settings?.index?.uuid)
   const [uuid] = uuids
@@ -81,9 +81,22 @@ function readSettings(json: object, index: string, cluster: string): IndexSeen {
 
 /** Makes all stored documents findable. Resolves to a failure if it could not. Never throws: a search works without it. */
 export async function refresh(cluster: ReachedCluster, index: string): Promise<Failure | undefined> {
+  return await refreshed(cluster, encodeURIComponent(index), {})
+}
+
+/** `names`: as they stand in the path. Resolves to a failure if it could not. Never throws. */
+export async function refreshed(
+  cluster: ReachedCluster,
+  names: string,
+  query: Readonly<Record<string, string>>,
+): Promise<Failure | undefined> {
   try {
-    const path = `/${encodeURIComponent(index)}/_refresh`
-    const answer = await inquire(cluster, { method: 'POST', path, maxAnswerBytes: 1 << 16 })
+    const answer = await inquire(cluster, {
+      method: 'POST',
+      path: `/${names}/_refresh`,
+      query,
+      maxAnswerBytes: 1 << 16,
+    })
     if (answer.statusCode === 200) return undefined
     return nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
   } catch (error) {

@@ -5,7 +5,8 @@ import type { Setting } from './facts.js'
 import { defaults } from '../options/describe-option.js'
 import type { ConnectSection } from '../options/load.js'
 import { readConnecting } from '../options/read-options.js'
-import { checkIndexName } from '../options/names.js'
+import { patternIn, wildcardOf } from '../text/index-pattern.js'
+import { checkIndexPattern } from '../options/names.js'
 import { fail } from '../failure/failure.js'
 
 /**
@@ -45,7 +46,23 @@ export function readDoctorOptions(given: DoctorOptions): DoctorSection {
   const { option = 'options', problem } = check.problemIn({ nodes, directCheck, writeCheck, table }, own) ?? {}
   if (problem !== undefined) throw fail('OPTION_INVALID', { option, problem })
   const { index, op = defaults.op, servicenow } = options
-  checkIndexName(index)
+  if (index !== undefined) checkIndexPattern(index)
+  if (writeCheck && patternIn(index ?? '') !== undefined)
+    throw fail('OPTION_INVALID', {
+      option: 'writeCheck',
+      problem: 'needs the name of one index, but --index has a field in it',
+    })
   const connecting = readConnecting(options)
-  return { connecting, index, op, servicenow, table, settings, nodes, directCheck, writeCheck }
+  const pattern = patternIn(index ?? '')
+  return {
+    connecting,
+    index: pattern === undefined ? index : wildcardOf(pattern),
+    op,
+    servicenow,
+    table,
+    settings,
+    nodes,
+    directCheck,
+    writeCheck,
+  }
 }

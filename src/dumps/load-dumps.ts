@@ -12,10 +12,10 @@ declare module '../ledger/receipt.js' {
 
 /** Frames documents of dumps, which carry their own ids, beside those of other inputs. */
 export function loadDumps({ documents }: { readonly documents: DocumentSection }): Feature {
-  const { op, ids, routingField } = documents
+  const { op, ids, routingField, indexPattern } = documents
   return () => {
-    // Other ids and routing are made from fields, and the line of a dump has both already.
-    if (ids.from !== 'run' || routingField !== undefined) return undefined
+    // Other ids, routing and indices are made from fields, and the line of a dump has both already.
+    if (ids.from !== 'run' || routingField !== undefined || indexPattern !== undefined) return undefined
     let counts: IdCounts | undefined
     return {
       takesDumps: true,

@@ -20,7 +20,11 @@ export interface Committed {
   readonly isDoubtful: boolean
   /** Indices, aliases and data streams that took a replayed document. */
   readonly destinations: ReadonlySet<string>
+  /** If each document names its index: how many each index took. */
+  readonly indices: DocumentsByIndex
 }
+
+export type DocumentsByIndex = ReadonlyMap<string, number>
 
 interface CommittedInput {
   readonly mark?: Mark
@@ -51,7 +55,12 @@ export interface SettledDocument {
 interface Entry {
   readonly batch: Batch
   readonly beside: Beside
-  outcome?: { readonly settled: Outcome; readonly isFinal: boolean; readonly kinds: readonly Rejections[] }
+  outcome?: {
+    readonly settled: Outcome
+    readonly isFinal: boolean
+    readonly kinds: readonly Rejections[]
+    readonly taken: DocumentsByIndex
+  }
 }
 
 export class CommittedPrefix {
@@ -68,12 +77,18 @@ export class CommittedPrefix {
   #isBroken = false
   #isDoubtful = false
   readonly #destinations = new Set<string>()
+  readonly #indices = new Map<string, number>()
   readonly #waiting: { readonly isOver: () => boolean; readonly go: () => void }[] = []
 
   /** Dead letters are written in the turn of their batch: at its commit their length covers all before it, and no more. */
   constructor(lengthOfDeadLetters: () => number) {
     this.#lengthOfDeadLetters = lengthOfDeadLetters
     this.#deadLetters = lengthOfDeadLetters()
+  }
+
+  /** Returns how many documents each index took, if each document names its index. */
+  get indices(): DocumentsByIndex {
+    return this.#indices
   }
 
   /** Returns the first document that was certainly created. */
@@ -101,6 +116,7 @@ export class CommittedPrefix {
       isBroken: this.#isBroken,
       isDoubtful: this.#isDoubtful,
       destinations: new Set(this.#destinations),
+      indices: new Map(this.#indices),
     }
   }
 
@@ -132,7 +148,7 @@ export class CommittedPrefix {
   settle(batch: Batch, settled: Outcome, isFinal: boolean, kinds = kindsOf(settled.rejected)): void {
     const entry = this.#entries.get(batch)
     if (entry === undefined) return
-    entry.outcome = { settled, isFinal, kinds }
+    entry.outcome = { settled, isFinal, kinds, taken: takenByIndex(batch, settled) }
     for (let first = this.#queue[0]; first?.outcome !== undefined; first = this.#queue[0]) {
       this.#queue.shift()
       this.#entries.delete(first.batch)
@@ -147,10 +163,11 @@ export class CommittedPrefix {
     this.#beside = { finished: [], rejected: [] }
   }
 
-  #pass({ batch, beside }: Entry, { settled, isFinal, kinds }: NonNullable<Entry['outcome']>): void {
+  #pass({ batch, beside }: Entry, { settled, isFinal, kinds, taken }: NonNullable<Entry['outcome']>): void {
     this.#isBroken ||= !isFinal
     if (!this.#isBroken) {
       this.#commit(batch, settled, kinds)
+      for (const [index, documents] of taken) this.#indices.set(index, (this.#indices.get(index) ?? 0) + documents)
       this.#commitBeside(beside)
       this.#deadLetters = this.#lengthOfDeadLetters()
     } else if (settled.unsent < batch.docs) this.#isDoubtful = true
@@ -199,6 +216,14 @@ export class CommittedPrefix {
       else this.#waiting.push(one)
     }
   }
+}
+
+/** Returns how many documents each index took. Called while the documents are in memory. */
+function takenByIndex({ indices = new Map() }: Batch, { rejected }: Outcome): DocumentsByIndex {
+  const taken = new Map(indices)
+  if (taken.size > 0)
+    for (const { index } of rejected) if (index !== undefined) taken.set(index, (taken.get(index) ?? 0) - 1)
+  return taken
 }
 
 /** Returns the inputs of which a document is stored, or may be. */

@@ -103,14 +103,17 @@ function headWriter(stamp: Stamp | undefined): HeadWriter {
     const fields = fieldsOf(destination ?? {})
     return Buffer.from(fields === '' ? '' : `,${fields}`)
   })
+  const namedIn = lastOf((index: string | undefined) =>
+    index === undefined || stamp === undefined ? stamp?.destination : { ...stamp.destination, index },
+  )
   const statusOf = lastOf((status: number) => Buffer.from(`,"status":${JSON.stringify(status)},"type":`))
   const typeOf = lastOf((type: string) => Buffer.from(JSON.stringify(type)))
   const attemptsOf = lastOf((attempts: number) => Buffer.from(`,"attempts":${JSON.stringify(attempts)}`))
   const putOrigin = originWriter()
-  return (bytes, { operation, origin, destination, id, routing, status, type, attempts }) => {
+  return (bytes, { operation, origin, index, destination, id, routing, status, type, attempts }) => {
     bytes.put(openingOf(operation))
     putOrigin(bytes, origin)
-    bytes.put(whereOf(destination ?? stamp?.destination))
+    bytes.put(whereOf(destination ?? namedIn(index)))
     if (id !== undefined) {
       bytes.put(ID)
       bytes.string(id)

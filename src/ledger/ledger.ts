@@ -169,6 +169,11 @@ export class Ledger {
     return settledOf(this.#options.before ?? nothing) + settledOf(this.#account.counts)
   }
 
+  /** How many documents each index took, if each document names its index. */
+  get indices(): ReadonlyMap<string, number> {
+    return this.#prefix.indices
+  }
+
   /** Documents of unknown outcome that a resume sends again. */
   get toResend(): number {
     return this.#toResend

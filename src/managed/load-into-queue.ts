@@ -50,9 +50,15 @@ function refuseDoubt({ isDoubtful, run }: Plan): void {
 }
 
 /** Throws SluiceError OPTION_INVALID for what the endpoint does not do, or does not promise to do. */
-function refuseOptions({ documents: { op, pipeline, routingField }, guarded, tables, state }: Sections): void {
+function refuseOptions({
+  documents: { op, pipeline, routingField, indexPattern },
+  guarded,
+  tables,
+  state,
+}: Sections): void {
   if (tables !== undefined) throw needsCluster('source', 'holds a table, whose rows replace earlier documents')
   if (guarded !== undefined) throw needsCluster('swapAlias', 'makes an index and switches an alias')
+  if (indexPattern !== undefined) throw needsCluster('index', 'names a field of the documents')
   if (op !== 'create') throw needsCluster('op', `is '${op}'`)
   if (pipeline !== undefined) throw needsCluster('pipeline', 'names an ingest pipeline')
   if (state.runId !== undefined) throw needsCluster('runId', 'promises that a repeated run stores nothing twice')

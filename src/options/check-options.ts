@@ -12,9 +12,10 @@ import type {
   TableOptions,
 } from './ingest-options.js'
 import { invalid } from './option-checks.js'
-import { checkIndexName } from './names.js'
+import { checkIndexName, checkIndexPattern } from './names.js'
 import { isDump } from '../format/dump-formats.js'
 import { checksAt } from './describe-option.js'
+import { isPattern } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
 import { isObject } from '../text/parse-json.js'
 import { bulkFormOf, isOperation } from '../operation.js'
@@ -145,7 +146,12 @@ export function checkDocuments(
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
   const name = index ?? swapAlias
-  if (typeof name === 'string') checkIndexName(name)
+  if (typeof swapAlias === 'string' && isPattern(swapAlias))
+    throw invalid(
+      said('swapAlias'),
+      `is a pattern, but an alias is switched to one new index. Use ${said('index')} for a pattern`,
+    )
+  if (typeof name === 'string') checkIndexPattern(name)
   const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
   if (swapAlias === undefined && alone !== undefined) throw invalid(said(alone), `needs ${said('swapAlias')}`)
   const isOfFields = ids === 'field' || ids === 'hash'
@@ -165,16 +171,18 @@ export function checkDocuments(
 
 /** Checks options of a dump, also for the command line. Its documents carry id and routing. */
 export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (name: OfDump): string => name): void {
-  const { format, ids = 'run', routingField, pick } = given
+  const { format, ids = 'run', routingField, pick, index } = given
   if (!isDump(format)) return
   const problem = `but the documents of the format '${format}' have their own`
   if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
   if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing`)
+  if (typeof index === 'string' && isPattern(index))
+    throw invalid(said('index'), `has a field in it, which documents of the format '${format}' cannot decide. Name one index`)
   if (pick !== undefined)
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
 }
 
-type OfDump = 'format' | 'ids' | 'routingField' | 'pick'
+type OfDump = 'format' | 'ids' | 'routingField' | 'pick' | 'index'
 
 function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
@@ -193,6 +201,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   format: said,
   csv: said,
   pick: said,
+  maxIndices: said,
   swapAlias: guarded,
   indexBody: guarded,
   checkQuery: guarded,
@@ -206,6 +215,8 @@ export function checkReplayOptions(given: ReplayOptions): void {
   checkConnectOptions(given)
   checkSpool(given)
   const names: readonly unknown[] = Array.isArray(source) ? source : [source]
+  if (index !== undefined && isPattern(index))
+    throw invalid('index', 'has a field in it, but each dead letter names its own index. Leave the option out')
   if (names.length === 0 || names.some(name => typeof name !== 'string' || name === ''))
     throw invalid('source', 'is not a path of dead letters or an array of paths')
   checkIndexName(index)

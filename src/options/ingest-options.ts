@@ -204,6 +204,8 @@ export interface DocumentOptions {
    * These three need `ids: 'field'` or `'hash'`.
    */
   readonly op?: Operation | undefined
+  /** With a field in `index`: most indices that one run may fill, 1 to 1,000. Default 100. One more is TOO_MANY_INDICES. */
+  readonly maxIndices?: number | undefined
   /** Field that holds the routing value: a path, as in `customer.region`. */
   readonly routingField?: string | undefined
   /** Ingest pipeline. Default: the index's own. */
@@ -371,7 +373,7 @@ interface RowsRead {
 }
 
 /** Options that the dead letters contain. */
-type InLetters = 'op' | 'ids' | 'idField' | 'idSeparator' | 'routingField' | 'format' | 'pick' | 'csv'
+type InLetters = 'op' | 'maxIndices' | 'ids' | 'idField' | 'idSeparator' | 'routingField' | 'format' | 'pick' | 'csv'
 
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<IngestOptions, 'source' | InLetters | keyof GuardedOptions> {

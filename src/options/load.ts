@@ -1,4 +1,5 @@
 /** Defines the options of a load behind the door: checked, complete with defaults, frozen. */
+import type { IndexPattern } from '../text/index-pattern.js'
 import type { Ids } from '../bulk/action-line.js'
 import type {
   BodyOptions,
@@ -61,9 +62,11 @@ export interface ProxySection extends Complete<
 
 export interface InputSection extends Complete<InputOptions, 'source' | 'format'> {}
 
-export interface DocumentSection extends Complete<DocumentOptions, 'op' | 'onConflict'> {
+export interface DocumentSection extends Complete<DocumentOptions, 'op' | 'onConflict' | 'maxIndices'> {
   /** The name that the user gave: an index or a data stream, or the alias of a guarded load. */
   readonly into: string
+  /** Set if fields of each document name its index. */
+  readonly indexPattern: IndexPattern | undefined
   /** A replay has `{ from: 'cluster' }`: its dead letters carry their ids. */
   readonly ids: Ids
   readonly resendUnknown: boolean

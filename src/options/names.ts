@@ -5,25 +5,23 @@ import type { IngestSource } from '../source/open-sources.js'
 import type { ServiceNowOptions } from './ingest-options.js'
 import { withoutCredentials } from './hide-secrets.js'
 import { invalid } from './option-checks.js'
-import { unicodeProblem } from '../text/unicode.js'
+import { indexNameProblem } from '../text/index-name.js'
+import { isPattern, readPattern } from '../text/index-pattern.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
 export function checkIndexName(index: string | undefined): void {
-  const problem = index === undefined ? undefined : indexNameProblem(index)
-  if (index !== undefined && problem !== undefined) throw fail('INDEX_NAME_INVALID', { index, problem })
+  const found = index === undefined ? undefined : indexNameProblem(index)
+  if (index === undefined || found === undefined) return
+  const isUpperCase = index !== index.toLowerCase() && found === indexNameProblem('A')
+  const problem = isUpperCase ? `${found}. Write ${index.toLowerCase()}` : found
+  throw fail('INDEX_NAME_INVALID', { index, problem })
 }
 
-/** Returns why Elasticsearch refuses the name. Undefined if the name is valid. */
-function indexNameProblem(name: string): string | undefined {
-  const half = unicodeProblem(name)
-  if (half !== undefined) return half
-  const forbidden = /[\\/*?"<>|,#:\s]/.exec(name)?.[0]
-  if (forbidden !== undefined) return `contains ${/\s/.test(forbidden) ? 'a space' : forbidden}`
-  if (name !== name.toLowerCase()) return `has upper-case letters. Write ${name.toLowerCase()}`
-  if (/^[-_+]/.test(name)) return `starts with ${name[0]}`
-  if (name === '.' || name === '..') return 'is not a name'
-  const bytes = Buffer.byteLength(name)
-  return bytes > 255 ? `has ${bytes} bytes, 255 are allowed` : undefined
+/** Checks a name whose parts may be fields of the documents. Throws SluiceError INDEX_NAME_INVALID. */
+export function checkIndexPattern(index: string): void {
+  if (!isPattern(index)) return checkIndexName(index)
+  const pattern = readPattern(index)
+  if ('problem' in pattern) throw fail('INDEX_NAME_INVALID', { index, problem: pattern.problem })
 }
 
 /**

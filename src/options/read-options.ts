@@ -7,6 +7,7 @@ import type { ConnectSection, InstanceSection, Load, ProxySection, TableSection 
 import { invalid, isUrl } from './option-checks.js'
 import { tablesIn } from './names.js'
 import { isWebAddress } from './urls.js'
+import { isPattern, patternIn } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
@@ -46,7 +47,8 @@ function completeForTables(given: IngestOptions): IngestOptions {
   if (pick !== undefined)
     throw invalid('pick', 'selects an array inside a JSON document, but a table is not a JSON document')
   const { fields } = given.table ?? {}
-  checkDeletions(given, 'ids from sys_id', idField === 'sys_id')
+  const isOneIndex = !isPattern(given.index ?? '')
+  checkDeletions(given, isOneIndex ? 'ids from sys_id' : 'one index', isOneIndex && idField === 'sys_id')
   const isRead = (name: string) =>
     name === 'sys_id' || fields?.some(field => `${name}.`.startsWith(`${field}.`)) !== false
   const unread = fieldsIn(idField).find(name => !isRead(name))
@@ -75,8 +77,9 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     connecting: connectSection(given),
     inputs: take(options, 'source', 'stdin', 'format', 'pick', 'csv'),
     documents: Object.freeze({
-      ...take(options, 'op', 'routingField', 'pipeline', 'onConflict', 'deadLetters', 'maxRejected'),
+      ...take(options, 'op', 'maxIndices', 'routingField', 'pipeline', 'onConflict', 'deadLetters', 'maxRejected'),
       into: index ?? swapAlias ?? '',
+      indexPattern: patternIn(index ?? ''),
       ids,
       resendUnknown: options.resendUnknown === true,
     }),

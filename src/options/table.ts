@@ -110,11 +110,19 @@ export const table = {
     environmentOnly: true,
   }),
 
-  index: documents(kinds.text(), 'index, alias or data stream to load into', {
+  index: documents(kinds.text(), 'index, alias, data stream or logs-{date:yyyy.MM}', {
     label: 'name',
     commands: ['ingest', 'replay', 'doctor', 'serve'],
     first: true,
   }),
+  maxIndices: documents(
+    kinds.wholeNumber({ min: 1, max: 1000 }),
+    'with a field in --index: maximum number of indices',
+    {
+      default: '100',
+      commands: ['ingest'],
+    },
+  ),
   op: documents(
     kinds.choice('create', 'index', 'update', 'upsert', 'delete'),
     'create, index, update, upsert or delete',

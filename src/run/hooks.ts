@@ -2,7 +2,7 @@
 import type { BatchOptions, Batcher } from '../bulk/batcher.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Failure } from '../failure/failure.js'
-import type { Input, Lines, Source } from '../flow.js'
+import type { Batch, Input, Lines, Source } from '../flow.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Counts, InputReceipt, Receipt } from '../ledger/receipt.js'
 import type { IngestEvent } from '../options/ingest-options.js'
@@ -49,6 +49,8 @@ export interface RunHook {
   frame?(framing: Framing, ledger: Ledger, plain: () => BodyFramer): BodyFramer
   /** Whether its bodies may hold documents that carry their own actions. Default false. */
   readonly takesDumps?: boolean
+  /** Called before a batch is sent, in the order of reading. Returns why it must not be, and the run stops. */
+  admit?(batch: Batch): Failure | undefined
   inputOpened?(input: Input, kind: Lines['kind']): void
   batchSettled?(): void
   /** Adds to the `progress` event. */
@@ -74,7 +76,7 @@ type Progress = Extract<IngestEvent, { type: 'progress' }>
 export type BodyFramer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
 
 /** How bodies are made, whatever is in them. */
-export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField'>
+export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField' | 'indexPattern'>
 
 export interface RunPlace {
   readonly stateDir: string
@@ -87,7 +89,7 @@ export interface RunPlace {
 export interface Started {
   readonly cluster: Cluster
   readonly found: FoundRun
-  readonly ledger: Pick<Ledger, 'inputs'>
+  readonly ledger: Pick<Ledger, 'inputs' | 'indices'>
   /** Folder of the checkpoint. Undefined: no checkpoint is kept. */
   readonly stateDir: string | undefined
   /** Whether a checkpoint is written while the run loads. */
@@ -140,6 +142,14 @@ export class HookList implements AsyncDisposable {
 
   get keepsInputs(): boolean {
     return this.all.some(({ keepsInputs }) => keepsInputs === true)
+  }
+
+  admit(batch: Batch): Failure | undefined {
+    for (const { admit } of this.all) {
+      const refused = admit?.(batch)
+      if (refused !== undefined) return refused
+    }
+    return undefined
   }
 
   folder(place: RunPlace): string | undefined {

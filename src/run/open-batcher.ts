@@ -40,6 +40,11 @@ export function openBatcher(
   return hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger, plain) ?? plain()
 }
 
-function actionOf({ op, ids, routingField }: DocumentSection) {
-  return { operation: op, ids, ...(routingField === undefined ? {} : { routingField }) }
+function actionOf({ op, ids, routingField, indexPattern }: DocumentSection) {
+  return {
+    operation: op,
+    ids,
+    ...(routingField === undefined ? {} : { routingField }),
+    ...(indexPattern === undefined ? {} : { indexPattern }),
+  }
 }

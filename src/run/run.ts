@@ -177,7 +177,8 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
       format: { format, pick, csv, takesDumps },
       batcher,
       send: async batch => {
-        if (sections.dryRun) return unsent(batch)
+        const refused = hooks.admit(batch)
+        if (sections.dryRun || refused !== undefined) return unsent(batch, refused)
         const unkept = keeper === undefined ? undefined : await keeper.sending(batch)
         return unkept === undefined ? await sender.send(batch) : unsent(batch, unkept)
       },

@@ -99,8 +99,14 @@ export async function compress(bytes: Buffer): Promise<Buffer> {
   return await gzip(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
 }
 
+interface Address {
+  readonly _id?: string
+  readonly _index?: string
+  readonly routing?: string
+}
+
 /** Reads the address in an action line. */
-export function addressIn(action: Buffer): { readonly _id?: string; readonly routing?: string } {
-  const line = JSON.parse(action.toString('utf8')) as Record<string, { _id?: string; routing?: string }>
+export function addressIn(action: Buffer): Address {
+  const line = JSON.parse(action.toString('utf8')) as Record<string, Address>
   return Object.values(line)[0] ?? {}
 }

@@ -237,6 +237,8 @@ function nameBusy(result: BulkItem, body: JudgedBody, cluster: string): Failure 
   return failure('CLUSTER_UNAVAILABLE', { cluster, observed: `status ${status}, ${type}: ${reason}`, status })
 }
 
+const ofOneIndex = ['cluster_block_exception', 'index_closed_exception', 'invalid_index_name_exception']
+
 /**
  * Returns the failure if the refusal is about the target and not about any document: every other document of the run would get
  * it too. It stops the run, so that the dead letters do not fill with a whole input.
@@ -244,6 +246,8 @@ function nameBusy(result: BulkItem, body: JudgedBody, cluster: string): Failure 
 function sameForAll(first: Refusal, body: JudgedBody, cluster: string): Failure | undefined {
   const { status, type } = first
   const reason = quote(first.reason)
+  // Documents for other indices may be stored.
+  if (body.isOneOfMany === true && ofOneIndex.includes(type)) return undefined
   switch (type) {
     case 'cluster_block_exception':
     case 'index_closed_exception':

@@ -74,7 +74,7 @@ export class RejectedItems implements Rejected {
       const starts = itemStarts(body)
       for (const [at, { status, type, reason }] of each(part)) {
         const { action, document } = itemLines(body, starts, at)
-        const { _id: id, routing } = addressIn(action)
+        const { _id: id, _index: index, routing } = addressIn(action)
         yield {
           status,
           type,
@@ -83,6 +83,7 @@ export class RejectedItems implements Rejected {
           operation,
           ...(id === undefined ? {} : { id }),
           ...(routing === undefined ? {} : { routing }),
+          ...(index === undefined ? {} : { index }),
           ...(addressed === undefined ? {} : { destination: addressed.destination }),
           origin: this.#origin(body, at),
           attempts: attempts + (addressed?.attempts(ordinalOf(body, at)) ?? 0),

@@ -53,6 +53,8 @@ type BatchWithIds = Pick<Batch, 'addressed' | 'ids'>
 export interface JudgedBody extends BatchIds, SendHistory {
   readonly items: number
   readonly index: string
+  /** Whether each item names its index. */
+  readonly isOneOfMany?: boolean
   readonly operation: Operation
   readonly onConflict: 'reject' | 'skip'
 }

@@ -54,7 +54,7 @@ export class Sender {
       halted,
       probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
-    const judged = post(options, async index => await stream.isBehind(index))
+    const judged = post(options, async (index, name) => await stream.of(name, false).isBehind(index))
     const posted = learn(this.#learning, mask(options.masked, judged))
     const looked = rollover(stream, budget(options.budget, halted, posted))
     const passed = access(gate, () => (this.#retries += 1), looked)

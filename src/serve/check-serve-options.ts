@@ -1,6 +1,7 @@
 import * as check from '../options/option-checks.js'
 import { isLoopback } from '../cluster/credentials.js'
 import { defaults } from '../options/describe-option.js'
+import { isPattern } from '../text/index-pattern.js'
 import { invalid } from '../options/option-checks.js'
 import { ofOneLoad, type ServeOptions } from './serve-options.js'
 
@@ -42,6 +43,11 @@ export function checkServeOptions(given: ServeOptions): Address {
   const { stateDir, token, path = '/' } = given as Partial<ServeOptions>
   if (stateDir === undefined)
     throw invalid('stateDir', 'is needed, because Sluice keeps accepted documents there until they are loaded')
+  if (typeof given.index === 'string' && isPattern(given.index))
+    throw invalid(
+      'index',
+      'has a field in it, which only sluice ingest takes. Use one index or data stream, or an ingest pipeline that reroutes',
+    )
   const ids: unknown = given.ids
   if (ids === 'cluster')
     throw invalid('ids', "cannot be 'cluster', because documents would be stored twice if the process is killed")

@@ -21,6 +21,7 @@ export const ofOneLoad = [
   'runId',
   'again',
   'dryRun',
+  'maxIndices',
 ] as const
 
 type OfOneLoad = (typeof ofOneLoad)[number] | 'indexBody' | 'checkQuery' | 'checkHits' | 'startedAt' | 'onEvent'

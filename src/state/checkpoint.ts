@@ -61,8 +61,16 @@ export interface Target {
   readonly indexUuid?: string
   /** For an alias or data stream: its indices when the run began. */
   readonly behind?: readonly string[]
+  /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
+  readonly indices?: readonly NamedIndex[]
   /** For a replay: every name that stored a document, with the uuid if the name is an index. */
   readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
+}
+
+export interface NamedIndex {
+  readonly index: string
+  readonly documents: number
+  readonly indexUuid?: string
 }
 
 export interface CheckpointInput {

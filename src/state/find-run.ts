@@ -165,7 +165,6 @@ async function lostOf(
   seen: IndexSeen | undefined,
   { identity, cluster }: RunQuery,
 ): Promise<Lost[]> {
-  if (seen === undefined) return []
   const found: Lost[] = []
   for (const run of runs) {
     const lost = await identity.lost(run, seen, cluster)
@@ -193,7 +192,7 @@ function seenOf(
   plan: Plan,
   last: Checkpoint | undefined,
   known: IndexSeen | undefined,
-): Pick<Target, 'indexUuid' | 'behind' | 'destinations'> {
+): Pick<Target, 'indexUuid' | 'behind' | 'destinations' | 'indices'> {
   const before = plan.continues?.target
   const continues = before !== undefined || plan.inputs.some(input => input.place !== undefined)
   const wasUuid = continues && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
@@ -202,6 +201,7 @@ function seenOf(
   return {
     ...(indexUuid === undefined ? {} : { indexUuid }),
     ...(behind === undefined ? {} : { behind }),
+    ...(before?.indices === undefined ? {} : { indices: before.indices }),
     ...(before?.destinations === undefined ? {} : { destinations: before.destinations }),
   }
 }

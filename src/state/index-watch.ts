@@ -5,6 +5,7 @@ import { type Failure, failure } from '../failure/failure.js'
 import type { Committed, SettledDocument } from '../ledger/committed-prefix.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Target } from './checkpoint.js'
+import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
 import { isLost } from './lost-index.js'
 
@@ -24,11 +25,15 @@ export class IndexWatch {
   readonly #watched: Watched
   #target: Target
   #isMissing: boolean
+  /** Set if each document names its index. */
+  readonly #named: NamedIndices | undefined
   /** Destinations whose uuid was already read while this process stores documents in them. */
   readonly #seen = new Set<string>()
 
   constructor(watched: Watched) {
     this.#watched = watched
+    const { indices } = watched.found.target
+    this.#named = indices === undefined ? undefined : new NamedIndices(indices, watched)
     this.#target = watched.found.target
     this.#isMissing = watched.found.isIndexMissing
   }
@@ -39,7 +44,11 @@ export class IndexWatch {
   }
 
   /** Looks at what documents were stored in since the last call. */
-  async see({ counts, destinations }: Pick<Committed, 'counts' | 'destinations'>): Promise<void> {
+  async see({ counts, destinations, indices }: Pick<Committed, 'counts' | 'destinations' | 'indices'>): Promise<void> {
+    if (this.#named !== undefined) {
+      this.#target = { ...this.#target, indices: await this.#named.see(indices) }
+      return
+    }
     // The first of the committed documents shows whether the index is still the one that took it.
     await this.#seeNewIndex(counts.created)
     await this.#seeDestinations(destinations)
@@ -47,15 +56,24 @@ export class IndexWatch {
 
   /** Returns the failure INDEX_REPLACED if documents that this process has stored were in an index that is gone. */
   async lost(): Promise<Failure | undefined> {
-    const { found, cluster, ledger, givenUp } = this.#watched
+    const { cluster, ledger, givenUp } = this.#watched
     const { created, updated, duplicate } = ledger.counts
     if (created + updated + duplicate === 0) return undefined
+    if (this.#named !== undefined) {
+      await this.see({ counts: ledger.counts, destinations: new Set(), indices: ledger.indices })
+      return this.#replaced((await this.#named.lost()).join(', '))
+    }
     await this.#seeNewIndex(created)
     const { index, indexUuid } = this.#target
     if (indexUuid === undefined) return undefined
     const now = await seeIndex(cluster, index, givenUp)
     if (!isLost(indexUuid, now, true)) return undefined
-    return failure('INDEX_REPLACED', { index, run: found.plan.run, ids: found.options['ids'] ?? '' })
+    return this.#replaced(index)
+  }
+
+  #replaced(index: string): Failure | undefined {
+    const { plan, options } = this.#watched.found
+    return index === '' ? undefined : failure('INDEX_REPLACED', { index, run: plan.run, ids: options['ids'] ?? '' })
   }
 
   /** The first document may have made the index. */

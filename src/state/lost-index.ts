@@ -13,7 +13,8 @@ export interface LostIndices {
 }
 
 /** Returns the index of a load if it is lost. `seen`: its present state. */
-export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen): LostIndices | undefined {
+export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen | undefined): LostIndices | undefined {
+  if (seen === undefined) return undefined
   const { index, indexUuid } = target
   const isStored = counts.created + counts.updated + counts.duplicate > 0
   if (!isLost(indexUuid, seen, indexUuid !== undefined || isStored)) return undefined

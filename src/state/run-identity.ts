@@ -32,15 +32,19 @@ export interface RunIdentity {
   /** Why documents that were under way may be stored twice. Undefined: their ids prevent this. */
   readonly doubt: string | undefined
   /** More fields of the target in the checkpoint. */
-  readonly target?: Pick<Target, 'alias'>
+  readonly target?: Pick<Target, 'alias' | 'indices'>
   /** Asks the cluster for what the other answers depend on. Throws SluiceError. */
   look?(cluster: Cluster): Promise<void>
   /** Throws SluiceError if another run stands in the way. Called after this run has locked the checkpoint. */
   refuse?(claim: RunClaim): Promise<void>
   /** The index that the last run filled. */
   lastIndex(last: Checkpoint | undefined): string | undefined
-  /** Returns indices that no longer hold the documents of the last run. */
-  lost(last: Checkpoint, seen: IndexSeen, cluster: Cluster): LostIndices | undefined | Promise<LostIndices | undefined>
+  /** Returns indices that no longer hold the documents of the last run. `seen`: of `lastIndex`, if there is one. */
+  lost(
+    last: Checkpoint,
+    seen: IndexSeen | undefined,
+    cluster: Cluster,
+  ): LostIndices | undefined | Promise<LostIndices | undefined>
   /** Throws SluiceError: see `planRun`. */
   plan(planning: Planning): Promise<Plan>
   /** The index that the run fills. */

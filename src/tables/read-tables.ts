@@ -82,7 +82,8 @@ function identityOf(plain: RunIdentity, { inputs, documents }: TableSections, or
  * Returns the earlier indices of the target if it has none of them any more: then it may lack all rows, and a run that
  * reads only changes would miss them.
  */
-function lostRows({ target }: Checkpoint, seen: IndexSeen, readsChanges: boolean): LostIndices | undefined {
+function lostRows({ target }: Checkpoint, seen: IndexSeen | undefined, readsChanges: boolean): LostIndices | undefined {
+  if (seen === undefined) return undefined
   // The table may have had no row to store.
   if (seen.kind === 'missing') return { indices: [], isPart: false, startsAfresh: true }
   const { index, indexUuid, behind } = target

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readIndices } from '../cluster/alias.js'
 import { type IndexSeen, refresh, seeIndex } from '../cluster/indices.js'
+import { refreshAll, seeIndices } from '../cluster/many-indices.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { openClusterItself } from '../connect/open-target.js'
 import { fail } from '../failure/failure.js'
@@ -30,7 +31,9 @@ export interface FoundCheckpoint {
 /** Closes the route to the cluster when it is disposed. */
 export interface OpenRun extends FoundCheckpoint, AsyncDisposable {
   readonly cluster: Cluster
+  /** As the user named it. */
   readonly index: string
+  readonly holders: string | readonly string[]
   readonly inputs: readonly InputIds[]
   /** Numbers of rejected documents by token, as far as the dead letters show them. */
   readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
@@ -66,10 +69,8 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   try {
     const where = sameCluster(checkpoint, cluster)
     const { index } = checkpoint.target
-    const seen = await seeIndex(cluster, index)
-    // A document with a routing value cannot be found by its id alone.
-    const by = seen.kind === 'index' && checkpoint.options['routingField'] === undefined ? 'id' : 'search'
-    const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
+    const held =
+      checkpoint.target.indices === undefined ? await lookAt(checkpoint, cluster) : await lookAtAll(checkpoint, cluster)
     const inputs = idsOf(checkpoint, others)
     const { rejected, notes } = await readRejected(checkpoint, inputs)
     return {
@@ -78,8 +79,9 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       index,
       inputs,
       rejected,
-      by,
-      isFresh,
+      holders: held.holders,
+      by: held.by,
+      isFresh: held.isFresh,
       pace: new Pace({
         most: MOST_IDS,
         inFlight: Math.min(IN_FLIGHT, connecting.concurrency),
@@ -91,7 +93,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       }),
       signal,
       onProgress,
-      notes: [...where, ...namesakes.map(sameName), ...notesOn(checkpoint, seen, isFresh), ...notes],
+      notes: [...where, ...namesakes.map(sameName), ...held.notes, ...notesOn(checkpoint), ...notes],
       [Symbol.asyncDispose]: async () => await cluster.route.destroy(),
     }
   } catch (error) {
@@ -153,13 +155,46 @@ function sameName(path: string): string {
   return `an earlier run with other content had the same name. To verify it, pass the path of its checkpoint: ${path}`
 }
 
-function notesOn({ target, status, options, counts }: Checkpoint, seen: IndexSeen, isFresh: boolean): string[] {
+/** What holds the documents of a run, and how they can be found. */
+interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh'> {
+  readonly notes: readonly string[]
+}
+
+async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promise<Held> {
   const { index, indexUuid } = target
+  const seen = await seeIndex(cluster, index)
+  // A document with a routing value cannot be found by its id alone.
+  const by = seen.kind === 'index' && options['routingField'] === undefined ? 'id' : 'search'
+  const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
+  return { holders: index, by, isFresh, notes: [...noteOn(index, seen, indexUuid), ...unfresh(index, isFresh)] }
+}
+
+/** Looks at all indices that took documents of the run. */
+async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluster: Cluster): Promise<Held> {
+  const holders = indices.map(one => one.index)
+  const seen = await seeIndices(cluster, holders)
+  const isFresh = (await refreshAll(cluster, holders)) === undefined
+  const notes = indices.flatMap(one => noteOn(one.index, seen.get(one.index), one.indexUuid))
+  const more = notes.length - MOST_NOTES
+  const first = notes.slice(0, MOST_NOTES)
+  const others = more > 0 ? [`the same is true of ${more} more indices`] : []
+  return { holders, by: 'search', isFresh, notes: [...first, ...others, ...unfresh(index, isFresh)] }
+}
+
+const MOST_NOTES = 5
+
+function noteOn(index: string, seen: IndexSeen | undefined, uuid: string | undefined): string[] {
+  if (seen?.kind === 'missing') return [`the index ${index} no longer exists`]
+  if (seen?.kind !== 'index' || uuid === undefined || seen.uuid === uuid) return []
+  return [`${index} is a new index, not the one that the run was loaded into`]
+}
+
+function unfresh(index: string, isFresh: boolean): string[] {
+  return isFresh ? [] : [`the credentials cannot refresh ${index}, so the newest documents might not be visible yet`]
+}
+
+function notesOn({ status, options, counts }: Checkpoint): string[] {
   const notes: string[] = []
-  if (seen.kind === 'missing') notes.push(`the index ${index} no longer exists`)
-  if (seen.kind === 'index' && indexUuid !== undefined && seen.uuid !== indexUuid)
-    notes.push(`${index} is a new index, not the one that the run was loaded into`)
-  if (!isFresh) notes.push(`the credentials cannot refresh ${index}, so the newest documents might not be visible yet`)
   if (status === 'running') notes.push('the run is still running, or was killed')
   else if (status !== 'finished') notes.push('the run is not finished')
   if (counts.accepted > 0) notes.push(queued)

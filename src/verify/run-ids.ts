@@ -62,7 +62,8 @@ type See = (sightings: readonly Sighting[]) => Promise<void> | void
 
 interface LookUp {
   readonly cluster: Cluster
-  readonly index: string
+  /** The indices that hold the documents. */
+  readonly holders: string | readonly string[]
   readonly by: 'id' | 'search'
   readonly inputs: readonly InputIds[]
   readonly pace: Pace
@@ -144,7 +145,7 @@ function ifThere(see: See): See {
   }
 }
 
-function lookUp({ cluster, index, by, signal }: LookUp, see: See) {
+function lookUp({ cluster, holders: index, by, signal }: LookUp, see: See) {
   return async (part: readonly Sought[]): Promise<PartStep<Sought>> => {
     const ids = part.map(({ input, number }) => idOf(input, number))
     const looked = await findDocuments(cluster, { index, by, wanted: ids.map(id => ({ id })), signal })

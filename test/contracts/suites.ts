@@ -3,6 +3,7 @@ import { describeDumps } from './dumps.suite.js'
 import { describeDocuments } from './documents.suite.js'
 import { describeFieldIds } from './field-ids.suite.js'
 import { describeIdentity } from './identity.suite.js'
+import { describeIndexByField } from './index-by-field.suite.js'
 import { describeIds } from './ids.suite.js'
 import { describeRefusals } from './refusals.suite.js'
 import { describeOperations } from './operations.suite.js'
@@ -28,5 +29,6 @@ export const suitesOfVersions: readonly Suite[] = [
   describeIds,
   describeFieldIds,
   describeDumps,
+  describeIndexByField,
 ]
 export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity]

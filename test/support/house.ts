@@ -18,7 +18,8 @@ export const house: Readonly<Record<string, Part>> = {
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
   text: {
     imports: '',
-    doors: 'bytes field-list misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
+    doors:
+      'bytes field-list index-name index-pattern misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -51,9 +52,9 @@ export const house: Readonly<Record<string, Part>> = {
       'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace',
   },
   cluster: {
-    imports: 'failure flow.ts time text proxy',
+    imports: 'failure operation.ts flow.ts time text proxy',
     doors:
-      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint open-cluster preflight request walk-ids',
+      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint many-indices may-fill open-cluster preflight request walk-ids',
   },
   servicenow: {
     imports: 'failure flow.ts time text proxy',
@@ -74,7 +75,7 @@ export const house: Readonly<Record<string, Part>> = {
   state: {
     imports: 'failure flow.ts time text checksum disk ledger cluster options',
     doors:
-      'checkpoint find-run index-watch history lock lost-index plan plan-run prune run-end run-identity run-locks runs state-folder state-keeper',
+      'checkpoint find-run index-watch history lock lost-index named-indices plan plan-run prune run-end run-identity run-locks runs state-folder state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {
@@ -95,6 +96,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'open-platform pull read-tables tables-receipt',
   },
   dumps: { imports: 'flow.ts bulk options run', doors: 'load-dumps' },
+  'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
   replay: {
@@ -102,7 +104,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
-  'ingest.ts': { imports: 'ledger options run spool guarded tables limits managed dumps' },
+  'ingest.ts': { imports: 'ledger options run spool index-by-field guarded tables limits managed dumps' },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {

@@ -57,6 +57,7 @@ const same = {
   preflightConnections: 'preflightConnections',
   timeoutMs: 'timeoutMs',
   staticIps: 'staticIps',
+  maxIndices: 'maxIndices',
   ipCheckUrl: 'ipCheckUrl',
 } as const satisfies Behind<
   Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | keyof typeof contents>

@@ -3,6 +3,8 @@ import type { Slot } from '../slots.js'
 import { kernelCode } from './code.js'
 import {
   AFTER,
+  AS_DATE,
+  AS_VALUE,
   BEFORE,
   BETWEEN,
   CLOSING,
@@ -14,19 +16,30 @@ import {
   ID_NUMBER,
   ID_OF_PARTS,
   MOST_FIELDS,
+  NAME_OPENING,
+  NAME_OPENING_BYTES,
   OPENING,
   ROUND_CONSTANTS,
   STOP_FULL,
   STOP_LINE,
 } from './layout.js'
 import type { KernelMemory } from './memory.js'
+import { Names } from './names.js'
 import { firstState, roundConstants } from './sha256-constants.js'
 import { ID_FIELD, LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START } from '../../strict-json/layout.js'
 import { compile, type Global, webAssembly } from '../../web-assembly.js'
 
 /** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */
 interface Exports {
-  prepare(id: number, isRouted: number, isOfParts: number, idFields: number, separator: number, isHashed: number): void
+  prepare(
+    id: number,
+    isRouted: number,
+    isOfParts: number,
+    idFields: number,
+    separator: number,
+    isHashed: number,
+    indexFields: number,
+  ): void
   frame(
     from: number,
     to: number,
@@ -41,6 +54,7 @@ interface Exports {
   readonly linesBytes: Global
   readonly bodyBytes: Global
   readonly documents: Global
+  readonly missingName: Global
 }
 
 interface Limits {
@@ -61,6 +75,8 @@ interface Framed {
   readonly bodyBytes: number
   /** `line`: the next one is no matter for the kernel, whatever the reason. `full`: the body has no room for it. */
   readonly stop: 'done' | 'full' | 'line'
+  /** The place for the name of the index that the next line needs. 0: it needs none. */
+  readonly namePlace: number
 }
 
 /**
@@ -87,6 +103,8 @@ class Kernel {
   #isPrepared = false
   /** Start of the loaded lines. */
   #lines = 0
+  /** Names of indices, if fields of the documents make them. */
+  readonly #names: Names
 
   constructor(memory: KernelMemory, exports: Exports) {
     this.#memory = memory
@@ -94,15 +112,18 @@ class Kernel {
     this.#bytes.set(new Uint8Array(firstState.buffer), FIRST_STATE)
     this.#bytes.set(new Uint8Array(roundConstants.buffer), ROUND_CONSTANTS)
     this.#exports = exports
+    this.#names = new Names(this.#bytes)
   }
 
   /** Sets the action lines of one input. If they are too unusual, the kernel frames no line. */
   prepare(template: ActionTemplate): void {
-    const { before, id, between, routing, after, opening, closing } = template
+    const { index, before, id, between, routing, after, opening, closing } = template
     const rule = typeof id === 'object' ? id : undefined
     const isOfParts = !isFlat(template)
     const fields = rule?.fields ?? []
-    const paths = isOfParts ? [...fields, ...(routing === undefined ? [] : [routing.field])] : []
+    const ofIndex = index?.pattern.fields ?? []
+    const others = [...fields, ...(routing === undefined ? [] : [routing.field])]
+    const paths = isOfParts ? [...others, ...ofIndex.map(({ field }) => field)] : []
     const texts: [number, string][] = [
       [BEFORE, before],
       [BETWEEN, between],
@@ -115,13 +136,25 @@ class Kernel {
     this.#isPrepared =
       paths.length <= MOST_FIELDS &&
       texts.every(([at, text]) => this.#layDown(at, text, LONGEST_TEXT_BYTES)) &&
-      paths.every((path, at) => this.#layDown(FIELDS + at * FIELD_BYTES, path, FIELD_BYTES - TEXT_START))
+      paths.every((path, at) => this.#layDown(FIELDS + at * FIELD_BYTES, path, FIELD_BYTES - TEXT_START)) &&
+      this.#layDown(NAME_OPENING, index?.opening ?? '', NAME_OPENING_BYTES)
+    for (const [at, { date }] of ofIndex.entries())
+      this.#bytes.writeUInt32LE(
+        date === undefined ? AS_VALUE : AS_DATE,
+        FIELDS + (others.length + at) * FIELD_BYTES + 12,
+      )
+    this.#names.begin(index?.pattern.text)
     const ofField = isOfParts ? ID_OF_PARTS : ID_IN_FIELD
     const kind = rule !== undefined ? ofField : id === 'number' ? ID_NUMBER : ID_NONE
     const separator = rule?.separator.charCodeAt(0) ?? 0
     const isHashed = rule?.isHashed === true
     const { prepare } = this.#exports
-    prepare(kind, Number(routing !== undefined), Number(isOfParts), fields.length, separator, Number(isHashed))
+    const [isRouted, ofParts, hashed] = [routing !== undefined, isOfParts, isHashed].map(Number) as [
+      number,
+      number,
+      number,
+    ]
+    prepare(kind, isRouted, ofParts, fields.length, separator, hashed, ofIndex.length)
   }
 
   #layDown(at: number, text: string, longest: number): boolean {
@@ -150,7 +183,7 @@ class Kernel {
 
   /** Goes on with the loaded lines of [from, to): blank ones, then documents into `slot`, whose first `filled` bytes are in use. */
   frame(from: number, to: number, slot: Buffer, filled: number, limits: Limits, number: number): Framed {
-    const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents } = this.#exports
+    const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents, missingName } = this.#exports
     const stop = frame(
       this.#lines + from,
       this.#lines + to,
@@ -167,7 +200,18 @@ class Kernel {
       lineBytes: linesBytes.value,
       bodyBytes: bodyBytes.value,
       stop: stop === STOP_FULL ? 'full' : stop === STOP_LINE ? 'line' : 'done',
+      namePlace: stop === STOP_LINE ? missingName.value : 0,
     }
+  }
+
+  /** Returns how many documents each index got since the last call. */
+  takeNamed(): Iterable<readonly [string, number]> {
+    return this.#names.take()
+  }
+
+  /** Takes the name of the index for a line at which a call stopped. */
+  rememberName(place: number, name: string): void {
+    this.#names.put(place, name)
   }
 
   /** Whether a slot lies in this kernel's memory. */
@@ -177,7 +221,8 @@ class Kernel {
 }
 
 /** Whether id and routing are values of top-level fields as they stand: the kernel finds these while it checks a line. */
-function isFlat({ id, routing }: ActionTemplate): boolean {
+function isFlat({ index, id, routing }: ActionTemplate): boolean {
+  if (index !== undefined) return false
   const rule = typeof id === 'object' ? id : undefined
   const paths = [...(rule?.fields ?? []), ...(routing === undefined ? [] : [routing.field])]
   return rule?.isHashed !== true && (rule?.fields.length ?? 0) < 2 && !paths.some(path => path.includes('.'))

@@ -2,7 +2,7 @@
  * What both sides of the kernel agree on, beside what the strict check needs (src/strict-json/layout.ts). Read by TypeScript and by
  * AssemblyScript alike: whole numbers only.
  *
- * The memory holds, in this order: the texts of the action line, the marks, the area of checksums, the fields of ids and their hash, the input area, two more of them that files are read into,
+ * The memory holds, in this order: the texts of the action line, the marks, the area of checksums, the fields of ids and their hash, the names of indices, the input area, two more of them that files are read into,
  * the slots that bodies are framed in.
  */
 
@@ -18,6 +18,9 @@ export const OPENING = 3 * TEXT_BYTES
 export const CLOSING = 4 * TEXT_BYTES
 /** The number of the next document: decimal digits that end at `NUMBER_END`. */
 export const NUMBER_END = 7 * TEXT_BYTES + 32
+/** Begins the action line if each document names its index. Behind the digits. */
+export const NAME_OPENING = 7 * TEXT_BYTES + 64
+export const NAME_OPENING_BYTES = 256
 /** Behind the marks: the area that checksums of the memory's bytes use (src/checksum). */
 export const CHECKSUM = 5120
 
@@ -34,6 +37,24 @@ export const FIRST_STATE = 11552
 export const ROUNDS = 64
 export const ROUND_CONSTANTS = 11584
 export const SCHEDULE = 11840
+
+/**
+ * Names of indices that are known, by what the fields say. Each has: bytes of the key, bytes of the name, how many documents got it,
+ * and then both. It lies where the input of other kernels begins.
+ */
+export const NAMES = 3 * 4096
+export const MOST_NAMES = 1024
+export const NAME_BYTES = 384
+export const NAMES_BYTES = 1024 * 384
+export const NAME_KEY = 16
+export const LONGEST_KEY = 96
+export const NAME_TEXT = 16 + 96
+/** How many places a key may have. */
+export const NAME_PLACES = 16
+
+/** How a field stands in the name of an index. */
+export const AS_VALUE = 0
+export const AS_DATE = 1
 
 /** Where the id comes from. */
 export const ID_NONE = 0

@@ -2,7 +2,7 @@ import type { ReadMemory } from '../../flow.js'
 import { sumInPlace } from '../../checksum/kernel/kernel.js'
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../strict-json/layout.js'
 import { type Memory, newMemory } from '../../web-assembly.js'
-import { CHECKSUM } from './layout.js'
+import { CHECKSUM, NAMES_BYTES } from './layout.js'
 
 /** Bytes per read of a file. Twice as much would fall out of the CPU's second cache before it is framed. */
 const READ_BYTES = 1 << 20
@@ -27,7 +27,8 @@ export interface KernelMemory {
  */
 export function kernelMemory(slots: number, slotBytes: number): KernelMemory | undefined {
   const inputBytes = Math.max(READ_BYTES, slotBytes)
-  const readingStart = aligned(INPUT_START + inputBytes + INPUT_SLACK_BYTES)
+  const inputStart = INPUT_START + NAMES_BYTES
+  const readingStart = aligned(inputStart + inputBytes + INPUT_SLACK_BYTES)
   const readingStride = aligned(READ_BYTES + INPUT_SLACK_BYTES)
   const slotsStart = readingStart + 2 * readingStride
   const stride = aligned(slotBytes + SLACK_BYTES)
@@ -38,7 +39,7 @@ export function kernelMemory(slots: number, slotBytes: number): KernelMemory | u
   sumInPlace(memory, CHECKSUM)
   return {
     memory,
-    input: Buffer.from(memory.buffer, INPUT_START, inputBytes),
+    input: Buffer.from(memory.buffer, inputStart, inputBytes),
     reading: {
       buffers: [
         Buffer.from(memory.buffer, readingStart, READ_BYTES),

@@ -181,6 +181,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ...egress(receipt),
     ...platform(receipt),
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
+    ...indices(receipt),
     ...alias(receipt),
     ...deletions(receipt),
     ...ids(receipt),
@@ -194,6 +195,16 @@ function facts(receipt: Receipt): (readonly string[])[] {
 /** Most messages name the input themselves. */
 function unreadable(name: string, message: string): string {
   return message.includes(visible(name)) ? message : `${name}: ${message}`
+}
+
+/** Indices that are listed. `--json` lists all. */
+const MOST_INDICES = 20
+
+function indices({ indices: all = [] }: Receipt): string[][] {
+  const rows = all.slice(0, MOST_INDICES).map(({ index, documents }) => `${index}: ${plural(documents, 'document')}`)
+  const more = all.length - rows.length
+  const lines = more > 0 ? [...rows, `and ${more} more`] : rows
+  return lines.map((line, at) => [at === 0 ? 'indices' : '', line])
 }
 
 function alias({ alias: one }: Receipt): string[][] {

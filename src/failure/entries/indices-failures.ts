@@ -54,6 +54,20 @@ export const indexEntries = {
     ],
     example: { rejected: 1204, limit: 100 },
   },
+  TOO_MANY_INDICES: {
+    title: 'The documents name more indices than allowed',
+    message: 'the documents name more than {limit} indices: the next one is {index}, and --max-indices allows {limit}',
+    observed: 'Thousands of small indices, and then "this cluster currently has maximum normal shards open".',
+    causes: [
+      'The field in --index has many different values, for example a name of a user or a time with hours.',
+      'The input covers more days or branches than one load may fill.',
+    ],
+    fixes: [
+      'Choose a field with fewer values, or a coarser date format such as yyyy.MM. Sluice has sent nothing to the next index.',
+      'Or raise --max-indices and run the same command again. It continues where it stopped.',
+    ],
+    example: { limit: 100, index: 'logs-2026.04.11' },
+  },
   INDEX_REQUEST_REFUSED: {
     title: 'The cluster refuses a request about an index',
     message: '{cluster} refused {request} with status {status}: {reason}',

@@ -242,6 +242,22 @@ export const inputEntries = {
     ],
     example: { field: 'event_id', problem: 'is missing' },
   },
+  DOCUMENT_INDEX_INVALID: {
+    exit: 1,
+    title: 'A document names no usable index',
+    message: 'no index for the document: the field {field} {problem}',
+    observed:
+      'Documents in an index such as `logs-%{branch}` or `logs-undefined`, or one bad name that fails a whole request.',
+    causes: [
+      'The field is missing, empty, null, or not a string or number.',
+      'The field is not a date in ISO 8601, and not seconds or milliseconds since 1970.',
+      'The value makes a name that Elasticsearch does not allow, for example with upper-case letters, a space or a slash.',
+    ],
+    fixes: [
+      'Correct the field in the dead letters, then run `sluice replay FILE`. Or choose another field for --index.',
+    ],
+    example: { field: '@timestamp', problem: 'is missing' },
+  },
   DEAD_LETTER_BROKEN: {
     exit: 1,
     title: 'A line is not a dead letter',

@@ -88,16 +88,17 @@ export class Cluster {
    */
   matching(expression: string): { readonly found: Index[]; readonly missing: string | undefined } {
     const found = new Set<Index>()
+    let missing: string | undefined
     for (const part of expression.split(',')) {
       const isPattern = part.includes('*') || part === '_all'
       const isMeant = (name: string) => (isPattern ? fits(name, part) : name === part)
       const matches =
         this.streams.get(part) ??
         [...this.indices.values()].filter(({ name, aliases }) => isMeant(name) || [...aliases.keys()].some(isMeant))
-      if (matches.length === 0 && !isPattern) return { found: [], missing: part }
+      if (matches.length === 0 && !isPattern) missing ??= part
       for (const index of matches) found.add(index)
     }
-    return { found: [...found], missing: undefined }
+    return { found: [...found], missing }
   }
 }
 

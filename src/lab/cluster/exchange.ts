@@ -24,9 +24,10 @@ export function permit({ principal, response }: Exchange, permission: Permission
 }
 
 /** Returns the indices that match an expression. Throws RequestRefused if one is missing. */
-export function findIndices({ cluster }: Exchange, expression: string): readonly Index[] {
+export function findIndices({ cluster, request }: Exchange, expression: string): readonly Index[] {
   const { found, missing } = cluster.matching(expression)
-  if (missing !== undefined) throw new RequestRefused(noSuchIndex(missing))
+  const mayMiss = new URL(request.url ?? '/', 'http://lab').searchParams.get('ignore_unavailable') === 'true'
+  if (missing !== undefined && !mayMiss) throw new RequestRefused(noSuchIndex(missing))
   return found
 }
 

@@ -4,7 +4,7 @@ import type { Cluster } from '../../cluster/open-cluster.js'
 import { routeErrorOf } from '../../cluster/client-connection.js'
 import { postBulk } from '../../cluster/request.js'
 import { canHideSource } from '../../cluster/preflight.js'
-import { idOfItem, itemStarts } from '../body.js'
+import { addressIn, itemLines, itemStarts } from '../body.js'
 import { filterPathFor, judgeAnswer, judgeError } from '../judge-answer.js'
 import { judgeQueued } from '../judge-queued.js'
 import { NodeWatch } from '../node-watch.js'
@@ -27,8 +27,8 @@ export interface PostOptions extends BatchIds {
 const ANSWER_BYTES = 1 << 20
 const ITEM_BYTES = 4096
 
-/** `isBehind`: whether an index is behind the target. */
-export function post(options: PostOptions, isBehind: (index: string) => Promise<boolean>): Send {
+/** `isBehind`: whether an index is behind a name. */
+export function post(options: PostOptions, isBehind: (index: string, name: string) => Promise<boolean>): Send {
   const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt } = options
   const judge = cluster.isManaged ? judgeQueued : judgeAnswer
   const withoutSource = canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}
@@ -44,8 +44,10 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
     const { otherId, elsewhere } = readFirstAnswer(answer, body, options.index)
     const lost = 'if an answer is lost, a document may be stored twice, and verify and undo may not find it'
     if (otherId) onDoubt?.(`documents do not keep their ids (does a pipeline set _id?): ${lost}`)
-    if (elsewhere === undefined || (await isBehind(elsewhere))) return
-    onDoubt?.(`documents go to ${elsewhere} instead of ${options.index} (does a pipeline reroute them?): ${lost}`)
+    if (elsewhere === undefined || (await isBehind(elsewhere.index, elsewhere.instead))) return
+    onDoubt?.(
+      `documents go to ${elsewhere.index} instead of ${elsewhere.instead} (does a pipeline reroute them?): ${lost}`,
+    )
   }
 
   return async ({ body, batch, history, wire, answered }) => {
@@ -55,7 +57,8 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
     if (isFirst) firstAnswer = 'asked'
     try {
       const answer = await postBulk(cluster, {
-        path: `/${encodeURIComponent(index)}/_bulk`,
+        // Else each action line names the index.
+        path: batch.indices === undefined ? `/${encodeURIComponent(index)}/_bulk` : '/_bulk',
         query: {
           filter_path: filterPathFor(batch.operation) + (isFirst ? ',items.*._id,items.*._index' : ''),
           ...withoutSource,
@@ -72,7 +75,15 @@ export function post(options: PostOptions, isBehind: (index: string) => Promise<
       const { items } = body
       const { operation } = batch
       return judge(answer, {
-        body: { items, index, operation, ...batchIds(batch, options), ...history, onConflict },
+        body: {
+          items,
+          index,
+          isOneOfMany: batch.indices !== undefined,
+          operation,
+          ...batchIds(batch, options),
+          ...history,
+          onConflict,
+        },
         cluster: cluster.display,
         route: cluster.route,
         now: wallClock(),
@@ -91,19 +102,20 @@ interface StoredAs {
   /** Whether a document was stored under another id than the one that was sent. */
   readonly otherId: boolean
   /** An index that by its name is neither the target nor behind a data stream of that name. */
-  readonly elsewhere?: string
+  readonly elsewhere?: { readonly index: string; readonly instead: string }
 }
 
 /** Reads from the first answer where documents go, and under which ids. */
 export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
   const starts = itemStarts(body)
   let otherId = false
-  let elsewhere: string | undefined
+  let elsewhere: StoredAs['elsewhere']
   let at = 0
   for (const item of resultsIn(answer)) {
-    if (isStored(item)) {
-      otherId ||= item.id !== undefined && item.id !== idOfItem(body, starts, at)
-      if (item.index !== undefined && !isOf(item.index, index)) elsewhere ??= item.index
+    if (isStored(item) && at < body.items) {
+      const { _id: id, _index: instead = index } = addressIn(itemLines(body, starts, at).action)
+      otherId ||= item.id !== undefined && item.id !== id
+      if (item.index !== undefined && !isOf(item.index, instead)) elsewhere ??= { index: item.index, instead }
     }
     at += 1
   }

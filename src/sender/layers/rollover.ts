@@ -10,6 +10,7 @@ import { type Failure, isSluiceError } from '../../failure/failure.js'
 import type { Clock } from '../../flow.js'
 import { isAccessLoss } from '../circuit-breaker.js'
 import { idOfItem, itemStarts } from '../body.js'
+import { EachIndex } from './each-index.js'
 import { type BatchIds, type Body, type BulkRequest, type Send, type Settled, type Verdict, batchIds } from '../send.js'
 
 export interface RolloverOptions extends BatchIds {
@@ -34,11 +35,12 @@ const SEEN_MS = 1000
 
 export function rollover(stream: StreamWatch, inner: Send): Send {
   const { sentBefore: ownBefore, leftInDoubt = ownBefore } = stream.options
+  const each = new EachIndex(stream)
   return async request => {
     const { history, batch } = request
     // Ids that somebody else made are no trace of an earlier send.
     const sentBefore = batch.ids === 'given' ? leftInDoubt : ownBefore
-    const found = mayBeStored(stream, request) ? await lookUp(stream, request) : undefined
+    const found = mayBeStored(stream, request) ? await lookUp(stream, each, request) : undefined
     if (found !== undefined) return found
     // The last send of a dead letter was answered, so it is no reason for doubt.
     const resent = history.resent || sentBefore || batch.addressed !== undefined
@@ -55,8 +57,13 @@ function mayBeStored({ options }: StreamWatch, { batch, history }: BulkRequest):
   return safeToResend && (batch.operation === 'create' || ownIds)
 }
 
-async function lookUp(stream: StreamWatch, { body, batch, history }: BulkRequest): Promise<Verdict | undefined> {
+async function lookUp(
+  stream: StreamWatch,
+  each: EachIndex,
+  { body, batch, history }: BulkRequest,
+): Promise<Verdict | undefined> {
   const { ownIds } = batchIds(batch, stream.options)
+  if (batch.indices !== undefined) return await each.look(body, history.doubtful, ownIds)
   if (batch.addressed === undefined) return await stream.look(body, history.doubtful, ownIds)
   // An earlier send, or an earlier replay of the same file, may have stored a dead letter. Under an id that Sluice did not make,
   // a document that is found need not be the dead letter.

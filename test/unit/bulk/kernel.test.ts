@@ -212,6 +212,7 @@ describe('the kernel', () => {
       lineBytes: 39,
       bodyBytes: 117,
       stop: 'done',
+      namePlace: 0,
     })
     expect(slot.toString('utf8', 10, 127)).toBe(
       '{"create":{"_id":"a","routing":"1.50"}}\n{"id":"a","r":1.50}\r\n' +

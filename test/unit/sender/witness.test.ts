@@ -39,7 +39,7 @@ describe('the first answer', () => {
     expect(await heard([{ _id: 'made', _index: 'logs', status: 201 }])).toEqual({ otherId: true })
     expect(await heard([{ _id: 't-1', _index: 'logs-else', status: 201 }])).toEqual({
       otherId: false,
-      elsewhere: 'logs-else',
+      elsewhere: { index: 'logs-else', instead: 'logs' },
     })
   })
 

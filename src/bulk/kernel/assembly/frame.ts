@@ -10,6 +10,7 @@ import {
   ID_IN_FIELD,
   ID_NUMBER,
   ID_OF_PARTS,
+  NAME_OPENING,
   OPENING,
   STOP_BLANK,
   STOP_DONE,
@@ -30,9 +31,13 @@ import { noEscape } from '../../../strict-json/assembly/strings'
 import { TEXT_START } from '../../../strict-json/layout'
 import { copy } from './copy'
 import { countUp, digits, numberFrom, writeNumber } from './document-number'
+import { nameBytes, noName, writeName } from './names'
 import { findParts, idBytes, routingBytes, wantParts, writeId, writeRouting } from './parts'
 
 const LINE_FEED: u8 = 0x0a
+
+/** The place for the name of an index that the next line needs. 0: it needs none. */
+export { missingName } from './names'
 
 /** What the last call did. First it passed blank lines, then it framed documents. */
 export let blankLines: u32 = 0
@@ -44,6 +49,7 @@ export let documents: u32 = 0
 
 let id: u32 = 0
 let isRouted = false
+let isNamed = false
 let looksForFields = false
 let looksForParts = false
 /** Bytes of the texts that go with each document, and of those among them that go around it. */
@@ -52,15 +58,25 @@ let aroundBytes: usize = 0
 
 /**
  * Chooses what goes into action lines. Their texts have been laid down. `parts`: id and routing lie anywhere in a document, and so
- * many fields make the id, with `separator` between them.
+ * many fields make the id, with `separator` between them. `indexFields`: so many name the index.
  */
-export function prepare(idKind: u32, routed: bool, parts: bool, idFields: u32, separator: u32, hashed: bool): void {
+export function prepare(
+  idKind: u32,
+  routed: bool,
+  parts: bool,
+  idFields: u32,
+  separator: u32,
+  hashed: bool,
+  indexFields: u32,
+): void {
   id = idKind
   isRouted = routed
+  isNamed = indexFields > 0
   looksForParts = parts
-  wantParts(idFields, parts && routed, separator, hashed)
+  wantParts(idFields, parts && routed, separator, hashed, indexFields)
   aroundBytes = bytesOf(OPENING) + bytesOf(CLOSING)
   textBytes = bytesOf(BEFORE) + bytesOf(BETWEEN) + bytesOf(AFTER) + aroundBytes
+  if (isNamed) textBytes += bytesOf(NAME_OPENING)
   looksForFields = !parts && (idKind == ID_IN_FIELD || routed)
   wantFields(idKind == ID_IN_FIELD, looksForFields && routed)
 }
@@ -79,6 +95,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
   let stop: u32 = STOP_DONE
   noEscape()
   noMarks()
+  noName()
   if (id == ID_NUMBER) numberFrom(u64(number))
   while (line < to && framed < most) {
     const start = afterSpace(line)
@@ -127,6 +144,7 @@ function addedBytes(): usize {
   let bytes = textBytes
   if (id == ID_NUMBER) bytes += digits
   else if (id == ID_IN_FIELD) bytes += idEnd - idStart
+  if (isNamed) bytes += nameBytes()
   if (looksForParts) bytes += idBytes + routingBytes
   else if (isRouted) bytes += routingEnd - routingStart
   return bytes
@@ -135,7 +153,9 @@ function addedBytes(): usize {
 // @ts-ignore: decorator
 @inline
 function writeAction(to: usize): usize {
-  let at = writeText(to, BEFORE)
+  let at = to
+  if (isNamed) at = writeName(writeText(at, NAME_OPENING))
+  at = writeText(at, BEFORE)
   if (id == ID_NUMBER) at = writeNumber(at)
   else if (id == ID_IN_FIELD) at = write(at, idStart, idEnd)
   else if (id == ID_OF_PARTS) at = writeId(at)

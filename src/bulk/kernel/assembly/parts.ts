@@ -1,5 +1,5 @@
 /**
- * Fields that lie anywhere in a document: those that make its id together, and the routing. They are looked for in an object that
+ * Fields that lie anywhere in a document: those that make its id together, the routing, and those that name its index. They are looked for in an object that
  * is known to be valid. What is unusual (escapes, a separator within a value) is left to JavaScript.
  */
 import { FIELDS, FIELD_BYTES, HASHED, LONGEST_HASHED } from '../layout'
@@ -7,6 +7,7 @@ import { MAX_ID_BYTES, TEXT_START } from '../../../strict-json/layout'
 import { afterSpace } from '../../../strict-json/assembly/json'
 import { closingQuote, lastEscape, noEscape } from '../../../strict-json/assembly/strings'
 import { copy } from './copy'
+import { addToKey, findName, noKey } from './names'
 import { HASH_BYTES, hash, writeHash } from './sha256'
 
 const SPACE: u8 = 0x20
@@ -26,9 +27,11 @@ const MISSING: u32 = 0
 const FOUND: u32 = 1
 const UNCLEAR: u32 = 2
 
-/** How many fields are looked for in each document: those of the id, then that of the routing. */
+/** How many fields are looked for in each document: those of the id, then that of the routing, then those of the index. */
 let fields: u32 = 0
 let idFields: u32 = 0
+let isRouted = false
+let isNamed = false
 let separator: u8 = 0
 let isHashed = false
 
@@ -41,9 +44,11 @@ let start: usize = 0
 let end: usize = 0
 
 /** Chooses the fields. Their paths have been laid down. */
-export function wantParts(ofId: u32, isRouted: bool, between: u32, hashed: bool): void {
+export function wantParts(ofId: u32, routed: bool, between: u32, hashed: bool, ofIndex: u32): void {
   idFields = ofId
-  fields = ofId + u32(isRouted)
+  isRouted = routed
+  isNamed = ofIndex > 0
+  fields = ofId + u32(routed) + ofIndex
   separator = u8(between)
   isHashed = hashed
 }
@@ -58,18 +63,32 @@ export function findParts(object: usize): bool {
     if (walk(object, path + TEXT_START, <usize>load<u32>(path)) != FOUND) return false
     store<usize>(path, start, 4)
     store<usize>(path, end, 8)
-    if (field == idFields) routingBytes = end - start
-    else {
+    if (field >= idFields) {
+      if (isRouted && field == idFields) routingBytes = end - start
+    } else {
       if (idFields > 1 && hasSeparator(start, end)) return false
       idBytes += end - start + usize(field > 0)
     }
   }
-  if (idFields == 0) return true
-  if (!isHashed) return idBytes <= <usize>MAX_ID_BYTES
-  if (idBytes > <usize>LONGEST_HASHED) return false
-  hash(writeParts(HASHED) - HASHED)
-  idBytes = HASH_BYTES
-  return true
+  if (idFields > 0) {
+    if (!isHashed) {
+      if (idBytes > <usize>MAX_ID_BYTES) return false
+    } else {
+      if (idBytes > <usize>LONGEST_HASHED) return false
+      hash(writeParts(HASHED) - HASHED)
+      idBytes = HASH_BYTES
+    }
+  }
+  return isNamed ? findIndex() : true
+}
+
+function findIndex(): bool {
+  noKey()
+  for (let field = idFields + u32(isRouted); field < fields; field += 1) {
+    const path = pathOf(field)
+    if (!addToKey(load<u32>(path, 12), load<usize>(path, 4), load<usize>(path, 8))) return false
+  }
+  return findName()
 }
 
 export function writeId(to: usize): usize {

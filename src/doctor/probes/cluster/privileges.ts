@@ -82,6 +82,8 @@ async function lookAtIndex(context: Context, route: Route, index: string): Promi
   ])
   if ('failure' in needs) return { index, failure: needs.failure }
   const state = 'failure' in settings ? {} : readSettings(settings.status, settings.json)
+  // Documents may name indices that do not exist yet.
+  if (index.includes('*')) return { index, ...missingOf(needs.has, context.options.op, false), blocks: state.blocks }
   return { index, ...missingOf(needs.has, context.options.op, state.exists), ...state }
 }
 

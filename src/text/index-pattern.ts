@@ -1,0 +1,93 @@
+/** The names of indices that fields of documents decide: `logs-{@timestamp:yyyy.MM.dd}`. */
+import { indexNameProblem } from './index-name.js'
+import { type DateFormat, formatDate, readDateFormat, readTime } from './point-in-time.js'
+
+export interface IndexPattern {
+  readonly text: string
+  /** Texts and placeholders, in their order. */
+  readonly parts: readonly (string | Placeholder)[]
+  readonly fields: readonly Placeholder[]
+}
+
+interface Placeholder {
+  /** A path. */
+  readonly field: string
+  /** Absent: the value stands in the name as it is. */
+  readonly date?: DateFormat
+}
+
+export function isPattern(index: string): boolean {
+  return /[{}]/.test(index)
+}
+
+/** Returns a pattern, or why the text is none. */
+export function readPattern(text: string): IndexPattern | { readonly problem: string } {
+  const pieces = text.split(/\{([^{}]*)\}/)
+  const parts: (string | Placeholder)[] = []
+  for (const [at, piece] of pieces.entries()) {
+    if (at % 2 === 0) {
+      if (isPattern(piece)) return { problem: 'has a brace without its other one. A field is written as in {branch}' }
+      if (piece !== '') parts.push(piece)
+      continue
+    }
+    const placeholder = readPlaceholder(piece)
+    if ('problem' in placeholder) return placeholder
+    parts.push(placeholder)
+  }
+  const fields = parts.filter(part => typeof part !== 'string')
+  const problem = indexNameProblem(parts.map(part => (typeof part === 'string' ? part : '0')).join(''))
+  return problem === undefined ? { text, parts, fields } : { problem }
+}
+
+function readPlaceholder(text: string): Placeholder | { readonly problem: string } {
+  const colon = text.lastIndexOf(':')
+  const field = colon === -1 ? text : text.slice(0, colon)
+  if (field === '') return { problem: 'names no field between { and }' }
+  if (colon === -1) return { field }
+  const date = readDateFormat(text.slice(colon + 1))
+  return 'problem' in date
+    ? { problem: `has a date format that Sluice does not know: ${date.problem}` }
+    : { field, date }
+}
+
+/** Returns the pattern of an option that was checked. Undefined for the name of one index. */
+export function patternIn(index: string): IndexPattern | undefined {
+  const pattern = isPattern(index) ? readPattern(index) : undefined
+  return pattern === undefined || 'problem' in pattern ? undefined : pattern
+}
+
+/** Returns the names with `*` for each field, as Elasticsearch and its privileges know them. */
+export function wildcardOf({ parts }: IndexPattern): string {
+  return parts
+    .map(part => (typeof part === 'string' ? part : '*'))
+    .join('')
+    .replaceAll(/\*+/g, '*')
+}
+
+/** Returns the name that these values make, in the order of the placeholders, or the problem with one of them. */
+export function nameOf(
+  { parts, fields }: IndexPattern,
+  values: readonly string[],
+): string | { readonly problem: string; readonly field: string } {
+  let name = ''
+  let at = 0
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      name += part
+      continue
+    }
+    const { field, date } = part
+    const value = values[at] ?? ''
+    at += 1
+    if (date === undefined) name += value
+    else {
+      const time = readTime(value)
+      if (time === undefined) return { problem: 'is not a date that Sluice reads', field }
+      name += formatDate(time, date)
+    }
+  }
+  const isHidden = name.startsWith('.') && typeof parts[0] !== 'string'
+  const problem = isHidden ? 'starts with a dot' : indexNameProblem(name)
+  if (problem === undefined) return name
+  return { problem: `makes a name that ${problem}`, field: fields.map(one => one.field).join(',') }
+}
