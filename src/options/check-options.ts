@@ -177,7 +177,10 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
   if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
   if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing`)
   if (typeof index === 'string' && isPattern(index))
-    throw invalid(said('index'), `has a field in it, which documents of the format '${format}' cannot decide. Name one index`)
+    throw invalid(
+      said('index'),
+      `has a field in it, which documents of the format '${format}' cannot decide. Name one index`,
+    )
   if (pick !== undefined)
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
 }
