@@ -1,7 +1,5 @@
-import { MessageChannel } from 'node:worker_threads'
-
-/** What it sends goes nowhere, and with it the memory that it takes along. */
-const nowhere = closedPort()
+/** What it sends goes nowhere, and with it the memory that it takes along. Opened when it is first needed: most loads decode nothing. */
+let nowhere: ReturnType<typeof closedPort> | undefined
 
 /**
  * Frees memory that nobody uses from then on. If V8 were to find that out, it would look through the whole heap for each 10 MB: decoding
@@ -9,7 +7,9 @@ const nowhere = closedPort()
  */
 export function free(memory: ArrayBufferLike): void {
   const isOwn = memory instanceof ArrayBuffer && memory.byteLength > Buffer.poolSize
-  if (isOwn) nowhere.postMessage(undefined, [memory])
+  if (!isOwn) return
+  nowhere ??= closedPort()
+  nowhere.postMessage(undefined, [memory])
 }
 
 function closedPort() {

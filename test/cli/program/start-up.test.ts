@@ -5,7 +5,7 @@ import { startLab } from '../../../src/lab/index.js'
 import { folder, sluice } from '../../support/sluice.js'
 
 // Each test starts processes.
-/** Writes down which of Node's modules were there at the end, which of them only after a flag was set, and which files of ours. */
+/** Writes down which of Node's modules were there at the end, which of them only after a flag was set, and which files of ours, and what V8 had to compile. */
 const watching = `
 const { writeFileSync } = require('node:fs')
 const v8 = require('node:v8')
@@ -15,12 +15,28 @@ v8.setFlagsFromString = flag => {
   early ??= new Set(process.moduleLoadList)
   setFlagsFromString(flag)
 }
+const vm = require('node:vm')
+const compiled = { ahead: 0, anew: [] }
+vm.Script = class extends vm.Script {
+  constructor(text, options) {
+    super(text, options)
+    if (this.cachedDataRejected === false) compiled.ahead += 1
+    else compiled.anew.push(options.filename)
+  }
+}
 process.once('exit', () => {
   const node = process.moduleLoadList
   const late = node.filter(name => !early.has(name))
-  writeFileSync('loaded.json', JSON.stringify({ node, late, files: Object.keys(require.cache) }))
+  writeFileSync('loaded.json', JSON.stringify({ node, late, compiled, files: Object.keys(require.cache) }))
 })
 `
+
+interface Loaded {
+  readonly node: readonly string[]
+  readonly late: readonly string[]
+  readonly files: readonly string[]
+  readonly compiled: { readonly ahead: number; readonly anew: readonly string[] }
+}
 
 test('a load of a file does not wait for what it does not use', async () => {
   await using work = await folder()
@@ -32,14 +48,26 @@ test('a load of a file does not wait for what it does not use', async () => {
     env: { ...lab.env, NODE_OPTIONS: `--require ${join(work.path, 'watching.cjs')}` },
   })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const loaded = JSON.parse(await readFile(join(work.path, 'loaded.json'), 'utf8')) as Record<string, readonly string[]>
+  const loaded = JSON.parse(await readFile(join(work.path, 'loaded.json'), 'utf8')) as Loaded
   const dear = ['http', 'http2', 'https', 'worker_threads', 'stream/web', 'readline']
-  expect(loaded['node']?.filter(name => dear.includes(name.replace('NativeModule ', '')))).toEqual([])
+  expect(loaded.node.filter(name => dear.includes(name.replace('NativeModule ', '')))).toEqual([])
   // Node would have to compile them itself.
-  expect(loaded['late']?.filter(name => /^NativeModule (?!internal\/)/.test(name))).toEqual([])
-  const texts = await Promise.all((loaded['files'] ?? []).map(async file => await readFile(file, 'utf8')))
+  expect(loaded.late.filter(name => /^NativeModule (?!internal\/)/.test(name))).toEqual([])
+  // V8 takes what it compiled when the program was built.
+  expect(loaded.compiled.anew).toEqual([])
+  expect(loaded.compiled.ahead).toBeGreaterThan(10)
+  const texts = await Promise.all(loaded.files.map(async file => await readFile(file, 'utf8')))
   expect(texts.length).toBeGreaterThan(10)
   // No glob was given, no gzip and no JSON array.
   const packages = ['picomatch', 'stream-json', 'pino']
   expect(packages.filter(name => texts.some(text => text.includes(`node_modules/${name}/`)))).toEqual([])
+})
+
+test('a load from code that V8 compiled ahead can load further modules of Node', async () => {
+  await using work = await folder()
+  await using lab = await startLab({ register: 'both', ports: 'random' })
+  await writeFile(join(work.path, 'logs.ndjson'), '{"message":"the same again"}\n'.repeat(1000))
+  const args = ['ingest', 'logs.ndjson', '--index', 'start-up', '--quiet', '--compress', 'gzip']
+  const { code, stderr } = await sluice(args, { cwd: work.path, env: lab.env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
