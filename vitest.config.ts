@@ -7,8 +7,8 @@ const report = process.env.VITEST_JSON
 /** Starts the files that take longest first, so that no worker ends alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = [/lab\/contracts/, /test\/lab/, /test\/cli/]
-    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 4) % 4
+    const order = [/lab\/contracts/, /docs\.test/, /test\/lab/, /test\/cli/]
+    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 5) % 5
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }

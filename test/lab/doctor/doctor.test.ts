@@ -58,6 +58,11 @@ async function makeIndex(name: string): Promise<void> {
   lab.control.register('both')
 }
 
+/** With fewer connections than find an address that is refused. */
+function briefly(more: Partial<DoctorOptions> = {}, target: Partial<Target> = {}): DoctorOptions {
+  return healthy({ preflightConnections: 3, ...more }, target)
+}
+
 describe('a healthy set-up has no finding', () => {
   for (const kind of proxyKinds) {
     for (const scheme of clusterSchemes) {
@@ -330,7 +335,7 @@ describe('options', () => {
 
 describe('the cluster', () => {
   test('cannot be reached by the proxy', async () => {
-    const report = await diagnose(healthy({}, { url: 'https://localhost:9' }))
+    const report = await diagnose(briefly({}, { url: 'https://localhost:9' }))
     expect(named(report)).toEqual(['error PROXY_TARGET_UNREACHABLE'])
   })
 
@@ -340,19 +345,19 @@ describe('the cluster', () => {
     ['https://us-east-1-static-01.proxy.example:9293', 'CLUSTER_URL_IS_PROXY'],
     ['https://my.vpce.us-east-1.aws.elastic-cloud.com', 'CLUSTER_PRIVATE_LINK'],
   ])('is at %s: %s', async (url, code) => {
-    const report = await diagnose(healthy({ directCheck: false }, { url }))
+    const report = await diagnose(briefly({ directCheck: false }, { url }))
     expect(named(report)[0]).toBe(`error ${code}`)
   })
 
   test('shows a certificate that nobody vouches for: whose it is, is told', async () => {
-    const report = await diagnose(healthy({}, { ca: undefined }))
+    const report = await diagnose(briefly({}, { ca: undefined }))
     expect(named(report)).toEqual(['error CLUSTER_CERT_INVALID'])
     expect(report.findings[0]).toMatchObject({ evidence: { certificate: 'authority', subject: 'localhost' } })
   })
 
   test('shows a certificate for another host', async () => {
     const url = lab.line.cluster.url.replace('localhost', 'other.localhost')
-    const report = await diagnose(healthy({ directCheck: false }, { url }))
+    const report = await diagnose(briefly({ directCheck: false }, { url }))
     expect(named(report)).toEqual(['error CLUSTER_CERT_INVALID'])
     expect(report.findings[0]).toMatchObject({ evidence: { certificate: 'proxy' } })
   })
@@ -362,18 +367,18 @@ describe('the cluster', () => {
     ['unavailable', 'CLUSTER_UNAVAILABLE'],
   ] as const)('is answered for by the hosting service: %s', async (edge, code) => {
     lab.control.plant({ edge })
-    expect(named(await diagnose(healthy()))).toEqual([`error ${code}`])
+    expect(named(await diagnose(briefly()))).toEqual([`error ${code}`])
   })
 
   test('refuses the credentials', async () => {
-    const report = await diagnose(healthy({ index: 'logs' }, { apiKey: Buffer.from('wrong:key').toString('base64') }))
+    const report = await diagnose(briefly({ index: 'logs' }, { apiKey: Buffer.from('wrong:key').toString('base64') }))
     expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
     expect(step(report, 'credentials and privileges')).toBe('ok: skipped: the cluster refuses the credentials')
   })
 
   test('refuses a key that was not copied in its encoded form, and this is told', async () => {
     const apiKey = Buffer.from(lab.line.cluster.apiKey, 'base64').toString()
-    const report = await diagnose(healthy({}, { apiKey }))
+    const report = await diagnose(briefly({}, { apiKey }))
     expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
     expect(report.findings[0]?.message).toMatch(/\. The API key is not in its encoded form/)
     expect(JSON.stringify(report)).not.toContain(apiKey)
@@ -387,7 +392,7 @@ describe('the cluster', () => {
   ])('refuses %s, and this is told by doctor and load', async (_, { username, password }, says) => {
     const key = Buffer.from('VuaCfGcBCdbkQm-e5aOx:ui2lp2axTNmsyakw9tvNnw').toString('base64')
     const login = { apiKey: undefined, username: username.replace('KEY', key), password: password.replace('KEY', key) }
-    const report = await diagnose(healthy({}, login))
+    const report = await diagnose(briefly({}, login))
     expect(named(report)).toEqual(['error CLUSTER_AUTH_REJECTED'])
     const { target, proxy } = healthy({}, login)
     const refused: unknown = await connect({ target, proxy, preflightConnections: 1 }).catch((error: unknown) => error)
@@ -399,7 +404,7 @@ describe('the cluster', () => {
 
   test('lets the credentials do nothing with this index', async () => {
     const { leastPrivilegeApiKey: apiKey } = lab.line.cluster
-    const report = await diagnose(healthy({ index: 'other-logs' }, { apiKey }))
+    const report = await diagnose(briefly({ index: 'other-logs' }, { apiKey }))
     expect(named(report)).toEqual(['error CLUSTER_PRIVILEGE_MISSING'])
     expect(report.next).toBe('Grant create_doc on other-logs to the API key or role.')
   })
@@ -414,14 +419,14 @@ describe('the cluster', () => {
       body: '{"index.blocks.write":true}',
     })
     lab.control.register('both')
-    const report = await diagnose(healthy({ index: 'frozen' }))
+    const report = await diagnose(briefly({ index: 'frozen' }))
     expect(named(report)).toEqual(['error INDEX_BLOCKED'])
     expect(report.findings[0]?.message).toContain('index.blocks.write')
   })
 
   test('is far away: the latency is told, and is nothing to mend', async () => {
     lab.control.plant({ latencyMs: 60 })
-    const report = await diagnose(healthy())
+    const report = await diagnose(briefly())
     expect(named(report)).toEqual(['info LATENCY_CROSS_REGION'])
     expect(report).toMatchObject({ ok: true })
     expect(report.next).toBeUndefined()
@@ -429,13 +434,13 @@ describe('the cluster', () => {
 })
 
 test('a clock that is wrong is told', async () => {
-  const report = await diagnose(healthy(), { today: () => Date.now() + 3_600_000 })
+  const report = await diagnose(briefly(), { today: () => Date.now() + 3_600_000 })
   expect(named(report)).toEqual(['warning CLOCK_SKEW'])
   expect(report.findings[0]?.message).toMatch(/^the clock of this machine is 3,60[0-2] s ahead of that of the cluster$/)
 })
 
 test('an index that does not exist is not made by the write check', async () => {
-  const report = await diagnose(healthy({ index: 'never-made', writeCheck: true }))
+  const report = await diagnose(briefly({ index: 'never-made', writeCheck: true }))
   expect(step(report, 'write, read and delete')).toContain('skipped: the index does not exist yet')
   expect(lab.control.count('never-made')).toBe(0)
 })
@@ -443,7 +448,7 @@ test('an index that does not exist is not made by the write check', async () => 
 test('an abort ends it', async () => {
   lab.control.plant({ handshake: { kind: 'silence' } })
   const controller = new AbortController()
-  const running = diagnose(healthy({ signal: controller.signal }))
+  const running = diagnose(briefly({ signal: controller.signal }))
   controller.abort('SIGINT')
   await expect(running).rejects.toBe('SIGINT')
 })
