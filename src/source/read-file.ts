@@ -1,4 +1,4 @@
-import { constants, open as openWithCallback } from 'node:fs'
+import { closeSync, constants, fstatSync, open as openWithCallback, read as readWithCallback } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -10,8 +10,9 @@ import { cannotRead } from './cannot-read.js'
 import { fileStat } from '../disk/file-stat.js'
 import { addAbortSignal, type Readable } from 'node:stream'
 
-// The socket owns the descriptor. A FileHandle would close it when it is collected.
+// Whoever opens a descriptor owns it. A FileHandle would close it when it is collected.
 const openDescriptor = promisify(openWithCallback)
+const readInto = promisify(readWithCallback)
 
 const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
@@ -35,18 +36,27 @@ export interface SmallFile {
   readonly decoded?: Buffer | undefined
 }
 
-/** Resolves to undefined if the file is larger than `most` bytes, or cannot be read: the one who opens it learns why. */
+/**
+ * Resolves to undefined if the file is larger than `most` bytes, or cannot be read: the one who opens it learns why. Uses descriptors:
+ * file handles take three times the CPU. Once a file is open, nothing has to wait for its size and its closing.
+ */
 export async function readSmallFile(path: string, most: number): Promise<SmallFile | undefined> {
   try {
-    const handle = await open(path, 'r')
+    const descriptor = await openDescriptor(path, 'r')
     try {
-      const status = await handle.stat()
+      const status = fstatSync(descriptor)
       if (status.size > most) return undefined
       // With one byte more than the file, a file that grows shows it.
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(status.size + 1), 0, status.size + 1, 0)
+      const { bytesRead, buffer } = await readInto(
+        descriptor,
+        Buffer.allocUnsafe(status.size + 1),
+        0,
+        status.size + 1,
+        0,
+      )
       return bytesRead === status.size ? { stat: fileStat(status), bytes: buffer.subarray(0, bytesRead) } : undefined
     } finally {
-      await handle.close()
+      closeSync(descriptor)
     }
   } catch {
     return undefined
