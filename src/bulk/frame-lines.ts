@@ -147,6 +147,15 @@ export async function* wholeLines(
 /** Timers may be a moment ahead of the clock. */
 const MOMENT_MS = 2
 
+/** Returns whether a promise settles before anything else happens. */
+async function isThere(next: Promise<unknown>): Promise<boolean> {
+  return await new Promise(resolve => {
+    const came = () => resolve(true)
+    next.then(came, came)
+    setImmediate(() => resolve(false))
+  })
+}
+
 /** Yields the chunks, and one `late` between two that are further apart than `ms`. One timer serves many chunks. */
 async function* orLate(
   chunks: AsyncIterable<Uint8Array>,
@@ -154,7 +163,7 @@ async function* orLate(
   clock: Clock,
 ): AsyncGenerator<Uint8Array | 'late'> {
   const iterator = chunks[Symbol.asyncIterator]()
-  const ended = new AbortController()
+  let ended: AbortController | undefined
   let isTiming = false
   let wake = () => {}
   const startTimer = (left: number) => {
@@ -163,6 +172,7 @@ async function* orLate(
       isTiming = false
       wake()
     }
+    ended ??= new AbortController()
     clock.sleep(left, ended.signal).then(fired, fired)
   }
   /** Whether the chunk came, and not the timer. */
@@ -176,7 +186,8 @@ async function* orLate(
     for (;;) {
       const next = iterator.next()
       const since = clock.now()
-      if (!isTiming) startTimer(ms)
+      // Most chunks are there at once, and an input of one chunk needs no timer.
+      if (!isTiming && !(await isThere(next))) startTimer(ms)
       while (!(await cameFirst(next))) {
         const left = ms - (clock.now() - since)
         if (left <= MOMENT_MS) {
@@ -190,7 +201,7 @@ async function* orLate(
       yield value
     }
   } finally {
-    ended.abort()
+    ended?.abort()
     await iterator.return?.()
   }
 }

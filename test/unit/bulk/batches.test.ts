@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import type { ActionOptions } from '../../../src/bulk/action-line.js'
 import { Batcher, type BatchOptions } from '../../../src/bulk/batcher.js'
@@ -382,6 +382,8 @@ class Feed implements AsyncIterable<Uint8Array> {
   async wanted(): Promise<void> {
     if (this.#waiting !== undefined) return
     await new Promise<void>(resolve => (this.#asked = resolve))
+    // The batcher starts its timer if nothing comes at once.
+    await new Promise(resolve => setImmediate(resolve))
   }
 
   async give(text: string): Promise<void> {
@@ -416,8 +418,20 @@ class Feed implements AsyncIterable<Uint8Array> {
 }
 
 describeBoth('time', () => {
-  const feedInto = (batcher: Batcher, feed: Feed) =>
+  const feedInto = (batcher: Batcher, feed: AsyncIterable<Uint8Array>) =>
     batcher.frame(input(0), 'token', { kind: 'lines', at: 0, bytes: feed })
+
+  test('an input that is there at once takes no timer: of many small files, each one would', async () => {
+    const clock = new HeldClock()
+    const sleep = vi.spyOn(clock, 'sleep')
+    const batcher = batcherOf({ clock, batchMs: 1000 })
+    async function* bytes() {
+      yield Buffer.from('{"a":1}\n')
+    }
+    for await (const _ of feedInto(batcher, bytes())) expect.fail('the batch is not full')
+    expect(batcher.rest()?.docs).toBe(1)
+    expect(sleep).not.toHaveBeenCalled()
+  })
 
   test('a batch is sent when no more bytes come for so long', async () => {
     const clock = new HeldClock()
