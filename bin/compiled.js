@@ -1,3 +1,4 @@
+const { createHash } = require('node:crypto')
 const { existsSync, readFileSync } = require('node:fs')
 const Module = require('node:module')
 const { basename, dirname, join } = require('node:path')
@@ -11,25 +12,36 @@ function compiledFolder(build) {
 /** Makes Node run the files of a build from the code that its V8 compiled when they were built. Other machines compile them as usual. */
 function runCompiled(build) {
   const folder = compiledFolder(build)
-  if (existsSync(folder)) loadBy(file => kept(join(folder, basename(file))))
+  if (existsSync(folder)) loadBy((file, source) => kept(join(folder, basename(file)), source))
 }
 
-function kept(file) {
+/** Returns the code that was kept of a source. Undefined if there is none, or if it is damaged: V8 would crash. */
+function kept(file, source) {
   try {
-    return readFileSync(file)
+    const bytes = readFileSync(file)
+    const code = bytes.subarray(SEAL_BYTES)
+    return bytes.subarray(0, SEAL_BYTES).equals(sealOf(source, code)) ? code : undefined
   } catch {
     return undefined
   }
 }
 
-/** `codeOf`: returns the compiled code of a file, or undefined. V8 checks it, and compiles the file if it does not fit. The files call no `import`. */
+const SEAL_BYTES = 32
+
+/** V8 itself compares only its version, its flags, and the length of the source. */
+function sealOf(source, code) {
+  return createHash('sha256').update(source).update(code).digest()
+}
+
+/** Makes Node load the files of a build by scripts. `codeOf`: returns the compiled code of a source, or undefined. The files call no `import`. */
 function loadBy(codeOf, loaded = () => {}) {
   Module._extensions['.cjs'] = (module, file) => {
-    const script = new Script(Module.wrap(readFileSync(file, 'utf8')), { filename: file, cachedData: codeOf(file) })
-    loaded(file, script)
+    const source = readFileSync(file)
+    const script = new Script(Module.wrap(source.toString()), { filename: file, cachedData: codeOf(file, source) })
+    loaded(file, source, script)
     const run = script.runInThisContext()
     run.call(module.exports, module.exports, Module.createRequire(file), module, file, dirname(file))
   }
 }
 
-module.exports = { compiledFolder, loadBy, runCompiled }
+module.exports = { compiledFolder, loadBy, runCompiled, sealOf }

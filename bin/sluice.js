@@ -9,6 +9,7 @@ for (const name of [
   'assert',
   'child_process',
   'cluster',
+  'crypto',
   'fs/promises',
   'module',
   'os',

@@ -4,19 +4,20 @@ const { mkdirSync, writeFileSync } = require('node:fs')
 const { basename, dirname, join } = require('node:path')
 const { setFlagsFromString } = require('node:v8')
 
-const { compiledFolder, loadBy } = require('../../bin/compiled.js')
+const { compiledFolder, loadBy, sealOf } = require('../../bin/compiled.js')
 
 const scripts = new Map()
 loadBy(
   () => undefined,
-  (file, script) => scripts.set(file, script),
+  (file, source, script) => scripts.set(file, { source, script }),
 )
 process.once('exit', () => {
   // The code has to be from the same flags as at the start of a load, which sets these later (src/cli/tune-engine.ts).
   for (const flag of ['--wasm-dynamic-tiering', '--wasm-tier-up']) setFlagsFromString(flag)
-  for (const [file, script] of scripts) {
+  for (const [file, { source, script }] of scripts) {
     const folder = compiledFolder(dirname(dirname(file)))
     mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, basename(file)), script.createCachedData())
+    const code = script.createCachedData()
+    writeFileSync(join(folder, basename(file)), Buffer.concat([sealOf(source, code), code]))
   }
 })

@@ -1,7 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startLab } from '../../../src/lab/index.js'
+import { built } from '../../support/build.js'
 import { folder, sluice } from '../../support/sluice.js'
 
 // Each test starts processes.
@@ -70,4 +72,24 @@ test('a load from code that V8 compiled ahead can load further modules of Node',
   const args = ['ingest', 'logs.ndjson', '--index', 'start-up', '--quiet', '--compress', 'gzip']
   const { code, stderr } = await sluice(args, { cwd: work.path, env: lab.env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('a program whose compiled code is damaged, or of another source, compiles it itself', async () => {
+  await using work = await folder()
+  for (const name of ['bin', 'dist', 'package.json'])
+    await cp(join(built, name), join(work.path, name), { recursive: true })
+  const bin = join(work.path, 'dist', 'bin')
+  const compiled = (await readdir(bin)).find(name => name.startsWith('v8-')) ?? ''
+  const version = () =>
+    spawnSync(process.execPath, [join(work.path, 'bin', 'sluice.js'), '--version'], { encoding: 'utf8' })
+  const file = join(bin, compiled, 'main.cjs')
+  const code = await readFile(file)
+  code.fill(0xff, code.length >> 1)
+  await writeFile(file, code)
+  expect(version()).toMatchObject({ status: 0, stderr: '' })
+  await writeFile(
+    join(bin, 'main.cjs'),
+    "process.stdout.write('other')".padEnd((await readFile(join(bin, 'main.cjs'))).length),
+  )
+  expect(version()).toMatchObject({ status: 0, stderr: '', stdout: 'other' })
 })
