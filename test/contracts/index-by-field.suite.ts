@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type IngestOptions, connect, ingest, replay, undo, verify } from '../../src/index.js'
+import { type IngestOptions, connect, ingest, isSluiceError, replay, undo, verify } from '../../src/index.js'
 import { failureOf, newIndex, through } from './options.js'
 import type { World } from './world.js'
 
@@ -205,6 +205,32 @@ export function describeIndexByField(world: () => World): void {
       await withClient(async client => await client.indices.delete({ index: `${name}-old` }))
       expect(await load(source, `${name}-{b}`, more)).toMatchObject({ created: 0, inputs: [{ alreadyLoaded: true }] })
       expect(await load(source, `${name}-{b}`, { ...more, again: true })).toMatchObject({ created: 2 })
+    })
+
+    test('credentials that do not cover all names of the pattern are a warning before the load', async () => {
+      const { target, ...others } = base()
+      const asked = async (index: string) => {
+        const warnings: string[] = []
+        const onEvent: IngestOptions['onEvent'] = event => {
+          if (event.type === 'warning') warnings.push(event.message)
+        }
+        const least = { ...others, target: { ...target, apiKey: world().cluster.leastPrivilegeApiKey } }
+        const source = [{ n: 1, b: 'a' }]
+        const code = await ingest({ ...least, source, index: `${index}-{b}`, onEvent }).then(
+          ({ created }) => created,
+          (error: unknown) => (isSluiceError(error) ? error.code : error),
+        )
+        return { code, warnings: warnings.filter(text => text.includes('all indices')) }
+      }
+      expect(await asked(newIndex('least-named'))).toEqual({ code: 1, warnings: [] })
+      const other = newIndex('other-named')
+      expect(await asked(other)).toEqual({
+        code: 'CLUSTER_PRIVILEGE_MISSING',
+        warnings: [
+          expect.stringContaining(`may not write to all indices ${other}-*: they lack create_doc`) as string,
+          expect.stringContaining(`may not create all indices ${other}-*`) as string,
+        ],
+      })
     })
 
     test('another pattern for the same names is another option', async () => {
