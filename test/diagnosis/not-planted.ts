@@ -15,6 +15,8 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
     'A signal to a command that loads nothing: `test/cli/doctor/doctor.test.ts`, `test/cli/servicenow/login.test.ts`.',
   INPUT_UNENDED: 'Told of one input of a run that ends interrupted: `test/lab/spool/spool.test.ts`.',
   DOCUMENT_HIT_INVALID: 'Told of single lines of a dump: `test/contracts/dumps.suite.ts`.',
+  DOCUMENT_INDEX_INVALID: 'Told of single documents: `test/contracts/index-by-field.suite.ts`.',
+  TOO_MANY_INDICES: 'Told of what documents name, not of the way: `test/contracts/index-by-field.suite.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
   INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.long.test.ts`.',
   INTERNAL: 'A bug that is known would be mended.',
