@@ -3,7 +3,7 @@
  * body (one bulk request), never a document.
  */
 import type { Failure } from './failure/failure.js'
-import type { Operation } from './operation.js'
+import type { BatchOperation, Operation } from './operation.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`
@@ -203,7 +203,7 @@ export interface Batch {
   readonly refused: Rejected
   /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
   readonly bytes: Buffer
-  readonly operation: Operation
+  readonly operation: BatchOperation
   /** Returns a function from a document's place in the batch to its origin. Call this before `bytes` change. */
   origins(): (ordinal: number) => Origin
   /** Gives the memory back. Called once, when nothing reads or writes `bytes` any more. */

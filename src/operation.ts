@@ -6,6 +6,9 @@
  */
 export type Operation = 'create' | 'index' | 'update' | 'upsert' | 'delete'
 
+/** The operation of a batch. `mixed`: each action line names its own, as in a `_bulk` file. */
+export type BatchOperation = Operation | 'mixed'
+
 interface BulkForm {
   /** The action line up to the id and routing. */
   readonly action: string
@@ -38,10 +41,13 @@ const forms: Readonly<Record<Operation, BulkForm>> = {
   delete: { ...whole, action: '{"delete":{', sendsDocument: false, changes: true },
 }
 
+/** Some of its documents are only in memory, and some of its items change documents. */
+const mixed: BulkForm = { ...whole, action: '', sendsDocument: false, changes: true, isPartial: true }
+
 export const operations = Object.keys(forms) as readonly Operation[]
 
-export function bulkFormOf(operation: Operation): BulkForm {
-  return forms[operation]
+export function bulkFormOf(operation: BatchOperation): BulkForm {
+  return operation === 'mixed' ? mixed : forms[operation]
 }
 
 export function isOperation(value: unknown): value is Operation {

@@ -1,9 +1,9 @@
 /**
  * Frames lines that carry their own action: dumps. Their format has checked them, so nothing is parsed here. A document without an id
- * gets one of Sluice's own. A batch holds documents of one operation, whose ids come from one source.
+ * gets one of Sluice's own. The ids of a batch come from one source.
  */
 import type { Batch, Input, Lines } from '../flow.js'
-import { type Operation, bulkFormOf, isOperation } from '../operation.js'
+import { type BatchOperation, type Operation, bulkFormOf, isOperation } from '../operation.js'
 import { LINE_FEED, endOfLine, isBlank } from '../text/bytes.js'
 import { type CarriedAction, findAction } from '../text/carried-action.js'
 import { actionTemplate } from './action-line.js'
@@ -36,12 +36,11 @@ export class ActionBatcher {
   readonly #found: CarriedAction = { address: 0, document: 0 }
   readonly counts: IdCounts = { given: 0, own: 0 }
   #open: OpenBatch<RefusedLines>
-  #operation: Operation
+  #operation: BatchOperation | undefined
   #ids: Batch['ids']
 
   constructor(options: ActionBatchOptions) {
     this.#options = options
-    this.#operation = options.operation
     this.#open = this.#newBatch()
   }
 
@@ -114,17 +113,14 @@ export class ActionBatcher {
     const operation = operationOf(bytes, from + 1, address) ?? this.#options.operation
     const hasId = hasIdAt(bytes, address)
     const ids = hasId ? 'given' : 'own'
-    const isOther = operation !== this.#operation || ids !== this.#ids
-    if (open.docs > 0 && isOther) return false
+    if (open.docs > 0 && ids !== this.#ids) return false
     const { action, opening, closing } = bulkFormOf(operation)
     const bare = to - document - (bytes[to - 1] === LINE_FEED ? 1 : 0)
     const most = action.length + opening.length + closing.length + (to - from) + token.length + 64
     if (open.docs > 0 && open.bytes + most > this.#bodyBytes) return false
     reserve(slot, open.bytes + most)
-    if (isOther) {
-      this.#operation = operation
-      this.#ids = ids
-    }
+    this.#operation = open.docs === 0 || this.#operation === operation ? operation : 'mixed'
+    this.#ids = ids
     const body = slot.bytes
     let end = open.bytes
     end += body.write(action, end, 'latin1')
@@ -161,9 +157,10 @@ export class ActionBatcher {
   }
 
   #seal(): Batch {
-    const batch = this.#open.seal(this.#operation, this.#options.slots)
+    const batch = this.#open.seal(this.#operation ?? this.#options.operation, this.#options.slots)
     const ids = this.#ids
     this.#open = this.#newBatch()
+    this.#operation = undefined
     this.#ids = undefined
     return ids === undefined ? batch : { ...batch, ids }
   }

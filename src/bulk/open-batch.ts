@@ -1,5 +1,5 @@
 import type { Batch, Input, Lines, Mark, Origin, Rejected, Span } from '../flow.js'
-import type { Operation } from '../operation.js'
+import type { BatchOperation } from '../operation.js'
 import { LINE_FEED, endWithoutSpace } from '../text/bytes.js'
 import type { Around } from './action-line.js'
 import type { Slot, SlotPool } from './slots.js'
@@ -106,7 +106,7 @@ export class OpenBatch<R extends Rejected = Rejected> {
     if (this.#reached.at(-1) !== at) this.#reached.push(at)
   }
 
-  seal(operation: Operation, pool: SlotPool): Batch {
+  seal(operation: BatchOperation, pool: SlotPool): Batch {
     const { docs, slot } = this
     const aroundBytes = this.#aroundBytes
     const spans = this.#spans

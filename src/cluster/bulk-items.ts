@@ -3,6 +3,8 @@ import { isObject, type JsonObject, parseObject } from '../text/parse-json.js'
 
 /** The result of one item of a bulk request, as far as the answer has it in the expected form. */
 export interface BulkItem {
+  /** What its action line said: `index`, `create`, `update` or `delete`. */
+  readonly action: string
   readonly status: number | undefined
   readonly error: { readonly type: string; readonly reason: string } | undefined
   /** What became of the document, if that was asked for. */
@@ -121,9 +123,10 @@ const OPENING_BRACKET = 0x5b
 const CLOSING_BRACKET = 0x5d
 
 function readItem(item: unknown): BulkItem {
-  const found = isObject(item) ? Object.values(item)[0] : undefined
+  const [action, found] = (isObject(item) ? Object.entries(item)[0] : undefined) ?? ['', undefined]
   const { status, error, result, failure_store: store, _id: id, _index: index } = isObject(found) ? found : none
   return {
+    action,
     status: typeof status === 'number' ? status : undefined,
     error: error == null ? undefined : readError(error),
     result: textIn(result),

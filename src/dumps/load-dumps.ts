@@ -1,6 +1,8 @@
 import { ActionBatcher, type IdCounts } from '../bulk/action-batcher.js'
 import type { Batch } from '../flow.js'
-import type { DocumentSection } from '../options/load.js'
+import { needsCluster } from '../connect/open-target.js'
+import { isDump } from '../format/dump-formats.js'
+import type { Load } from '../options/load.js'
 import type { BodyFramer, Feature } from '../run/hooks.js'
 
 declare module '../ledger/receipt.js' {
@@ -11,14 +13,23 @@ declare module '../ledger/receipt.js' {
 }
 
 /** Frames documents of dumps, which carry their own ids, beside those of other inputs. */
-export function loadDumps({ documents }: { readonly documents: DocumentSection }): Feature {
+export function loadDumps({ documents, inputs: { format } }: Pick<Load, 'documents' | 'inputs'>): Feature {
   const { op, ids, routingField, indexPattern } = documents
   return () => {
     // Other ids, routing and indices are made from fields, and the line of a dump has both already.
     if (ids.from !== 'run' || routingField !== undefined || indexPattern !== undefined) return undefined
     let counts: IdCounts | undefined
+    let takesDumps = true
     return {
-      takesDumps: true,
+      // The queue promises to keep no id.
+      connected: async ({ isManaged }) => {
+        if (isManaged && isDump(format)) throw needsCluster('format', `is '${format}', whose documents have ids`)
+        takesDumps = !isManaged
+        return await Promise.resolve([])
+      },
+      get takesDumps() {
+        return takesDumps
+      },
       frame: (framing, _ledger, plain) => {
         const usual = plain()
         let dumps: ActionBatcher | undefined

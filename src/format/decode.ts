@@ -57,8 +57,7 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   const found = typeof alike === 'object' ? alike : undefined
   const dump = isDump(format) ? format : takesDumps ? found?.dump : undefined
   if (dump !== undefined) {
-    const { dumpLines, answerLines } = await import('./actions/hits.js')
-    const lines = dump === 'search' ? answerLines : dumpLines
+    const lines = await readerOf(dump)
     const noted = found === undefined ? {} : { found: `${found.kind}: ${found.observed}` }
     return { kind: 'actions', at, bytes: lines(source.name, opening.bytes), ...noted }
   }
@@ -71,6 +70,12 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   // NDJSON needs neither parser nor cutter.
   const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
+}
+
+async function readerOf(dump: DumpFormat) {
+  if (dump === 'bulk') return (await import('./actions/bulk-lines.js')).bulkLines
+  const { dumpLines, answerLines } = await import('./actions/hits.js')
+  return dump === 'search' ? answerLines : dumpLines
 }
 
 /** Tells whether the name promises NDJSON: then a first line that is an array is only a broken document. */

@@ -1,5 +1,5 @@
 /** Formats whose documents carry their own ids. */
-export const dumpFormats = ['elasticdump', 'search'] as const
+export const dumpFormats = ['bulk', 'elasticdump', 'search'] as const
 
 export type DumpFormat = (typeof dumpFormats)[number]
 

@@ -17,7 +17,7 @@ interface Found {
   /** What shows it. */
   readonly observed: string
   /** The format that reads it, if its documents carry their own ids. */
-  readonly dump?: 'elasticdump' | 'search'
+  readonly dump?: 'bulk' | 'elasticdump' | 'search'
 }
 
 type ForeignKind =
@@ -88,7 +88,7 @@ function jsonLines(first: unknown): LookAlike {
   const [name = ''] = names
   const action = first[name]
   if (names.length === 1 && ACTIONS.has(name) && isObject(action) && Object.keys(action).every(isOfAction))
-    return { kind: '_bulk lines', observed: `its first line is an action (${name})` }
+    return { kind: '_bulk lines', observed: `its first line is an action (${name})`, dump: 'bulk' }
   if (isObject(first['_source']) && (typeof first['_id'] === 'string' || typeof first['_index'] === 'string'))
     return { kind: 'an elasticdump file', observed: 'its first line has the document in _source', dump: 'elasticdump' }
   return 'lines'
@@ -109,7 +109,8 @@ const OF_ACTIONS = new Set([
   'list_executed_pipelines',
 ])
 
-function isOfAction(name: string): boolean {
+/** Whether it is the name of a parameter of an action. */
+export function isOfAction(name: string): boolean {
   return name.startsWith('_') || OF_ACTIONS.has(name)
 }
 

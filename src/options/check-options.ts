@@ -171,8 +171,11 @@ export function checkDocuments(
 
 /** Checks options of a dump, also for the command line. Its documents carry id and routing. */
 export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (name: OfDump): string => name): void {
-  const { format, ids = 'run', routingField, pick, index } = given
+  const { format, ids = 'run', op = 'create', routingField, pick, index } = given
   if (!isDump(format)) return
+  // The default cannot be told from what somebody says.
+  if (format === 'bulk' && op !== 'create')
+    throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
   const problem = `but the documents of the format '${format}' have their own`
   if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
   if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing`)
@@ -185,7 +188,7 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
 }
 
-type OfDump = 'format' | 'ids' | 'routingField' | 'pick' | 'index'
+type OfDump = 'format' | 'ids' | 'op' | 'routingField' | 'pick' | 'index'
 
 function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')

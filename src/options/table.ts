@@ -161,7 +161,7 @@ export const table = {
   null: documents(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', { short: '-0', as: false }),
   format: documents(
     kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', ...dumpFormats),
-    'auto, ndjson, json, csv, tsv, elasticdump, search',
+    'auto, ndjson, json, csv, tsv, bulk, search, …',
     { default: 'auto', label: 'name', first: true },
   ),
   pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', { label: 'path' }),

@@ -159,7 +159,6 @@ async function runOnce({ load: sections, features, connection }: Composition, re
 
 async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): Promise<Receipt> {
   const { sections, stop, hooks, tell } = run
-  const takesDumps = hooks.all.some(hook => hook.takesDumps)
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
     const began = performance.now()
@@ -174,7 +173,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const extent = new Extent(started.found.plan)
     const loaded = await load({
       inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
-      format: { format, pick, csv, takesDumps },
+      format: { format, pick, csv, takesDumps: hooks.all.some(hook => hook.takesDumps) },
       batcher,
       send: async batch => {
         const refused = hooks.admit(batch)

@@ -1,7 +1,7 @@
 /** Takes bodies apart. */
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
-import { type Operation, bulkFormOf } from '../operation.js'
+import { type BatchOperation, type Operation, bulkFormOf } from '../operation.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { Body } from './send.js'
 
@@ -73,15 +73,36 @@ function gathered(body: Body, items: ArrayLike<number>, into?: Buffer): Body {
 }
 
 /** Returns the bytes of a request. For a deletion, these are only its action lines. */
-export function requestBytes(body: Body, operation: Operation): Buffer {
+export function requestBytes(body: Body, operation: BatchOperation): Buffer {
   if (bulkFormOf(operation).sendsDocument) return body.bytes
+  const { bytes } = body
   const lines: Buffer[] = []
   for (let item = 0, from = 0; item < body.items; item += 1) {
-    const to = body.bytes.indexOf(LINE_FEED, from) + 1
-    lines.push(body.bytes.subarray(from, to))
-    from = body.bytes.indexOf(LINE_FEED, to) + 1
+    const document = bytes.indexOf(LINE_FEED, from) + 1
+    const next = bytes.indexOf(LINE_FEED, document) + 1
+    lines.push(bytes.subarray(from, isDeletion(bytes, from) ? document : next))
+    from = next
   }
   return Buffer.concat(lines)
+}
+
+const DELETION = Buffer.from(bulkFormOf('delete').action)
+
+function isDeletion(bytes: Buffer, from: number): boolean {
+  return bytes.compare(DELETION, 0, DELETION.length, from, from + DELETION.length) === 0
+}
+
+/** Returns the operation of an item. Only its document tells an upsert from an update. */
+export function operationOf(of: BatchOperation, action: Buffer, document: Buffer): Operation {
+  if (of !== 'mixed') return of
+  const { closing } = bulkFormOf('upsert')
+  const isUpsert = document.subarray(-closing.length).equals(Buffer.from(closing))
+  const named = (['create', 'index', 'delete'] as const).find(one => isAt(action, bulkFormOf(one).action))
+  return named ?? (isUpsert ? 'upsert' : 'update')
+}
+
+function isAt(action: Buffer, opening: string): boolean {
+  return action.toString('latin1', 0, opening.length) === opening
 }
 
 /** Returns a document without what its operation puts around it. */
@@ -96,7 +117,7 @@ let gzip: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
 /** Compresses with gzip at level 1: higher levels cost more than twice the CPU for a sixth fewer bytes. */
 export async function compress(bytes: Buffer): Promise<Buffer> {
   gzip ??= promisify((await import('node:zlib')).gzip)
-  return await gzip(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
+  return await gzip(bytes, { level: 1, chunkSize: 1 << 20 })
 }
 
 interface Address {

@@ -10,12 +10,12 @@ import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn } from '../clus
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure, quote } from '../failure/failure.js'
-import { type Operation, bulkFormOf } from '../operation.js'
+import { type BatchOperation, bulkFormOf, isOperation } from '../operation.js'
 import { retryAfterMs } from '../time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
-export function filterPathFor(operation: Operation): string {
+export function filterPathFor(operation: BatchOperation): string {
   // The status of an update does not show whether it changed anything.
   return bulkFormOf(operation).isPartial ? `${filterPath},items.*.result` : filterPath
 }
@@ -198,21 +198,22 @@ function isCutOff({ headers, body }: ClusterAnswer): boolean {
 }
 
 function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, 'accepted'> | 'busy' {
-  const { status = 0 } = result
+  const { status = 0, action } = result
+  const operation = body.operation === 'mixed' && isOperation(action) ? action : body.operation
   if (status === 200 || status === 201) {
     // The failure store holds the document, and the data stream does not.
     if (result.failureStore === 'used') return 'refused'
     if (status === 201) return 'created'
     if (result.result === 'noop') return 'noop'
-    if (body.operation === 'delete') return 'deleted'
+    if (operation === 'delete') return 'deleted'
     return body.ownIds ? 'duplicate' : 'updated'
   }
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
-  if (status === 404 && body.operation === 'delete' && result.error === undefined) return 'notFound'
+  if (status === 404 && operation === 'delete' && result.error === undefined) return 'notFound'
   // Another request changed the same document at the same moment.
-  if (status === 409 && bulkFormOf(body.operation).changes) return 'busy'
-  if (status === 409 && body.operation === 'create') {
+  if (status === 409 && bulkFormOf(operation).changes) return 'busy'
+  if (status === 409 && operation === 'create') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'
     // It may be our own earlier send or another document with the same id.

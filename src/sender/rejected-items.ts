@@ -1,5 +1,5 @@
 import type { Batch, Origin, Refused, Rejected } from '../flow.js'
-import { addressIn, copyItems, documentIn, itemLines, itemStarts, ordinalOf } from './body.js'
+import { addressIn, copyItems, documentIn, itemLines, itemStarts, operationOf, ordinalOf } from './body.js'
 import type { Body, RefusedItem, RefusedItems } from './send.js'
 
 /** Refused items of one body, which were sent `attempts` times. */
@@ -68,12 +68,13 @@ export class RejectedItems implements Rejected {
   }
 
   *[Symbol.iterator](): Iterator<Refused> {
-    const { operation, addressed } = this.#batch
+    const { operation: ofBatch, addressed } = this.#batch
     for (const part of this.#parts) {
       const { body, attempts } = part
       const starts = itemStarts(body)
       for (const [at, { status, type, reason }] of each(part)) {
         const { action, document } = itemLines(body, starts, at)
+        const operation = operationOf(ofBatch, action, document)
         const { _id: id, _index: index, routing } = addressIn(action)
         yield {
           status,

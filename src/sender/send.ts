@@ -1,7 +1,7 @@
 /** The one shape of the sender's layers: a bulk request goes down through them, and its verdict comes back up. */
 import type { Failure } from '../failure/failure.js'
 import type { Batch } from '../flow.js'
-import type { Operation } from '../operation.js'
+import type { BatchOperation } from '../operation.js'
 
 export type Send = (request: BulkRequest) => Promise<Verdict>
 
@@ -55,7 +55,7 @@ export interface JudgedBody extends BatchIds, SendHistory {
   readonly index: string
   /** Whether each item names its index. */
   readonly isOneOfMany?: boolean
-  readonly operation: Operation
+  readonly operation: BatchOperation
   readonly onConflict: 'reject' | 'skip'
 }
 

@@ -577,6 +577,35 @@ const cases: Readonly<Record<string, Case>> = {
     expect(await again(at, at.path('a.csv'), 'a.csv', csv)).toMatchObject(['Continues', {}])
     return refused
   },
+  'elasticdump: the same file, renamed': async at => {
+    await loadedAs(at, 'a.json', hits)
+    await rename(at.path('a.json'), at.path('b.json'))
+    return await again(at, at.path('b.json'), 'b.json')
+  },
+  'elasticdump: hits appended': async at => {
+    await loadedAs(at, 'a.json', hits)
+    await appendFile(at.path('a.json'), hits(range(26, 30)))
+    at.holds.push(...range(26, 30))
+    return await again(at, at.path('a.json'), 'a.json')
+  },
+  'elasticdump: interrupted': async at => {
+    await at.begun('a.json', range(1, 200), hits(range(1, 200)))
+    return await again(at, at.path('a.json'), 'a.json')
+  },
+  'a `_bulk` file: actions appended': async at => {
+    await loadedAs(at, 'a.txt', actions)
+    await appendFile(at.path('a.txt'), actions(range(26, 30)))
+    at.holds.push(...range(26, 30))
+    return await again(at, at.path('a.txt'), 'a.txt')
+  },
+  'a `_bulk` file: interrupted': async at => {
+    await at.begun('a.txt', range(1, 200), actions(range(1, 200)))
+    return await again(at, at.path('a.txt'), 'a.txt')
+  },
+  'a `_bulk` file: the format that Sluice has recognised, now as an option': async at => {
+    await loadedAs(at, 'a.txt', actions)
+    return await again(at, at.path('a.txt'), 'a.txt', { format: 'bulk' })
+  },
   'stdin, a pipe or a stream': async at => {
     const stream = () => Readable.from([Buffer.from(lines(range(1, 25)))], { objectMode: false })
     at.first = await at.load(stream())
@@ -587,6 +616,18 @@ const cases: Readonly<Record<string, Case>> = {
 
 const csv = { csv: { types: { n: 'long' } } } as const
 const rows = (numbers: readonly number[]) => numbers.map(n => `${n},"two\nlines"\n`).join('')
+
+const hits = (numbers: readonly number[]) => numbers.map(n => `{"_id":"${n}","_source":{"n":${n}}}\n`).join('')
+/** Every third has no id. */
+const actions = (numbers: readonly number[]) =>
+  numbers.map(n => `{"index":${n % 3 === 0 ? '{}' : `{"_id":"${n}"}`}}\n{"n":${n}}\n`).join('')
+
+async function loadedAs(at: Place, name: string, text: typeof hits): Promise<void> {
+  await writeFile(at.path(name), text(range(1, 25)))
+  at.first = await at.load(at.path(name))
+  expect(at.first).toMatchObject({ receipt: { created: 25 } })
+  at.holds = range(1, 25)
+}
 
 async function loadedCsv(at: Place): Promise<void> {
   await writeFile(at.path('a.csv'), `n,text\n${rows(range(1, 25))}`)

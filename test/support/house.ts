@@ -95,7 +95,7 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts text disk ledger cluster servicenow options connect state run',
     doors: 'open-platform pull read-tables tables-receipt',
   },
-  dumps: { imports: 'flow.ts bulk options run', doors: 'load-dumps' },
+  dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },

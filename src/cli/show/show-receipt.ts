@@ -225,7 +225,7 @@ function alias({ alias: one }: Receipt): string[][] {
 }
 
 function ids({ ids: one }: Receipt): string[][] {
-  return one === undefined ? [] : [['ids', `${count(one.given)} of the dump, ${count(one.own)} made by Sluice`]]
+  return one === undefined ? [] : [['ids', `${count(one.given)} from the input, ${count(one.own)} made by Sluice`]]
 }
 
 function platform({ platform: one }: Receipt): string[][] {

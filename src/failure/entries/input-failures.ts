@@ -121,7 +121,7 @@ export const inputEntries = {
     fixes: [
       { fix: 'Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.', if: /like CSV/ },
       {
-        fix: 'Load only the documents, which are every second line: `sed -n "n;p" FILE | sluice ingest - --index INDEX`.',
+        fix: 'Load its actions with their ids: `sluice ingest FILE --index INDEX --ids run`, without --id-field and --routing-field.',
         if: /like _bulk/,
       },
       {
@@ -204,15 +204,16 @@ export const inputEntries = {
   },
   DOCUMENT_HIT_INVALID: {
     exit: 1,
-    title: 'A line of a dump holds no document that Sluice can load',
-    message: 'not a document of the dump: {problem}',
+    title: 'A line of a dump or a _bulk file holds no document that Sluice can load',
+    message: 'no document to load: {problem}',
     observed: 'Other tools store the line as it is, leave it out, or stop.',
     causes: [
       'The dump was made without `_source`, for example with `_source: false`, or the index stores none.',
-      'The dump was cut off or edited, or holds something else as well.',
+      'The action of a _bulk file has a parameter that would not survive a second send, for example `version` or `pipeline`.',
+      'The file was cut off or edited, or holds something else as well.',
     ],
     fixes: [
-      'Make the dump again, with the whole `_source`.',
+      'Make the dump again, with the whole `_source`. Remove the parameter from the actions, and pass --pipeline if it names a pipeline.',
       'To load a rejected line, add its `document`, and its `id` if it had one, to its record in the dead letters. Then run `sluice replay FILE`.',
     ],
     example: { problem: 'it has no _source' },

@@ -8,7 +8,7 @@ const CLOSE_OBJECT = 0x7d
 const SPACE = 0x20
 
 /** Finds where the fields of a JSON object stand. Used again and again: it makes nothing for an object. */
-export class Fields {
+export class ObjectFields {
   count = 0
   /** Offsets of each name, behind its quote and at the next one, and of each value. */
   readonly nameFrom: number[] = []
@@ -34,6 +34,12 @@ export class Fields {
       next = skipSpace(bytes, to)
       if (bytes[next] === COMMA) next = skipSpace(bytes, next + 1)
     }
+  }
+
+  name(bytes: Buffer, field: number): string {
+    const [from, to] = [this.nameFrom[field], this.nameTo[field]]
+    const text = bytes.toString('utf8', from, to)
+    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
   }
 
   /** Returns the number of the first field of that name, or -1. No name has an escape that need not be one. */

@@ -3,7 +3,7 @@ import { LINE_FEED, endOfLine } from '../../text/bytes.js'
 import { jsonLines } from '../json-lines.js'
 import { ActionWriter, type Range } from './action-writer.js'
 import { addressProblem } from './address.js'
-import { Fields } from './fields.js'
+import { ObjectFields } from './fields.js'
 import { topObjects } from './top-objects.js'
 
 /**
@@ -35,7 +35,7 @@ export async function* answerLines(input: string, bytes: AsyncIterable<Uint8Arra
 }
 
 class Hits {
-  readonly #fields = new Fields()
+  readonly #fields = new ObjectFields()
   readonly #writer = new ActionWriter()
 
   /** Yields a line that holds no hit, as a refused one. */

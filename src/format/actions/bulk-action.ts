@@ -1,0 +1,69 @@
+import type { Range } from './action-writer.js'
+import { isOfAction } from '../look-alike.js'
+import { addressProblem } from './address.js'
+import type { ObjectFields } from './fields.js'
+
+/** An action line. */
+export interface Action {
+  readonly operation: 'index' | 'create' | 'update' | 'delete'
+  /** A JSON string or number. */
+  readonly id: Range | undefined
+  readonly routing: Range | undefined
+  /** Why Sluice cannot send it. */
+  readonly problem: string | undefined
+  /** Whether it holds nothing but what Elasticsearch knows of an action: then it is no document. */
+  readonly isKnown: boolean
+  /** The whole line. */
+  readonly line: Range
+}
+
+const OPEN_OBJECT = 0x7b
+const LETTER_F = 0x66
+const LETTER_N = 0x6e
+
+/** Reads an action line. Returns undefined if the object is none. `number`: that of the line. */
+export function readAction(line: Range, fields: ObjectFields, number: number | undefined): Action | undefined {
+  const { bytes } = line
+  fields.read(bytes, line.from)
+  if (fields.count !== 1) return undefined
+  const operation = operationIn(fields.name(bytes, 0))
+  const from = fields.from[0] as number
+  if (operation === undefined || bytes[from] !== OPEN_OBJECT) return undefined
+  fields.read(bytes, from)
+  let id: Range | undefined
+  let routing: Range | undefined
+  let problem: string | undefined
+  let isKnown = true
+  for (let field = 0; field < fields.count; field += 1) {
+    const name = fields.name(bytes, field)
+    const value = { bytes, from: fields.from[field] as number, to: fields.to[field] as number }
+    const first = bytes[value.from]
+    isKnown &&= isOfAction(name)
+    if (first === LETTER_N) continue
+    if (name === '_id') id = value
+    else if (name === 'routing' || name === '_routing') routing = value
+    else if (!IGNORED.has(name) && !(first === LETTER_F && OFF.has(name)))
+      problem ??= `its action has ${name}, which Sluice cannot keep`
+  }
+  if (id === undefined && (operation === 'update' || operation === 'delete')) problem ??= 'its action has no _id'
+  problem ??= addressProblem('_id', id) ?? addressProblem('routing', routing)
+  if (problem !== undefined && number !== undefined) problem = `line ${number}: ${problem}`
+  return { operation, id, routing, problem, isKnown, line }
+}
+
+/** The index is that of the run, types are gone, and Sluice itself repeats updates that collide. */
+const IGNORED = new Set(['_index', '_type', 'retry_on_conflict', '_retry_on_conflict'])
+/** Without effect if they are false. */
+const OFF = new Set(['require_alias', 'require_data_stream', 'list_executed_pipelines'])
+
+function operationIn(name: string): Action['operation'] | undefined {
+  switch (name) {
+    case 'index':
+    case 'create':
+    case 'update':
+    case 'delete':
+      return name
+    default:
+      return undefined
+  }
+}
