@@ -4,8 +4,9 @@ import { readSmallFile, type SmallFile } from './read-file.js'
 /** Files of up to this size are read as a whole, several of them at once. */
 const SMALL_BYTES = 64 << 10
 /** The same of files in gzip, which are decoded too: that takes longest. */
-const SMALL_GZIP_BYTES = 1 << 20
-/** Bytes that come out of one, at most. What has more is decoded when it is opened. */
+const SMALL_GZIP_BYTES = 2 << 20
+/** Bytes that come out of one, at most: in all, and for each byte. What has more is decoded when it is opened. */
+const MOST_DECODED_BYTES = 8 << 20
 const MOST_DECODED_PER_BYTE = 16
 /** Bytes of all that were read before their turn, at most. */
 const MOST_BYTES = 16 << 20
@@ -26,7 +27,7 @@ export class ReadAhead {
   add(id: number, path: string, size: number): void {
     const isGzip = path.endsWith('.gz')
     if (size > (isGzip ? SMALL_GZIP_BYTES : SMALL_BYTES) || this.#started.has(id)) return
-    const most = Math.max(SMALL_BYTES, size * MOST_DECODED_PER_BYTE)
+    const most = Math.min(MOST_DECODED_BYTES, Math.max(SMALL_BYTES, size * MOST_DECODED_PER_BYTE))
     this.#waiting.set(id, { path, stored: size, decoded: isGzip ? most : 0 })
     this.#start()
   }

@@ -60,7 +60,7 @@ describe('a small file in gzip that is read ahead', () => {
 
   test('waits for its turn if there is no more memory for it, and then is read ahead after all', async () => {
     const large = gzipSync(text, { level: 0 })
-    const size = 800_000 // of which 13 MB may come out
+    const size = 800_000 // of which 8 MB may come out
     const paths = [0, 1, 2].map(at => join(cwd, `${at}.gz`))
     for (const path of paths) await writeFile(path, large)
     const files = new ReadAhead()
