@@ -135,6 +135,8 @@ const ofTheCommand = [
   'logFormat',
   'supportBundle',
   'output',
+  'filesFrom',
+  'null',
 ] as const satisfies (keyof Settings)[]
 
 /** What the doctor alone takes. */
