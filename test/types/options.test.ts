@@ -124,6 +124,8 @@ const csv = {
 /** What concerns the command alone: where secrets are read, and how it prints. */
 const ofTheCommand = [
   'config',
+  'filesFrom',
+  'null',
   'apiKeyFile',
   'passwordFile',
   'proxyFile',
