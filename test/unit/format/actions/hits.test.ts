@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../support/rounds.js'
 import { seeded } from '../../../support/seeded.js'
@@ -168,3 +169,21 @@ test.each(Array.from({ length: rounds(20, 1000) }, (_, seed) => seed))(
     expect((await readDump(answers, 'search', step)).lines).toEqual(expected)
   },
 )
+
+// Written by elasticdump 6 and by Elasticsearch 9.4.3, from the same index.
+test.each(['elasticdump.json', 'search.json', 'scroll.json'])('%s is recognised and read', async name => {
+  const { kind, lines } = await readDump(
+    await readFile(new URL(`../../../../fixtures/${name}`, import.meta.url)),
+    'auto',
+    100,
+  )
+  expect({ kind, addresses: lines.map(({ address }) => address) }).toEqual({
+    kind: 'actions',
+    addresses: [{ _id: '3', routing: 'north' }, { _id: '1' }, { _id: '4' }],
+  })
+  expect(lines.map(({ document }) => JSON.parse(String(document)) as unknown)).toMatchObject([
+    { name: 'Lamp' },
+    { name: 'Chair', price: 12.5 },
+    {},
+  ])
+})
