@@ -137,8 +137,6 @@ const ofTheCommand = [
   'logFormat',
   'supportBundle',
   'output',
-  'filesFrom',
-  'null',
 ] as const satisfies (keyof Settings)[]
 
 /** What the doctor alone takes. */
