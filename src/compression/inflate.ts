@@ -1,6 +1,6 @@
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { type Engine, OUTPUT_BYTES, slices, watch } from './engine.js'
-import { corrupt, explained, type Place } from './fault.js'
+import { corrupt, explained, type StreamPlace } from './fault.js'
 
 const options = { chunkSize: OUTPUT_BYTES }
 
@@ -22,8 +22,8 @@ export function unbrotli(compressed: AsyncIterable<Uint8Array>, input: string): 
 async function* inflate(
   engine: Engine,
   compressed: AsyncIterable<Uint8Array>,
-  place: Place,
-  checkRest: (rest: Uint8Array, place: Place) => void,
+  place: StreamPlace,
+  checkRest: (rest: Uint8Array, place: StreamPlace) => void,
 ): AsyncGenerator<Uint8Array> {
   const outputOf = watch(engine)
   let fed = 0

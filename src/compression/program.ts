@@ -2,7 +2,7 @@ import type { ChildProcessByStdio } from 'node:child_process'
 import { env } from 'node:process'
 import type { Readable, Writable } from 'node:stream'
 import { fail } from '../failure/failure.js'
-import { corrupt, type Place, truncated } from './fault.js'
+import { corrupt, type StreamPlace, truncated } from './fault.js'
 
 type Program = 'bzip2' | 'xz' | 'zstd'
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -16,7 +16,7 @@ export async function* decodeByProgram(
   compressed: AsyncIterable<Uint8Array>,
   input: string,
 ): AsyncGenerator<Uint8Array> {
-  const place: Place = { input, encoding: program, bytes: 0 }
+  const place: StreamPlace = { input, encoding: program, bytes: 0 }
   const ours = { PATH: env['PATH'], LC_ALL: 'C' }
   // Loaded when used: most loads do without.
   const { spawn } = await import('node:child_process')

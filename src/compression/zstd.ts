@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib'
 import { type Engine, OUTPUT_BYTES, slices, watch } from './engine.js'
-import { corrupt, explained, type Place, truncated } from './fault.js'
+import { corrupt, explained, type StreamPlace, truncated } from './fault.js'
 import { decodeByProgram } from './program.js'
 import { ZstdFrame } from './zstd-frame.js'
 
@@ -20,7 +20,7 @@ export function unzstd(compressed: AsyncIterable<Uint8Array>, input: string): As
 async function* decodeFrames(
   create: (options: { chunkSize: number }) => Engine,
   compressed: AsyncIterable<Uint8Array>,
-  place: Place,
+  place: StreamPlace,
 ): AsyncGenerator<Uint8Array> {
   let frame: { end: ZstdFrame; engine: Engine; outputOf: ReturnType<typeof watch> } | undefined
   try {
