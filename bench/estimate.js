@@ -31,8 +31,9 @@ const paces = {
 const paceOf = client => paces[client] ?? paces.sluice
 
 const bodyBytes = 5_000_000
-/** Of the two servers, and of what they can take, in each scenario. */
-const scenarioSeconds = latency => (latency === 0 ? 5 : 0.5)
+/** Of the two servers in each scenario, and of what they can take, where rounds.js measures that. */
+const scenarioSeconds = ({ name, latency, rate }) =>
+  latency === 0 && name === undefined && rate === undefined ? 5 : 0.5
 // Of a run besides its client.
 const runSeconds = 0.02
 
@@ -50,8 +51,9 @@ export function secondsOf(client, { kind, bytes, documents }, latency) {
 /** Seconds of all scenarios of a plan. */
 export function estimate(scenarios, inputs) {
   let seconds = 0
-  for (const { kind, latency, runs } of scenarios) {
-    seconds += scenarioSeconds(latency)
+  for (const scenario of scenarios) {
+    const { kind, latency, runs } = scenario
+    seconds += scenarioSeconds(scenario)
     for (const { client, size, rounds } of runs) seconds += rounds * secondsOf(client, inputs[kind][size], latency)
   }
   return seconds

@@ -143,13 +143,20 @@ describe('inputs', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) as string })
   })
 
+  const bulk = { 'body.ndjson': '{"index":{"_id":"1"}}\n{"n":1}\n' }
   test('action lines of a bulk request are not loaded as documents', async () => {
-    const { code, receipt, stderr } = await ingest(['body.ndjson'], {
-      'body.ndjson': '{"index":{"_id":"1"}}\n{"n":1}\n',
-    })
+    const { code, receipt } = await ingest(['body.ndjson'], bulk)
+    expect({ code, receipt }).toMatchObject({ code: 0, receipt: { read: 1, created: 1 } })
+  })
+
+  test.each([
+    ['--ids', 'field', '--id-field', 'n'],
+    ['--index', 'by-{n}'],
+  ])('action lines beside options that give them no meaning: %s %s', async (...args) => {
+    const { code, receipt, stderr } = await ingest(['body.ndjson', ...args], bulk)
     expect(code).toBe(3)
     expect(receipt).toMatchObject({ read: 0, requests: 0, failure: { code: 'INPUT_NOT_JSON' } })
-    expect(stderr).toContain('sed -n "n;p" FILE')
+    expect(stderr).toContain('Load its actions with their ids: `sluice ingest FILE --index INDEX --ids run`')
   })
 
   test('a JSON document on several lines is one document', async () => {

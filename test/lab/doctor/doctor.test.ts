@@ -8,7 +8,7 @@ import { portSpeaks } from '../../../src/proxy/port-speaks.js'
 import type { DoctorReport } from '../../../src/doctor/report.js'
 import { connect } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { clusterSchemes, proxyKinds, somePairs } from '../../contracts/options.js'
+import { clusterSchemes, proxyKinds, usualPair } from '../../contracts/options.js'
 
 let lab: Lab
 beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('a healthy set-up has no finding', () => {
     for (const scheme of clusterSchemes) {
       test(
         `over ${kind} to ${scheme}`,
-        longUnless(somePairs.some(pair => pair.join() === [kind, scheme].join())),
+        longUnless(usualPair.some(pair => pair.join() === [kind, scheme].join())),
         async () => {
           const { cluster, proxy } = lab.line
           const url = scheme === 'https' ? cluster.url : cluster.httpUrl

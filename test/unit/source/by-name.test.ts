@@ -17,7 +17,7 @@ test('is one order of all names', () => {
   const { below, pick } = seeded(7)
   const letters = ['0', '1', '2', '9', 'a', '.', '/', '!']
   const name = () => Array.from({ length: below(5) }, () => pick(letters)).join('')
-  for (let round = 0; round < 20_000; round += 1) {
+  for (let round = 0; round < 2_000; round += 1) {
     const [a, b, c] = [name(), name(), name()]
     expect(byName(a, b) + byName(b, a)).toBe(0)
     expect(byName(a, b) === 0).toBe(a === b)
