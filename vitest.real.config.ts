@@ -6,8 +6,8 @@ const report = process.env.VITEST_JSON
 /** Starts the file that takes longest first, so that no worker ends alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = [/elasticsearch-9/, /elasticsearch-8/, /limits/, /servicenow/]
-    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 5) % 5
+    const order = [/elasticsearch-9/, /elasticsearch-8/, /features/, /limits/, /servicenow/]
+    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 6) % 6
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
@@ -15,8 +15,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/real/*.test.ts'],
-    // Each file starts servers of its own, and waits for them: two at a time, and time to start.
-    maxWorkers: 2,
+    // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
+    maxWorkers: 3,
     isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: 600_000,

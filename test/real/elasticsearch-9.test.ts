@@ -1,18 +1,10 @@
-import { describeMixedVerdicts } from '../contracts/mixed.suite.js'
 import { allSuites } from '../contracts/suites.js'
-import { describeAlarm } from './describe-alarm.js'
 import { describeDataStreams } from './describe-data-streams.js'
 import { describeDeletions } from './describe-deletions.js'
-import { describeDiagnosis } from './describe-diagnosis.js'
-import { describeTables } from './describe-tables.js'
 import { describeWorld } from './describe-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 // One file for each version: a server starts once for all that is asked of it.
 describeOnRealServers({ major: 9 }, world => {
   for (const suite of [describeWorld, ...allSuites, describeDeletions, describeDataStreams]) suite(world)
-  describeTables(world)
-  describeMixedVerdicts(world, 'quick')
-  describeAlarm(world)
-  describeDiagnosis(world)
 })
