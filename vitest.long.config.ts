@@ -8,7 +8,10 @@ const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
 const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: 'long'|longUnless\(/
 
-const tests = globSync('test/{unit,lab,cli}/**/*.test.ts').map(path => ({ path, text: readFileSync(path, 'utf8') }))
+const tests = globSync(['test/{unit,lab,cli}/**/*.test.ts', 'test/*.test.ts']).map(path => ({
+  path,
+  text: readFileSync(path, 'utf8'),
+}))
 const left = tests.find(({ path, text }) => path.endsWith('.long.test.ts') && !text.startsWith('// @module-tag long\n'))
 if (left !== undefined)
   throw new Error(`${left.path} must begin with "// @module-tag long". Otherwise no run has its tests.`)
