@@ -1,6 +1,14 @@
 /** What may go wrong: each thing alone, and mixed by a seed. */
 import { type Seeded, seeded } from '../../support/seeded.js'
-import type { End, Fault, Outage, Refusal, RequestFault, WayFault } from './chaos-program.js'
+import {
+  type End,
+  type Fault,
+  type Outage,
+  type Refusal,
+  type RequestFault,
+  type WayFault,
+  isWayFault,
+} from './chaos-program.js'
 
 /** How Sluice reaches the gate. */
 type Way = 'tunnel' | 'forward' | 'socks5'
@@ -14,6 +22,8 @@ export interface Case {
   readonly maxElapsedMs: number
   /** The first process is interrupted once so many documents are booked. */
   readonly interruptAfter?: number
+  /** Every answer ends its connection, so that the way is taken anew for each request, also by a sender that is slow. */
+  readonly closing?: boolean
   /** For the random choices inside a fault. */
   readonly seed: number
 }
@@ -83,7 +93,7 @@ export function alone({ documents, outageMs, outageFrom, timeoutMs }: Scale): Al
     },
     'a proxy that closes on CONNECT': { fault: { from: 3, times: 2, kind: 'proxy closes', end: 'fin' } },
     'a proxy that resets on CONNECT': { fault: { from: 3, times: 2, kind: 'proxy closes', end: 'rst' } },
-    'a reset on the way to the proxy': { fault: { from: 2, times: 2, kind: 'way cut', afterBytes: 20_000 } },
+    'a reset on the way to the proxy': { fault: { from: 2, times: 2, kind: 'way cut', afterBytes: 1500 } },
   }
   return Object.entries(cases).map(([name, { fault, ...more }], at) => ({
     name,
@@ -93,6 +103,7 @@ export function alone({ documents, outageMs, outageFrom, timeoutMs }: Scale): Al
     documents,
     maxElapsedMs: 900_000,
     seed: at,
+    ...(isWayFault(fault) && { closing: true }),
     ...more,
   }))
 }

@@ -15,6 +15,8 @@ export interface GateOptions {
   readonly certificate?: Certificate
   readonly program: Program
   readonly random: Seeded
+  /** Default: false. */
+  readonly closing?: boolean | undefined
 }
 
 export interface Gate extends AsyncDisposable {
@@ -25,7 +27,13 @@ export interface Gate extends AsyncDisposable {
   readonly problems: readonly string[]
 }
 
-export async function startGate({ cluster, certificate, program, random }: GateOptions): Promise<Gate> {
+export async function startGate({
+  cluster,
+  certificate,
+  program,
+  random,
+  closing = false,
+}: GateOptions): Promise<Gate> {
   const agent = new Agent({ keepAlive: true })
   const raws = new Map<number | undefined, Socket>()
   const sources = new Set<string>()
@@ -34,6 +42,7 @@ export async function startGate({ cluster, certificate, program, random }: GateO
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const fault = program.atRequest(/\/_bulk(\?|$)/.test(request.url ?? ''))
     const { socket } = request
+    if (closing) response.shouldKeepAlive = false
     const raw = raws.get(socket.remotePort)
     const end = (how: End) => void (how === 'rst' ? raw?.resetAndDestroy() : socket.destroy())
     const exchange = { request, response, end, forward: async (whole: Whole) => await forward(cluster, agent, whole) }

@@ -54,6 +54,7 @@ export async function endure(world: World, played: Case, timeoutMs: number): Pro
     ...(!isPlain && { certificate }),
     program,
     random: seeded(played.seed),
+    closing: played.closing,
   })
   await using front = await startFront(played.way === 'socks5' ? world.proxy.socks5 : world.proxy.http, program)
   try {

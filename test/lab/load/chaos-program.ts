@@ -125,7 +125,7 @@ export class Program {
   }
 }
 
-function isWayFault(fault: Fault): fault is WayFault {
+export function isWayFault(fault: Fault): fault is WayFault {
   return fault.kind === 'proxy closes' || fault.kind === 'login refused' || fault.kind === 'way cut'
 }
 
