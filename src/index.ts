@@ -34,6 +34,7 @@ export type { SpoolReceipt } from './spool/spool-stdin.js'
 export type { FileList, IngestSource } from './source/open-sources.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
 export type { VerifiedInput } from './verify/tally.js'
+export type { Restored, UntuneOptions } from './tuned/untune.js'
 export type { Undone } from './verify/undo.js'
 export type { Verification } from './verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
@@ -61,6 +62,10 @@ const rollback: typeof import('./guarded/rollback.js').rollback = loadedAtCall(
   async () => (await import('./guarded/rollback.js')).rollback,
 )
 
+const restoreSettings: typeof import('./tuned/untune.js').restoreSettings = loadedAtCall(
+  async () => (await import('./tuned/untune.js')).restoreSettings,
+)
+
 const reportRun: typeof import('./alarm/alarm.js').reportRun = loadedAtCall(
   async () => (await import('./alarm/alarm.js')).reportRun,
 )
@@ -73,4 +78,4 @@ const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = l
   async () => (await import('./doctor/diagnose.js')).diagnoseRefusal,
 )
 
-export { connect, diagnose, diagnoseRefusal, ingest, replay, reportRun, rollback, serve, undo, verify }
+export { connect, diagnose, diagnoseRefusal, ingest, replay, reportRun, restoreSettings, rollback, serve, undo, verify }

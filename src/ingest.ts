@@ -14,6 +14,7 @@ import { keptSegments } from './spool/segments.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 import type { OpenPlatform } from './tables/open-platform.js'
 import type { TableSections } from './tables/read-tables.js'
+import { tuneIndex } from './tuned/tune-index.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
@@ -55,6 +56,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       learnLimits,
       loadIntoQueue(load),
       loadDumps(load),
+      tuneIndex(load),
     ],
   })
 }

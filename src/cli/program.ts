@@ -38,6 +38,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     'switch an alias back to the previous index',
     async () => (await import('./commands/rollback.js')).defineRollback,
   ],
+  untune: [
+    'restore the settings of an index that a load tuned',
+    async () => (await import('./commands/untune.js')).defineUntune,
+  ],
   filter: [
     "show and change Elastic Cloud's IP filter",
     async () => (await import('./commands/filter.js')).defineFilter,

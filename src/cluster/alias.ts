@@ -8,6 +8,8 @@ export interface IndexFacts {
   readonly settings: JsonObject
   readonly mappings: JsonObject
   readonly aliases: Readonly<Record<string, JsonObject>>
+  /** The data stream that the index belongs to. */
+  readonly stream?: string
 }
 
 export interface AliasFacts {
@@ -23,13 +25,14 @@ export async function readIndices(cluster: ReachedCluster, name: string): Promis
   const { status, json } = await call(cluster, { method: 'GET', path, query: { flat_settings: 'true' }, expects })
   if (status === 404) return []
   return Object.entries(json).map(([index, described]): IndexFacts => {
-    const { settings, mappings, aliases } = objectIn(described)
+    const { settings, mappings, aliases, data_stream: stream } = objectIn(described)
     const properties = Object.entries(objectIn(aliases)).map(([alias, of]) => [alias, objectIn(of)] as const)
     return {
       name: index,
       settings: objectIn(settings),
       mappings: objectIn(mappings),
       aliases: Object.fromEntries(properties),
+      ...(typeof stream === 'string' ? { stream } : {}),
     }
   })
 }

@@ -3,6 +3,7 @@
  * it stays with the index, so that after a crash any machine finds it.
  */
 import type { AliasFacts, IndexFacts } from './alias.js'
+import { decidedByServerless, loadSettings, metaOf, setMeta, setSettings } from './load-settings.js'
 import type { Cluster } from './open-cluster.js'
 import { type ReachedCluster, call } from './request.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
@@ -38,15 +39,6 @@ export function leadsTo({ on }: AliasFacts, index: string | undefined): boolean 
   return on !== undefined && on.name === index && readMark(on.mappings)?.loading !== true
 }
 
-/** Returns the `_meta` of these mappings with the mark. The cluster replaces `_meta` as a whole. */
-function withMark(mappings: JsonObject, mark: LoadMark): JsonObject {
-  return { ...metaOf(mappings), sluice: mark }
-}
-
-function metaOf({ _meta: meta }: JsonObject): JsonObject {
-  return isObject(meta) ? meta : {}
-}
-
 /** Makes an index with the mark. An index that exists stays as it is. Throws SluiceError: see `call`. */
 export async function makeIndex(
   cluster: ReachedCluster,
@@ -55,7 +47,7 @@ export async function makeIndex(
   mark: LoadMark,
 ): Promise<void> {
   const mappings = isObject(body['mappings']) ? body['mappings'] : {}
-  const whole = { ...body, mappings: { ...mappings, _meta: withMark(mappings, mark) } }
+  const whole = { ...body, mappings: { ...mappings, _meta: { ...metaOf(mappings), sluice: mark } } }
   const path = `/${encodeURIComponent(name)}`
   await call(cluster, { method: 'PUT', path, body: whole, expects: ['resource_already_exists_exception'] })
 }
@@ -63,7 +55,7 @@ export async function makeIndex(
 /** Returns the settings and mappings that a new index takes over from the one before, without its state. */
 export function likeBefore({ settings, mappings }: IndexFacts, isServerless: boolean): JsonObject {
   const kept = Object.entries(settings).filter(
-    ([name]) => takenOver.test(name) && !(isServerless && managed.test(name)),
+    ([name]) => takenOver.test(name) && !(isServerless && decidedByServerless.test(name)),
   )
   return { settings: Object.fromEntries(kept), mappings }
 }
@@ -71,52 +63,19 @@ export function likeBefore({ settings, mappings }: IndexFacts, isServerless: boo
 const takenOver =
   /^index\.(number_of_shards|number_of_replicas|number_of_routing_shards|auto_expand_replicas|refresh_interval|routing_partition_size|codec|mode|default_pipeline|final_pipeline|max_\w+|(analysis|similarity|mapping|sort|query|search|indexing|merge|translog)\..+)$/
 
-/** Settings that serverless decides by itself. */
-const managed = /^index\.(number_of_\w+|auto_expand_replicas|translog\..+|merge\..+)$/
-
-/** No refreshes and no copies while documents stream in. Serverless keeps copies by itself. */
-const whileLoading: JsonObject = { 'index.refresh_interval': '-1', 'index.number_of_replicas': '0' }
-
 /**
  * Writes the settings into the mark, and then turns off those that slow a load. If the mark has settings, it stays as it is: the
  * index may have those of the load by then. May be repeated. Throws SluiceError: see `call`.
  */
-export async function startLoading(
-  cluster: Cluster,
-  { name, settings, mappings }: IndexFacts,
-  mark: LoadMark,
-): Promise<void> {
-  const isServerless = cluster.preflight.info?.flavor === 'serverless'
-  const expands = settings['index.auto_expand_replicas']
-  const changes = {
-    ...whileLoading,
-    // Else the cluster would make the copies again.
-    ...(expands === undefined || expands === 'false' ? {} : { 'index.auto_expand_replicas': 'false' }),
-  }
-  const changed = Object.entries(changes).filter(([setting]) => !(isServerless && managed.test(setting)))
-  if (mark.restore === undefined) {
-    const restore = Object.fromEntries(changed.map(([setting]) => [setting, settings[setting] ?? null]))
-    await setMark(cluster, name, mappings, { ...mark, loading: true, restore })
-  }
-  await setSettings(cluster, name, Object.fromEntries(changed))
+export async function startLoading(cluster: Cluster, facts: IndexFacts, mark: LoadMark): Promise<void> {
+  const { changes, restore } = loadSettings(facts, cluster)
+  if (mark.restore === undefined) await setMeta(cluster, facts, { sluice: { ...mark, loading: true, restore } })
+  await setSettings(cluster, facts.name, changes)
 }
 
 /** Restores the settings from the mark, and removes them from it. May be repeated. Throws SluiceError: see `call`. */
-export async function endLoading(
-  cluster: ReachedCluster,
-  { name, mappings }: IndexFacts,
-  mark: LoadMark,
-): Promise<void> {
+export async function endLoading(cluster: ReachedCluster, facts: IndexFacts, mark: LoadMark): Promise<void> {
   const { loading, restore, ...rest } = mark
-  if (restore !== undefined) await setSettings(cluster, name, restore)
-  if (loading !== undefined) await setMark(cluster, name, mappings, rest)
-}
-
-async function setSettings(cluster: ReachedCluster, index: string, settings: JsonObject): Promise<void> {
-  await call(cluster, { method: 'PUT', path: `/${encodeURIComponent(index)}/_settings`, body: settings })
-}
-
-async function setMark(cluster: ReachedCluster, index: string, mappings: JsonObject, mark: LoadMark): Promise<void> {
-  const body = { _meta: withMark(mappings, mark) }
-  await call(cluster, { method: 'PUT', path: `/${encodeURIComponent(index)}/_mapping`, body })
+  if (restore !== undefined) await setSettings(cluster, facts.name, restore)
+  if (loading !== undefined) await setMeta(cluster, facts, { sluice: rest })
 }

@@ -1,14 +1,15 @@
 /** Asks about an index: which one it is, how many documents it has, how its copies are, and who may delete from it. */
-import { type Failure, fail, failure, isSluiceError, quote } from '../failure/failure.js'
+import { type Failure, fail, failure, isSluiceError, quote, type SluiceError } from '../failure/failure.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
 import { whyUnanswered } from './client-connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'
 
+/** `isUnrefreshed`: periodic refreshes are off for it, or for an index behind it. */
 export type IndexSeen =
-  | { readonly kind: 'index'; readonly uuid: string }
+  | { readonly kind: 'index'; readonly uuid: string; readonly isUnrefreshed?: true }
   /** An alias or a data stream. It stays when the indices behind it change: a rollover adds one. */
-  | { readonly kind: 'name'; readonly behind: readonly string[] }
+  | { readonly kind: 'name'; readonly behind: readonly string[]; readonly isUnrefreshed?: true }
   | { readonly kind: 'missing' }
   /** The credentials may not ask, or the cluster gave no answer that Sluice knows. */
   | { readonly kind: 'unreadable'; readonly observed: string; readonly failure: Failure }
@@ -18,7 +19,7 @@ const ANSWER_BYTES = 1 << 20
 
 /** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
 export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
-  const path = `/${encodeURIComponent(index)}/_settings/index.uuid`
+  const path = `/${encodeURIComponent(index)}/_settings/index.uuid,index.refresh_interval`
   let answer: ClusterAnswer
   try {
     answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, signal })
@@ -67,16 +68,23 @@ function hasPipeline(described: unknown): boolean {
 
 /** Reads an answer of `_settings`. Each name in it has a uuid, else it is another answer. */
 export function readSettings(json: object, index: string, cluster: string): IndexSeen {
-  const found = Object.entries(json as Record<string, { settings?: { index?: { uuid?: unknown } } } | null>)
+  const found = Object.entries(json as Record<string, { settings?: { index?: Partial<Described> } } | null>)
   const uuids = found.map(([, one]) => one?.settings?.index?.uuid)
+  const isOff = found.some(([, one]) => one?.settings?.index?.refresh_interval === '-1')
+  const refreshing = isOff ? ({ isUnrefreshed: true } as const) : {}
   const [uuid] = uuids
   if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string')) {
     const observed = 'an answer without a uuid'
     return { kind: 'unreadable', observed, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
   }
   // An alias or a data stream answers with the names behind it.
-  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name) }
-  return { kind: 'index', uuid: quote(uuid) }
+  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name), ...refreshing }
+  return { kind: 'index', uuid: quote(uuid), ...refreshing }
+}
+
+interface Described {
+  readonly uuid: unknown
+  readonly refresh_interval: unknown
 }
 
 /** Makes all stored documents findable. Resolves to a failure if it could not. Never throws: a search works without it. */
@@ -156,20 +164,37 @@ async function askHealth(
  * the answer would be about the alias only. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
  */
 export async function mayDelete(cluster: ReachedCluster, index: string): Promise<void> {
-  const has = await askPrivileges(cluster, index)
+  const has = await askPrivileges(cluster, index, ['read', 'delete', 'write'])
   if (has === undefined) return
   const missing = [
     ...(has['read'] === false ? ['read'] : []),
     ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
   ]
   if (missing.length === 0) return
-  const reason = `Sluice cannot delete the documents of deleted rows without ${missing.join(' and ')} on ${index}`
-  throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
+  throw lacks(cluster, index, missing, 'Sluice cannot delete the documents of deleted rows')
 }
 
-async function askPrivileges(cluster: ReachedCluster, index: string): Promise<JsonObject | undefined> {
+/**
+ * Checks that the credentials may change settings and mapping of an index. A cluster without security does not say. `what`: what
+ * Sluice cannot do. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
+ */
+export async function mayManage(cluster: ReachedCluster, index: string, what: string): Promise<void> {
+  const has = await askPrivileges(cluster, index, ['manage'])
+  if (has?.['manage'] === false) throw lacks(cluster, index, ['manage'], what)
+}
+
+function lacks(cluster: ReachedCluster, index: string, missing: readonly string[], what: string): SluiceError {
+  const reason = `${what} without ${missing.join(' and ')} on ${index}`
+  return fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
+}
+
+async function askPrivileges(
+  cluster: ReachedCluster,
+  index: string,
+  privileges: readonly string[],
+): Promise<JsonObject | undefined> {
   const path = '/_security/user/_has_privileges'
-  const body = { index: [{ names: [index], privileges: ['read', 'delete', 'write'] }] }
+  const body = { index: [{ names: [index], privileges }] }
   try {
     const answer = await inquire(cluster, { method: 'POST', path, body, maxAnswerBytes: 1 << 16 })
     if (answer.statusCode !== 200) return undefined
@@ -178,7 +203,7 @@ async function askPrivileges(cluster: ReachedCluster, index: string): Promise<Js
     return isObject(indices) ? indices : undefined
   } catch (error) {
     if (isSluiceError(error)) throw error
-    // The deletion itself will show it.
+    // The request itself will show it.
     return undefined
   }
 }

@@ -8,7 +8,7 @@ import { invalid } from '../options/option-checks.js'
 import type { Feature } from '../run/hooks.js'
 import type { Plan } from '../state/plan.js'
 
-type Sections = Pick<Load, 'documents' | 'guarded' | 'tables' | 'state'>
+type Sections = Pick<Load, 'documents' | 'guarded' | 'preparing' | 'tables' | 'state'>
 
 export function loadIntoQueue(sections: Sections): Feature {
   const { resendUnknown } = sections.documents
@@ -53,11 +53,13 @@ function refuseDoubt({ isDoubtful, run }: Plan): void {
 function refuseOptions({
   documents: { op, pipeline, routingField, indexPattern },
   guarded,
+  preparing,
   tables,
   state,
 }: Sections): void {
   if (tables !== undefined) throw needsCluster('source', 'holds a table, whose rows replace earlier documents')
   if (guarded !== undefined) throw needsCluster('swapAlias', 'makes an index and switches an alias')
+  if (preparing.tune) throw needsCluster('tune', 'changes settings of an index')
   if (indexPattern !== undefined) throw needsCluster('index', 'names a field of the documents')
   if (op !== 'create') throw needsCluster('op', `is '${op}'`)
   if (pipeline !== undefined) throw needsCluster('pipeline', 'names an ingest pipeline')

@@ -136,6 +136,8 @@ type Documents =
   | 'idSeparator'
   | 'op'
   | 'pipeline'
+  | 'tune'
+  | 'byteBudget'
 
 /** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
 export function checkDocuments(
@@ -145,6 +147,7 @@ export function checkDocuments(
   const { index, swapAlias, ids = 'run', idField, idSeparator, op, pipeline } = given
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
+  checkPreparation(given, said)
   const name = index ?? swapAlias
   if (typeof swapAlias === 'string' && isPattern(swapAlias))
     throw invalid(
@@ -167,6 +170,16 @@ export function checkDocuments(
     throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
   if (pipeline !== undefined)
     throw invalid(said('pipeline'), `runs only for whole documents, but ${said('op')} is '${op}'`)
+}
+
+function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
+  const { index, swapAlias, tune, byteBudget } = given
+  if (tune !== true) return
+  if (swapAlias !== undefined) throw invalid(said('tune'), `is what ${said('swapAlias')} always does. Leave it out`)
+  if (typeof index === 'string' && isPattern(index))
+    throw invalid(said('tune'), `needs the name of one index, but ${said('index')} has a field in it`)
+  if (byteBudget !== undefined)
+    throw invalid(said('tune'), `cannot be combined with ${said('byteBudget')}: restoring the settings needs bytes too`)
 }
 
 /** Checks options of a dump, also for the command line. Its documents carry id and routing. */
@@ -196,6 +209,7 @@ function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir
 
 const said = 'is not an option of replay, because the dead letters contain it'
 const guarded = 'is not an option of replay, because dead letters go to the index of their load'
+const prepared = 'is not an option of replay, because a replay prepares no index'
 
 /** Options that only `ingest` takes, with the reason. */
 const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>, string>> = {
@@ -212,6 +226,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   indexBody: guarded,
   checkQuery: guarded,
   checkHits: guarded,
+  tune: prepared,
 }
 
 export function checkReplayOptions(given: ReplayOptions): void {

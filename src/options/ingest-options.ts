@@ -196,6 +196,16 @@ export interface GuardedOptions {
   readonly checkHits?: number | undefined
 }
 
+/** What Sluice does with the index before the first document. */
+export interface PreparationOptions {
+  /**
+   * Turns refreshes and replicas of `index` off for the load, and restores them at its end, also after a failure. The index
+   * remembers them, so the next load restores them after a kill. Makes the index if it is missing. For an alias or a data stream:
+   * its write index. Needs the privilege `manage`. Default false. A load with `swapAlias` always does this.
+   */
+  readonly tune?: boolean | undefined
+}
+
 /** How documents are stored. */
 export interface DocumentOptions {
   /**
@@ -309,6 +319,7 @@ export interface IngestOptions
     InputOptions,
     DeletionOptions,
     GuardedOptions,
+    PreparationOptions,
     DocumentOptions,
     BodyOptions,
     RetryOptions,
@@ -376,7 +387,10 @@ interface RowsRead {
 type InLetters = 'op' | 'maxIndices' | 'ids' | 'idField' | 'idSeparator' | 'routingField' | 'format' | 'pick' | 'csv'
 
 /** Dead letters, where to, and how. */
-export interface ReplayOptions extends Omit<IngestOptions, 'source' | InLetters | keyof GuardedOptions> {
+export interface ReplayOptions extends Omit<
+  IngestOptions,
+  'source' | InLetters | keyof GuardedOptions | keyof PreparationOptions
+> {
   /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
   readonly source: string | readonly string[]
   /** Index for all documents. Default: each goes to its original index. */

@@ -7,6 +7,7 @@ import type {
   DeletionOptions,
   DocumentOptions,
   GuardedOptions,
+  PreparationOptions,
   IngestEvent,
   InputOptions,
   ProxyOptions,
@@ -32,6 +33,7 @@ export interface Load {
   readonly retrying: RetrySection
   readonly stopping: StopSection
   readonly state: StateSection
+  readonly preparing: PreparationSection
   /** Set if an alias is switched to a fresh index after the load. */
   readonly guarded: GuardedSection | undefined
   /** Set if the inputs are tables. */
@@ -99,6 +101,8 @@ export interface InstanceSection extends Complete<
 export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias'>, 'checkHits'> {
   readonly alias: string
 }
+
+export interface PreparationSection extends Complete<PreparationOptions, 'tune'> {}
 
 export interface TableSection {
   /** Each once: `incident`, not `servicenow:incident`. */

@@ -91,6 +91,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     }),
     stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
     state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
+    preparing: take(options, 'tune'),
     guarded:
       swapAlias === undefined
         ? undefined

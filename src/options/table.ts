@@ -23,6 +23,7 @@ const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
 const deletions = group('ServiceNow', ['ingest'])
 const webhook = group('Webhook receiver', ['serve'], { section: 'serve' })
 const alarm = group('Alarm', ['ingest', 'replay', 'pull'], { as: false })
+const preparing = group('Before the load', ['ingest'])
 const guarded = group('Guarded load', ['ingest'])
 const doctor = group('Doctor', ['doctor'], { section: 'doctor' })
 const filter = group('Filter administration', ['filter'], { as: false })
@@ -443,6 +444,11 @@ export const table = {
   }),
   alarmClientSecretFile: alarm(kinds.text(), 'file that holds the secret', { label: 'file' }),
 
+  tune: preparing(
+    kinds.toggle(),
+    'turn refreshes and replicas off for the load, and restore them at its end. After a kill, the next load restores them',
+  ),
+
   swapAlias: guarded(kinds.text(), 'load into a new index, check it, then switch this alias', { label: 'name' }),
   indexBody: guarded(
     kinds.text(check.jsonObject),
@@ -507,8 +513,8 @@ export const table = {
     { label: 'file', commands: [...toCluster, 'runs', 'pull', 'login'] },
   ),
   json: output(kinds.toggle(), 'print one JSON object on stdout', {
-    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve'],
-    first: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'filter', 'login', 'serve', 'config'],
+    commands: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'untune', 'filter', 'login', 'serve'],
+    first: ['ingest', 'replay', 'doctor', 'runs', 'verify', 'undo', 'rollback', 'untune', 'filter', 'login', 'serve', 'config'],
   }),
   quiet: output(kinds.toggle(), 'print no progress. If every document is stored, print nothing'),
   logFormat: output(

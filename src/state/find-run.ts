@@ -24,6 +24,8 @@ export interface FoundRun {
   readonly hasOwnIndex: boolean
   /** Whether the index does not exist yet, so that its uuid must be read later. */
   readonly isIndexMissing: boolean
+  /** Whether periodic refreshes of the index are off. A killed load may have turned them off. */
+  readonly isUnrefreshed: boolean
   /** The name that the user gave to the run. */
   readonly named: string | undefined
   /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
@@ -133,6 +135,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow) },
     hasOwnIndex: identity.hasOwnIndex === true,
     isIndexMissing: index !== lastIndex || seen?.kind === 'missing',
+    isUnrefreshed: seenNow !== undefined && 'isUnrefreshed' in seenNow,
     named: runId,
     isNamed: runId !== undefined && identity.repeatsIds,
     identity,

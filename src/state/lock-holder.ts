@@ -58,6 +58,11 @@ export async function isGone(holder: Holder, socket: string): Promise<boolean> {
   const isSameMachine = here.boot !== undefined
   if (isSameMachine && holder.device === here.device && (await isDeserted(socket))) return true
   if (holder.host !== here.host || holder.pidSpace !== here.pidSpace) return false
+  return await isProcessGone(holder)
+}
+
+/** Returns whether a process of this place is certainly gone. */
+export async function isProcessGone(holder: Pick<Holder, 'pid' | 'started'>): Promise<boolean> {
   const { isThere, started } = await lookAtProcess(holder.pid)
   return !isThere || (started !== undefined && holder.started !== undefined && started !== holder.started)
 }

@@ -10,6 +10,7 @@ import { describeOperations } from './operations.suite.js'
 import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
+import { describeTune } from './tune.suite.js'
 import { describeSwap } from './swap.suite.js'
 import type { Pair } from './options.js'
 import type { World } from './world.js'
@@ -25,6 +26,7 @@ export const suitesOfVersions: readonly Suite[] = [
   describeReplay,
   describeOperations,
   describeSwap,
+  describeTune,
   describeRuns,
   describeIds,
   describeFieldIds,

@@ -54,7 +54,7 @@ export const house: Readonly<Record<string, Part>> = {
   cluster: {
     imports: 'failure operation.ts flow.ts time text proxy',
     doors:
-      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint many-indices may-fill open-cluster preflight request walk-ids',
+      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint many-indices may-fill load-settings write-index open-cluster preflight request walk-ids',
   },
   servicenow: {
     imports: 'failure flow.ts time text proxy',
@@ -75,7 +75,7 @@ export const house: Readonly<Record<string, Part>> = {
   state: {
     imports: 'failure flow.ts time text checksum disk ledger cluster options',
     doors:
-      'checkpoint find-run index-watch history lock lost-index named-indices plan plan-run prune run-end run-identity run-locks runs state-folder state-keeper',
+      'checkpoint find-run index-watch history lock lock-holder lost-index named-indices plan plan-run prune run-end run-identity run-locks runs state-folder state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {
@@ -97,6 +97,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
+  tuned: { imports: 'failure flow.ts time text ledger cluster options connect state run', doors: 'tune-index untune' },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
   replay: {
@@ -104,7 +105,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
-  'ingest.ts': { imports: 'ledger options run spool index-by-field guarded tables limits managed dumps' },
+  'ingest.ts': { imports: 'ledger options run spool index-by-field guarded tables limits managed dumps tuned' },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {
@@ -130,13 +131,13 @@ export const house: Readonly<Record<string, Part>> = {
   // The public doors.
   'index.ts': {
     imports:
-      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tables serve ingest.ts replay.ts verify alarm doctor',
+      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned tables serve ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
   },
 }
 

@@ -47,6 +47,7 @@ test('the package exports what the docs say, and nothing else', () => {
       'isSluiceError',
       'replay',
       'reportRun',
+      'restoreSettings',
       'rollback',
       'serve',
       'undo',

@@ -24,6 +24,7 @@ const same = {
   reconcileEveryMs: 'reconcileEveryMs',
   swapAlias: 'swapAlias',
   checkHits: 'checkHits',
+  tune: 'tune',
   op: 'op',
   ids: 'ids',
   idField: 'idField',

@@ -183,6 +183,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ['cluster', `${cluster.url}${version === '' ? '' : ` (${version})`}`],
     ...indices(receipt),
     ...alias(receipt),
+    ...tuned(receipt),
     ...deletions(receipt),
     ...ids(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
@@ -222,6 +223,12 @@ function alias({ alias: one }: Receipt): string[][] {
         : [['', `to move it there, run sluice rollback ${name} --to ${to}`]]),
     ]
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `. Sluice kept the previous index, ${from}`}`]]
+}
+
+function tuned({ tuned: one }: Receipt): string[][] {
+  if (one === undefined) return []
+  const state = one.restored ? 'refreshes and replicas are restored' : 'refreshes and replicas are still off'
+  return [['tuned', `${one.index}: ${state}`]]
 }
 
 function ids({ ids: one }: Receipt): string[][] {

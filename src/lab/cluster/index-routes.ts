@@ -1,5 +1,5 @@
 import { describeAliases, declaredAliases } from './alias-routes.js'
-import { RequestRefused, answer, illegalArgument } from './answers.js'
+import { RequestRefused, answer, illegalArgument, noSuchIndex } from './answers.js'
 import { indexNameFault } from './index-names.js'
 import { changeSettings, describeSettings, flat } from './index-settings.js'
 import { declaredMapping, describeMapping, extendMapping } from './mapping.js'
@@ -24,9 +24,30 @@ export function answerIndex(exchange: Exchange, method: string, name: string): v
       aliases: describeAliases(index),
       mappings: describeMapping(index.mapping),
       settings: describeSettings(index, asksFlat(exchange)),
+      ...streamOf(cluster, index),
     },
   ])
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
+}
+
+function streamOf({ streams }: Exchange['cluster'], index: Index): { data_stream?: string } {
+  const named = [...streams].find(([, behind]) => behind.includes(index))
+  return named === undefined ? {} : { data_stream: named[0] }
+}
+
+/** `/_data_stream/{name}`: create and read. */
+export function answerStream(exchange: Exchange, method: string, name: string): void {
+  const { cluster, response } = exchange
+  if (method === 'PUT') {
+    if (!permit(exchange, permissions.create, name)) return
+    cluster.createStream(name)
+    return answer(response, 200, '{"acknowledged":true}')
+  }
+  if (!permit(exchange, permissions.view, name)) return
+  const behind = cluster.streams.get(name)
+  if (behind === undefined) throw new RequestRefused(noSuchIndex(name))
+  const indices = behind.map(index => ({ index_name: index.name, index_uuid: index.uuid }))
+  answer(response, 200, JSON.stringify({ data_streams: [{ name, generation: behind.length, indices }] }))
 }
 
 function createIndex(exchange: Exchange, name: string): void {

@@ -4,7 +4,7 @@ import { answerBulk, answerPlanted } from './bulk-route.js'
 import { queryOf } from './count-query.js'
 import { answerDocument, answerMget } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
-import { answerIndex, answerMapping, answerSettings } from './index-routes.js'
+import { answerIndex, answerMapping, answerSettings, answerStream } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
 import { closePoint, openPoint } from './point-in-time.js'
 import { answerSearch } from './search.js'
@@ -39,6 +39,7 @@ export async function handle(exchange: Exchange): Promise<void> {
     if (isSearch) return answerSearch(exchange, first === '_search' ? undefined : first)
     return answerMget(exchange, first === '_mget' ? undefined : first)
   }
+  if (first === '_data_stream' && second !== undefined) return answerStream(exchange, method, second)
   if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')
   if (second === '_pit') return method === 'POST' ? openPoint(exchange, first) : wrongMethod(exchange, 'POST')
   if (first.startsWith('_')) {

@@ -70,6 +70,7 @@ async function keep(
     identity: { into: 'i' },
     hasOwnIndex: false,
     isIndexMissing: false,
+    isUnrefreshed: false,
     isNamed: false,
     sources: [],
     options: {},

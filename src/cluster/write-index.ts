@@ -1,0 +1,51 @@
+/** Finds the index that takes the documents sent to a name, and makes one if the name is new. */
+import { type IndexFacts, readIndices } from './alias.js'
+import { type ReachedCluster, call } from './request.js'
+import { isObject, type JsonObject } from '../text/parse-json.js'
+
+export interface WriteIndex {
+  /** Absent: nothing has the name. */
+  readonly facts?: IndexFacts
+  /** Why no single index takes the documents. */
+  readonly problem?: string
+}
+
+/** Throws SluiceError: see `call`. */
+export async function findWriteIndex(cluster: ReachedCluster, name: string): Promise<WriteIndex> {
+  const found = await readIndices(cluster, name)
+  const [only] = found
+  if (only === undefined) return {}
+  const own = found.find(one => one.name === name)
+  if (own !== undefined) return { facts: own }
+  const streams = [...new Set(found.map(({ stream }) => stream))]
+  const [stream] = streams
+  if (streams.length > 1) return { problem: `${name} is an alias of several data streams` }
+  if (stream !== undefined) return await lastOf(cluster, stream, found)
+  const writers = found.filter(({ aliases }) => aliases[name]?.['is_write_index'] === true)
+  const [writer] = writers.length > 0 ? writers : found.filter(({ aliases }) => aliases[name]?.['is_write_index'] !== false)
+  if (writer !== undefined && (writers.length > 0 || found.length === 1)) return { facts: writer }
+  return { problem: `${name} is an alias of ${found.length} indices, and none of them is its write index` }
+}
+
+async function lastOf(cluster: ReachedCluster, stream: string, found: readonly IndexFacts[]): Promise<WriteIndex> {
+  const { json } = await call(cluster, { method: 'GET', path: `/_data_stream/${encodeURIComponent(stream)}` })
+  const streams = Array.isArray(json['data_streams']) ? (json['data_streams'] as unknown[]) : []
+  const [described] = streams.filter(isObject)
+  const behind = Array.isArray(described?.['indices']) ? (described['indices'] as unknown[]) : []
+  const last = behind.filter(isObject).at(-1)?.['index_name']
+  const facts = found.find(({ name }) => name === last)
+  return facts === undefined ? { problem: `the data stream ${stream} shows no write index` } : { facts }
+}
+
+/**
+ * Makes the index as the first document would: templates apply, and may make it a data stream. An index that exists stays as it is.
+ * Throws SluiceError: see `call`.
+ */
+export async function makeNamed(cluster: ReachedCluster, name: string, body: JsonObject = {}): Promise<void> {
+  const path = `/${encodeURIComponent(name)}`
+  const expects = ['resource_already_exists_exception', ...(Object.keys(body).length === 0 ? ['illegal_argument_exception'] : [])]
+  const { type, reason } = await call(cluster, { method: 'PUT', path, body, expects })
+  if (type !== 'illegal_argument_exception') return
+  const isStream = /data stream/.test(reason)
+  await call(cluster, { method: 'PUT', path: isStream ? `/_data_stream${path}` : path, body })
+}
