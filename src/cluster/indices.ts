@@ -78,7 +78,8 @@ export function readSettings(json: object, index: string, cluster: string): Inde
     return { kind: 'unreadable', observed, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
   }
   // An alias or a data stream answers with the names behind it.
-  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name), ...refreshing }
+  if (!found.some(([name]) => name === index))
+    return { kind: 'name', behind: found.map(([name]) => name), ...refreshing }
   return { kind: 'index', uuid: quote(uuid), ...refreshing }
 }
 

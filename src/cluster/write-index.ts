@@ -22,7 +22,8 @@ export async function findWriteIndex(cluster: ReachedCluster, name: string): Pro
   if (streams.length > 1) return { problem: `${name} is an alias of several data streams` }
   if (stream !== undefined) return await lastOf(cluster, stream, found)
   const writers = found.filter(({ aliases }) => aliases[name]?.['is_write_index'] === true)
-  const [writer] = writers.length > 0 ? writers : found.filter(({ aliases }) => aliases[name]?.['is_write_index'] !== false)
+  const [writer] =
+    writers.length > 0 ? writers : found.filter(({ aliases }) => aliases[name]?.['is_write_index'] !== false)
   if (writer !== undefined && (writers.length > 0 || found.length === 1)) return { facts: writer }
   return { problem: `${name} is an alias of ${found.length} indices, and none of them is its write index` }
 }
@@ -43,7 +44,10 @@ async function lastOf(cluster: ReachedCluster, stream: string, found: readonly I
  */
 export async function makeNamed(cluster: ReachedCluster, name: string, body: JsonObject = {}): Promise<void> {
   const path = `/${encodeURIComponent(name)}`
-  const expects = ['resource_already_exists_exception', ...(Object.keys(body).length === 0 ? ['illegal_argument_exception'] : [])]
+  const expects = [
+    'resource_already_exists_exception',
+    ...(Object.keys(body).length === 0 ? ['illegal_argument_exception'] : []),
+  ]
   const { type, reason } = await call(cluster, { method: 'PUT', path, body, expects })
   if (type !== 'illegal_argument_exception') return
   const isStream = /data stream/.test(reason)

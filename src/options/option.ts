@@ -18,7 +18,17 @@ export const optionCommands = [
 ] as const
 export type OptionCommand = (typeof optionCommands)[number]
 
-export const toCluster = ['ingest', 'replay', 'doctor', 'verify', 'undo', 'rollback', 'untune', 'filter', 'serve'] as const
+export const toCluster = [
+  'ingest',
+  'replay',
+  'doctor',
+  'verify',
+  'undo',
+  'rollback',
+  'untune',
+  'filter',
+  'serve',
+] as const
 
 export interface OptionRow<V> {
   readonly kind: Kind<unknown>

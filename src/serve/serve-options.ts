@@ -24,7 +24,14 @@ export const ofOneLoad = [
   'maxIndices',
 ] as const
 
-type OfOneLoad = (typeof ofOneLoad)[number] | 'indexBody' | 'checkQuery' | 'checkHits' | 'tune' | 'startedAt' | 'onEvent'
+type OfOneLoad =
+  | (typeof ofOneLoad)[number]
+  | 'indexBody'
+  | 'checkQuery'
+  | 'checkHits'
+  | 'tune'
+  | 'startedAt'
+  | 'onEvent'
 
 /** Where Sluice accepts documents, and where it loads them. */
 export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {

@@ -36,7 +36,10 @@ export function seenAt(loader: Loader, now: number): Loader {
 
 async function describe(now: number): Promise<Loader> {
   const { pid, started, host, boot, pidSpace } = await thisHolder('/', '')
-  const place = createHash('sha256').update(JSON.stringify([host, boot, pidSpace])).digest('hex').slice(0, 16)
+  const place = createHash('sha256')
+    .update(JSON.stringify([host, boot, pidSpace]))
+    .digest('hex')
+    .slice(0, 16)
   return { seen: new Date(now).toISOString(), place, pid, ...(started === undefined ? {} : { started }) }
 }
 

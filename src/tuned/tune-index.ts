@@ -43,11 +43,15 @@ async function restoreLeft({ cluster, found }: Started, warn: (message: string) 
       const { restored } = await untune(tuningOf(cluster, facts.name, found.plan.run))
       const runs = Object.keys(mark.loaders).join(', ')
       if (Object.keys(restored).length > 0)
-        warn(`${facts.name} still had the settings of run ${runs}, which has ended. Sluice restored ${showSettings(restored)}`)
+        warn(
+          `${facts.name} still had the settings of run ${runs}, which has ended. Sluice restored ${showSettings(restored)}`,
+        )
     }
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    warn(`${found.target.index} still has the settings of a load (--tune). Sluice could not restore them: ${error.message}`)
+    warn(
+      `${found.target.index} still has the settings of a load (--tune). Sluice could not restore them: ${error.message}`,
+    )
   }
 }
 
@@ -88,7 +92,9 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
     const { index } = tuning
     if (untuned.others.length === 0) await refresh(cluster, index)
     else
-      warn(`${index} stays tuned, because run ${untuned.others.join(', ')} loads into it too. The last run restores its settings`)
+      warn(
+        `${index} stays tuned, because run ${untuned.others.join(', ')} loads into it too. The last run restores its settings`,
+      )
   }
 
   return {
@@ -134,7 +140,9 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
       })
     },
     receipt: () =>
-      tuning === undefined ? {} : { tuned: { index: tuning.index, settings: before ?? {}, restored: untuned?.others.length === 0 } },
+      tuning === undefined
+        ? {}
+        : { tuned: { index: tuning.index, settings: before ?? {}, restored: untuned?.others.length === 0 } },
     dispose: async () => {
       if (tuning !== undefined) leave(tuning.run)
       return await Promise.resolve()

@@ -35,7 +35,8 @@ export async function restoreSettings(options: UntuneOptions): Promise<readonly 
   try {
     const all: Restored[] = []
     const found = await readIndices(cluster, index)
-    if (found.length === 0) throw fail('OPTION_INVALID', { option: 'index', problem: `is ${index}, which the cluster does not have` })
+    if (found.length === 0)
+      throw fail('OPTION_INVALID', { option: 'index', problem: `is ${index}, which the cluster does not have` })
     for (const facts of found) {
       const mark = readTuned(facts)
       if (mark === undefined) continue

@@ -152,14 +152,18 @@ export function describeTune(world: () => World): void {
       expect(await restoreSettings({ ...way, index })).toEqual([{ index, settings: restore, runs }])
       expect(await seen(index)).toEqual(before)
       expect(await restoreSettings({ ...way, index })).toEqual([])
-      expect(await failureOf(restoreSettings({ ...way, index: `${index}-no` }))).toMatchObject({ code: 'OPTION_INVALID' })
+      expect(await failureOf(restoreSettings({ ...way, index: `${index}-no` }))).toMatchObject({
+        code: 'OPTION_INVALID',
+      })
     })
 
     test('settings that somebody changes during the load stay', async () => {
       const index = newIndex('tune')
       await make(index)
       const change = async () =>
-        void (await ask(async client => await client.indices.putSettings({ index, settings: { refresh_interval: '9s' } })))
+        void (await ask(
+          async client => await client.indices.putSettings({ index, settings: { refresh_interval: '9s' } }),
+        ))
       await load(index, { source: held(change) })
       expect(await seen(index)).toEqual(['9s', '1', { owner: 'shop' }])
     })

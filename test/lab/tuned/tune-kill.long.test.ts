@@ -34,7 +34,17 @@ test.each(points)('killed %s, the settings come back: %s', async (_, fault, [the
   const surroundings = { cwd: work.path, env: { ...lab.env, SLUICE_STATE_DIR: join(work.path, 'state') } }
   await writeFile(join(work.path, 'all.ndjson'), Array.from({ length: 200 }, (__, n) => `{"n":${n}}\n`).join(''))
   await writeFile(join(work.path, 'next.ndjson'), '{"n":1}\n')
-  const options = ['--index', index, '--batch-docs', '10', '--concurrency', '1', '--preflight-connections', '1', '--json']
+  const options = [
+    '--index',
+    index,
+    '--batch-docs',
+    '10',
+    '--concurrency',
+    '1',
+    '--preflight-connections',
+    '1',
+    '--json',
+  ]
   const { cluster } = lab.line
   await using way = await connect({
     target: { url: cluster.httpUrl, username: cluster.username, password: cluster.password, allowPlaintext: true },
