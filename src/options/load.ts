@@ -102,7 +102,7 @@ export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias
   readonly alias: string
 }
 
-export interface PreparationSection extends Complete<PreparationOptions, 'tune'> {}
+interface PreparationSection extends Complete<PreparationOptions, 'tune'> {}
 
 export interface TableSection {
   /** Each once: `incident`, not `servicenow:incident`. */

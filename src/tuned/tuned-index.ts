@@ -134,6 +134,6 @@ async function read(cluster: Cluster, index: string): Promise<IndexFacts | undef
 /** Shows settings to people: `refresh_interval 5s, number_of_replicas default`. */
 export function showSettings(settings: JsonObject): string {
   return Object.entries(settings)
-    .map(([name, value]) => `${name.replace('index.', '')} ${value === null ? 'default' : String(value)}`)
+    .map(([name, value]) => `${name.replace('index.', '')} ${typeof value === 'string' ? value : 'default'}`)
     .join(', ')
 }

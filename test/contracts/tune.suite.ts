@@ -31,8 +31,7 @@ export function describeTune(world: () => World): void {
     const described = await ask(async client => await client.indices.get({ index, flat_settings: true }))
     const [name = ''] = Object.keys(described)
     const { settings, mappings } = described[name] ?? {}
-    const at = settings as Readonly<Record<string, unknown>> | undefined
-    return [at?.['index.refresh_interval'], at?.['index.number_of_replicas'], mappings?._meta] as const
+    return [settings?.['index.refresh_interval'], settings?.['index.number_of_replicas'], mappings?._meta] as const
   }
   const before = ['7s', '1', { owner: 'shop' }]
   const restore = { 'index.refresh_interval': '7s', 'index.number_of_replicas': '1' }

@@ -3,6 +3,7 @@ import type { Restored } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { loadForCluster } from '../load-options.js'
+import { showSettings } from '../../tuned/tuned-index.js'
 import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
@@ -31,8 +32,8 @@ The next load restores the settings too. A load that is still running continues.
 function show(index: string, all: readonly Restored[]): string {
   if (all.length === 0) return shown`No load has tuned ${index}. Sluice changed nothing.\n`
   const lines = all.map(({ index: name, settings, runs }) => {
-    const named = Object.entries(settings).map(([key, value]) => `${key} ${value === null ? 'default' : String(value)}`)
-    const what = named.length === 0 ? 'It had its settings already' : `Sluice restored ${named.join(', ')}`
+    const isDone = Object.keys(settings).length > 0
+    const what = isDone ? `Sluice restored ${showSettings(settings)}` : 'It had its settings already'
     return shown`${name}: tuned by run ${runs.join(', ') || 'unknown'}. ${what}.\n`
   })
   return lines.join('')

@@ -55,8 +55,8 @@ test.each(points)('killed %s, the settings come back: %s', async (_, fault, [the
   await way.client.indices.create({ index, settings, mappings: { _meta: { owner: 'shop' } } })
   const seen = async () => {
     const { [index]: one } = await way.client.indices.get({ index, flat_settings: true })
-    const of = one?.settings as Readonly<Record<string, unknown>> | undefined
-    return [of?.['index.refresh_interval'], of?.['index.number_of_replicas'], one?.mappings?._meta]
+    const { settings: of, mappings } = one ?? {}
+    return [of?.['index.refresh_interval'], of?.['index.number_of_replicas'], mappings?._meta]
   }
 
   lab.control.plant(fault)
