@@ -97,7 +97,10 @@ export const house: Readonly<Record<string, Part>> = {
   },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
-  tuned: { imports: 'failure flow.ts time text ledger cluster options connect state run', doors: 'tune-index tuned-index untune' },
+  tuned: {
+    imports: 'failure flow.ts time text ledger cluster options connect state run',
+    doors: 'tune-index tuned-index untune',
+  },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
   replay: {
