@@ -155,7 +155,7 @@ describe('an interrupted run', () => {
     expect((await load(path('a.ndjson'))).status).toBe('finished')
   })
 
-  test('is refused with ids from other fields, or made in another way', async () => {
+  test('is refused with ids from other fields, or made in another way', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), lines(300).replaceAll('}', ',"text":"x"}'))
     const byFields = { ids: 'field', idField: 'n,text' } as const
     await interrupted(path('a.ndjson'), 100, byFields)
@@ -249,6 +249,7 @@ describe('a finished run', () => {
     ['a.ndjson.gz', '\n'],
   ])(
     'of which a last line has got its line end continues behind it, also with ids of the cluster: %s, %j',
+    { tags: 'long' },
     async (name, lineEnd) => {
       const packed = (text: string) => (name.endsWith('.gz') ? gzipSync(text) : text)
       const ids = 'cluster'
@@ -315,18 +316,22 @@ describe('a finished run', () => {
 })
 
 describe('a named run', () => {
-  test('with its state, loads another content of the same name, size and first bytes under other ids', async () => {
-    const text = `{"n":0,"fill":"${'x'.repeat(70_000)}"}\n${lines(20)}`
-    const named = { runId: 'nightly' }
-    await writeFile(path('a.ndjson'), text)
-    expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 21 })
-    await writeFile(path('a.ndjson'), text.replace('{"n":20}', '{"n":99}'))
-    expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 21, duplicate: 0 })
-    expect(await load(path('a.ndjson'), named)).toMatchObject({ thisProcess: { read: 0 } })
-    expect(lab.control.count(index)).toBe(42)
-  })
+  test(
+    'with its state, loads another content of the same name, size and first bytes under other ids',
+    { tags: 'long' },
+    async () => {
+      const text = `{"n":0,"fill":"${'x'.repeat(70_000)}"}\n${lines(20)}`
+      const named = { runId: 'nightly' }
+      await writeFile(path('a.ndjson'), text)
+      expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 21 })
+      await writeFile(path('a.ndjson'), text.replace('{"n":20}', '{"n":99}'))
+      expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 21, duplicate: 0 })
+      expect(await load(path('a.ndjson'), named)).toMatchObject({ thisProcess: { read: 0 } })
+      expect(lab.control.count(index)).toBe(42)
+    },
+  )
 
-  test('has the same ids without its state, as long as the input is the same', async () => {
+  test('has the same ids without its state, as long as the input is the same', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), lines(20))
     const named = { runId: 'nightly.2026-11-21' }
     expect(await load(path('a.ndjson'), named)).toMatchObject({ run: named.runId, created: 20 })
@@ -437,7 +442,7 @@ describe('dead letters', () => {
     expect(await readFile(path('dead.ndjson'), 'utf8')).toContain(other)
   })
 
-  test('of another index stay, though its run has the same name, inputs and file', async () => {
+  test('of another index stay, though its run has the same name, inputs and file', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), `${lines(10)}[1]\n${lines(300)}[2]\n${lines(10)}`)
     const named = { runId: 'nightly' }
     const other = `${index}-other`

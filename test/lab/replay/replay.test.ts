@@ -250,7 +250,7 @@ describe('an interrupted replay', () => {
   })
 })
 
-describe('a replay to several indices', () => {
+describe('a replay to several indices', { tags: 'long' }, () => {
   /** Dead letters that are repaired already, so many for each index. */
   async function repaired(counts: Readonly<Record<string, number>>): Promise<void> {
     const lines = Object.entries(counts).flatMap(([name, count], at) =>
@@ -360,20 +360,24 @@ describe('a replay to several indices', () => {
   })
 })
 
-test.each(['index', 'pipeline'])('a dead letter whose %s is half a character stops no others', async name => {
-  const of = (n: number, more = {}) =>
-    JSON.stringify({
-      operation: 'create',
-      index,
-      id: `a${n}`,
-      ...more,
-      origin: { input: 'a', document: n },
-      document: { n },
-    })
-  await writeFile(path('dead.ndjson'), `${of(1)}\n${of(2, { [name]: '\ud800' })}\n${of(3)}\n`)
-  expect(await again()).toMatchObject({ created: 2, rejected: 1 })
-  expect(lettersIn('again.ndjson').map(({ type }) => type)).toEqual(['DEAD_LETTER_BROKEN'])
-})
+test.each(['index', 'pipeline'])(
+  'a dead letter whose %s is half a character stops no others',
+  { tags: 'long' },
+  async name => {
+    const of = (n: number, more = {}) =>
+      JSON.stringify({
+        operation: 'create',
+        index,
+        id: `a${n}`,
+        ...more,
+        origin: { input: 'a', document: n },
+        document: { n },
+      })
+    await writeFile(path('dead.ndjson'), `${of(1)}\n${of(2, { [name]: '\ud800' })}\n${of(3)}\n`)
+    expect(await again()).toMatchObject({ created: 2, rejected: 1 })
+    expect(lettersIn('again.ndjson').map(({ type }) => type)).toEqual(['DEAD_LETTER_BROKEN'])
+  },
+)
 
 describe('before anything is sent', () => {
   test('a file is refused that holds no dead letter, and one without an index where none is told', async () => {

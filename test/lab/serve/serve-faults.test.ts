@@ -48,25 +48,29 @@ test.skipIf(!canMount)(
   },
 )
 
-test('a cluster that keeps silent does not keep it from ending, and what is left is loaded once', async () => {
-  {
-    await using serving = await start({ graceMs: 500 })
-    lab.control.plant({ hold: { stored: true } })
-    expect((await post(lines(20))).status).toBe(202)
-    await expect.poll(() => lab.control.count(index)).toBe(20)
-    expect(await serving.close()).toMatchObject({
-      status: 'interrupted',
-      failure: { code: 'RUN_INTERRUPTED' },
-      accepted: 20,
-      waiting: { documents: 20 },
-    })
-    lab.control.heal()
-  }
-  await using next = await start()
-  await expect.poll(() => next.status().waiting.bytes).toBe(0)
-  expect(await next.close()).toMatchObject({ status: 'finished', read: 20, duplicate: 20, created: 0 })
-  expect(lab.control.count(index)).toBe(20)
-})
+test(
+  'a cluster that keeps silent does not keep it from ending, and what is left is loaded once',
+  { tags: 'long' },
+  async () => {
+    {
+      await using serving = await start({ graceMs: 500 })
+      lab.control.plant({ hold: { stored: true } })
+      expect((await post(lines(20))).status).toBe(202)
+      await expect.poll(() => lab.control.count(index)).toBe(20)
+      expect(await serving.close()).toMatchObject({
+        status: 'interrupted',
+        failure: { code: 'RUN_INTERRUPTED' },
+        accepted: 20,
+        waiting: { documents: 20 },
+      })
+      lab.control.heal()
+    }
+    await using next = await start()
+    await expect.poll(() => next.status().waiting.bytes).toBe(0)
+    expect(await next.close()).toMatchObject({ status: 'finished', read: 20, duplicate: 20, created: 0 })
+    expect(lab.control.count(index)).toBe(20)
+  },
+)
 
 test('other options than those that a part was begun with do not keep it from being loaded once', async () => {
   {
@@ -92,6 +96,7 @@ test('other options than those that a part was begun with do not keep it from be
 
 test.each(['', 'nonsense', 'null', '[]', '{"cluster":7,"index":["x"]}', '{"index":"x"}'])(
   'what waits for another index is left alone, although the file that names it holds %j',
+  { tags: 'long' },
   async text => {
     const other = path('state/serve/other')
     await mkdir(join(other, 'segments'), { recursive: true })

@@ -183,7 +183,7 @@ describe('a run that reads its stdin by way of the disk', () => {
       },
     )
 
-  test('loads what is new also behind what lacks its end', async () => {
+  test('loads what is new also behind what lacks its end', { tags: 'long' }, async () => {
     await interrupted(`${lines(300)}{"n":`, 60)
     const { code, receipt } = await stopped(load(bytes(lines(40, 1000))))
     expect({ code, read: receipt.read, unsent: receipt.unsent }).toEqual({
@@ -195,17 +195,21 @@ describe('a run that reads its stdin by way of the disk', () => {
     expect(await spools()).toEqual([])
   })
 
-  test('says once more that the end was never seen where it was interrupted before it could', async () => {
-    await interrupted(lines(300), 60)
-    // All of the old is loaded when this one is interrupted in the new.
-    const again = await interrupted(lines(200, 1000), 300)
-    expect(again.spool).toBeDefined()
-    const { code, receipt } = await stopped(load(nothing()))
-    expect({ code, read: receipt.read }).toEqual({ code: 'RUN_INTERRUPTED', read: 500 })
-    expect(lab.control.count(index)).toBe(500)
-  })
+  test(
+    'says once more that the end was never seen where it was interrupted before it could',
+    { tags: 'long' },
+    async () => {
+      await interrupted(lines(300), 60)
+      // All of the old is loaded when this one is interrupted in the new.
+      const again = await interrupted(lines(200, 1000), 300)
+      expect(again.spool).toBeDefined()
+      const { code, receipt } = await stopped(load(nothing()))
+      expect({ code, read: receipt.read }).toEqual({ code: 'RUN_INTERRUPTED', read: 500 })
+      expect(lab.control.count(index)).toBe(500)
+    },
+  )
 
-  test('goes on within compressed data and within a JSON document', async () => {
+  test('goes on within compressed data and within a JSON document', { tags: 'long' }, async () => {
     const array = JSON.stringify(Array.from({ length: 500 }, (_, n) => ({ n })))
     for (const content of [gzipSync(lines(500)), Buffer.from(array), gzipSync(array)]) {
       otherIndex()
@@ -217,7 +221,7 @@ describe('a run that reads its stdin by way of the disk', () => {
     }
   })
 
-  test('may have files beside it', async () => {
+  test('may have files beside it', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), lines(100))
     const source = [path('a.ndjson'), '-']
     await outage(lines(300, 1000), '', { source })
@@ -231,7 +235,7 @@ describe('a run that reads its stdin by way of the disk', () => {
     expect(lab.control.count(index)).toBe(405)
   })
 
-  test('doubles nothing under a name of its own, with its state or without', async () => {
+  test('doubles nothing under a name of its own, with its state or without', { tags: 'long' }, async () => {
     await outage(lines(300), '', named)
     expect(await load(bytes(lines(310)), named)).toMatchObject({ status: 'finished', read: 610 })
     expect(lab.control.count(index)).toBe(310)
@@ -293,7 +297,7 @@ describe('what is spooled', () => {
   })
 })
 
-describe('the limit of what is spooled', () => {
+describe('the limit of what is spooled', { tags: 'long' }, () => {
   const line = (n: number) => `{"n":${n},"text":"${'x'.repeat(1000)}"}\n`
   const many = (count: number) => Array.from({ length: count }, (_, n) => line(n)).join('')
   const limit = 1_000_000

@@ -119,7 +119,7 @@ describe('undo', () => {
     expect(lab.control.source(world.index, `${token}-2`)?.toString()).toBe('{"n":200}')
   })
 
-  test('cut off in the middle, it is called again', async () => {
+  test('cut off in the middle, it is called again', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(20_000))
     const { run } = await world.load('a.ndjson', { batchDocs: 5000 })
@@ -133,7 +133,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('a lost answer and busy items change nothing of the account', async () => {
+  test('a lost answer and busy items change nothing of the account', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(500))
     const { run } = await world.load('a.ndjson')
@@ -145,7 +145,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('what the cluster refuses to delete is told, and the run is kept', async () => {
+  test('what the cluster refuses to delete is told, and the run is kept', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50))
     const { run } = await world.load('a.ndjson')
@@ -180,7 +180,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(1)
   })
 
-  test('leaves what an earlier run loaded of the same file', async () => {
+  test('leaves what an earlier run loaded of the same file', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50).trimEnd())
     await world.load('a.ndjson')
@@ -227,7 +227,7 @@ describe('undo', () => {
     expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 300 })
   })
 
-  test('keeps loads and others that would undo or forget the run away while it deletes', async () => {
+  test('keeps loads and others that would undo or forget the run away while it deletes', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(300))
     const { run } = await world.load('a.ndjson')
@@ -251,7 +251,7 @@ describe('undo', () => {
     expect(await world.load('a.ndjson')).toMatchObject({ created: 300 })
   })
 
-  test('two loads and two undos at once: one has its turn, and none leaves half a load', async () => {
+  test('two loads and two undos at once: one has its turn, and none leaves half a load', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(60))
     const random = seeded(17)
