@@ -2,7 +2,7 @@ import { ActionBatcher, type IdCounts } from '../bulk/action-batcher.js'
 import type { Batch } from '../flow.js'
 import { needsCluster } from '../connect/open-target.js'
 import { isDump } from '../format/dump-formats.js'
-import type { Load } from '../options/load.js'
+import type { DocumentSection, InputSection } from '../options/load.js'
 import type { BodyFramer, Feature } from '../run/hooks.js'
 
 declare module '../ledger/receipt.js' {
@@ -12,8 +12,13 @@ declare module '../ledger/receipt.js' {
   }
 }
 
+interface Sections {
+  readonly documents: DocumentSection
+  readonly inputs: Pick<InputSection, 'format'>
+}
+
 /** Frames documents of dumps, which carry their own ids, beside those of other inputs. */
-export function loadDumps({ documents, inputs: { format } }: Pick<Load, 'documents' | 'inputs'>): Feature {
+export function loadDumps({ documents, inputs: { format } }: Sections): Feature {
   const { op, ids, routingField, indexPattern } = documents
   return () => {
     // Other ids, routing and indices are made from fields, and the line of a dump has both already.
