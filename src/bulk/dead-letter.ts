@@ -44,7 +44,7 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   const recorded = recordedIn(name => valueOf(fields.get(name)))
   if (typeof recorded === 'string') return broken(recorded)
   const content = contentIn(fields)
-  if (content === undefined) return broken('it has neither document nor line nor base64')
+  if (content === undefined) return broken('it has no document, line or base64')
   // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
   return { ...recorded, content }

@@ -74,7 +74,7 @@ export function staticRules(
   const rules = addresses.map((address, at) => {
     const block = parseSource(address)
     if ('problem' in block) throw invalid(origin, `'${address}' ${block.problem}`)
-    if (address.includes('/')) throw invalid(origin, `'${address}' is a block. Pass two single addresses`)
+    if (address.includes('/')) throw invalid(origin, `'${address}' is an address range. Pass two single addresses`)
     const use = reservedFor(block)
     if (use !== undefined && !(use === 'loopback' && isLocal)) {
       warnings.push(

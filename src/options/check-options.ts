@@ -117,7 +117,7 @@ export function checkTableFormat(
   const { format, pick, columns, skipHeader, delimiter, quote } = given
   const set = ofCsv.find(name => given[name] !== undefined && given[name] !== false)
   if (set !== undefined && (format === 'ndjson' || format === 'json'))
-    throw invalid(said(set), `is for CSV, but the format is ${format}`)
+    throw invalid(said(set), `works only with CSV, but the format is ${format}`)
   if (pick !== undefined && (format === 'ndjson' || format === 'csv' || format === 'tsv'))
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
   if (skipHeader === true && columns === undefined)
@@ -169,7 +169,7 @@ export function checkDocuments(
   if (swapAlias !== undefined)
     throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
   if (pipeline !== undefined)
-    throw invalid(said('pipeline'), `runs only for whole documents, but ${said('op')} is '${op}'`)
+    throw invalid(said('pipeline'), `processes only whole documents, so it does not work with ${said('op')} '${op}'`)
 }
 
 function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
@@ -191,11 +191,11 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
     throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
   const problem = `but the documents of the format '${format}' have their own`
   if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
-  if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing`)
+  if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing values`)
   if (typeof index === 'string' && isPattern(index))
     throw invalid(
       said('index'),
-      `has a field in it, which documents of the format '${format}' cannot decide. Name one index`,
+      `contains a field, but all documents of the format '${format}' go to one index. Name that index`,
     )
   if (pick !== undefined)
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)

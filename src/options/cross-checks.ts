@@ -157,7 +157,7 @@ function settleCredentials(check: Check): void {
 
 function requireTogether(check: Check, name: OptionName, others: readonly OptionName[]): void {
   if (check.values[name] === undefined || others.some(other => check.values[other] !== undefined)) return
-  throw invalid(said(check, name), `needs ${others.map(other => said(check, other)).join(' or ')} beside it`)
+  throw invalid(said(check, name), `also needs ${others.map(other => said(check, other)).join(' or ')}`)
 }
 
 const ranks: Record<Layer, number> = { flag: 3, environment: 2, file: 1, default: 0 }

@@ -176,7 +176,7 @@ export const table = {
   encoding: csv(kinds.choice(...encodings), 'encoding of the file. Default: Sluice detects it'),
   inferTypes: csv(
     kinds.toggle(),
-    'write numbers, true and false as such if no digit is lost. Default: every cell is text',
+    'convert cells to numbers and booleans if no digit is lost. Default: every cell is text',
   ),
   types: csv(csvKinds.columnTypes(), 'types of columns, as in Elasticsearch. A cell that does not fit rejects its row'),
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),

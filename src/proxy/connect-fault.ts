@@ -42,7 +42,7 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
       }
       return failure('PROXY_UNREACHABLE', {
         proxy: proxyOf(way),
-        problem: `${problem}. A port that does not speak TLS also does this`,
+        problem: `${problem}. A port without TLS behaves like this too`,
       })
     case 'proxy-connect':
     case 'proxy-handshake':

@@ -78,7 +78,8 @@ export function closedFault(way: RouteTarget, phase: Phase, delivery: 'none' | '
 
 function whoBroke(way: RouteTarget, broken: Broken): string {
   if (!broken.forward) return 'the connection broke'
-  const tlsHint = broken.silent && way.proxy?.scheme === 'http' ? ' (a port that expects TLS also does this)' : ''
+  const tlsHint =
+    broken.silent && way.proxy?.scheme === 'http' ? ' (a port that expects TLS behaves like this too)' : ''
   return `the proxy ${proxyOf(way)} broke the connection${tlsHint}`
 }
 

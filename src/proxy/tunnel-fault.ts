@@ -23,7 +23,7 @@ export function connectRefusedFault(
 export function proxyClosedFault(way: RouteTarget, after: string, cause?: unknown): RouteError {
   const code = cause === undefined ? 'PROXY_CLOSED' : errorCodeOf(cause)
   const tlsHint = way.proxy?.scheme === 'http' || way.proxy?.scheme === 'socks5'
-  const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS also does this' : ''}`
+  const problem = `it closed the connection ${after}${tlsHint ? '. A port that expects TLS behaves like this too' : ''}`
   return new RouteError({
     code,
     phase: 'proxy-handshake',

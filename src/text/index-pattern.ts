@@ -26,7 +26,7 @@ export function readPattern(text: string): IndexPattern | { readonly problem: st
   const parts: (string | Placeholder)[] = []
   for (const [at, piece] of pieces.entries()) {
     if (at % 2 === 0) {
-      if (isPattern(piece)) return { problem: 'has a brace without its other one. A field is written as in {branch}' }
+      if (isPattern(piece)) return { problem: 'has an unmatched brace. Write a field as in {branch}' }
       if (piece !== '') parts.push(piece)
       continue
     }

@@ -15,7 +15,9 @@ export function readDateFormat(text: string): DateFormat | { readonly problem: s
   const isOfWeeks = parts.includes('ww') || parts.includes('xxxx')
   const wrong = parts.find(part => !TOKENS.test(part) && !BETWEEN.test(part))
   if (wrong !== undefined || !parts.some(part => TOKENS.test(part)))
-    return { problem: `'${text}' is not made of yyyy, MM, dd and HH, or of xxxx and ww, with . _ or - between them` }
+    return {
+      problem: `'${text}' is not a date format. Use yyyy, MM, dd and HH, or xxxx and ww, with . _ or - between them`,
+    }
   if (isOfWeeks && ['yyyy', 'MM', 'dd'].some(part => parts.includes(part)))
     return { problem: `'${text}' mixes weeks and days. The year of a week is xxxx, as in xxxx.ww` }
   return { parts }

@@ -59,8 +59,8 @@ export const indexEntries = {
     message: 'the documents name more than {limit} indices: the next one is {index}, and --max-indices allows {limit}',
     observed: 'Thousands of small indices, and then "this cluster currently has maximum normal shards open".',
     causes: [
-      'The field in --index has many different values, for example a name of a user or a time with hours.',
-      'The input covers more days or branches than one load may fill.',
+      'The field in --index has many different values, for example user names, or dates with hours.',
+      'The input has more days, or more values of the field, than --max-indices allows.',
     ],
     fixes: [
       'Choose a field with fewer values, or a coarser date format such as yyyy.MM. Sluice has sent nothing to the next index.',

@@ -64,7 +64,7 @@ export const inputEntries = {
       'The disk was full.',
     ],
     fixes: [
-      'If the run had --run-id or --ids field, pipe all of stdin to the same command again. Sluice stores no document twice.',
+      'If the run had --run-id, --ids field or --ids hash, pipe all of stdin to the same command again. Sluice stores no document twice.',
       'Otherwise load only the missing part. The receipt shows how many documents Sluice read.',
       'The rest of compressed data or of a JSON array is not valid input on its own. Run `sluice undo RUN`, then pipe all of stdin again.',
     ],

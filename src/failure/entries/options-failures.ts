@@ -59,7 +59,7 @@ export const optionsEntries = {
     ],
     fixes: [
       {
-        fix: 'To load the file again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
+        fix: 'To load the file again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field` or `--ids hash`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
         if: /^run .* loaded /,
       },
       {

@@ -26,7 +26,7 @@ export const runEntries = {
       },
       ...inputEntries.INPUT_UNENDED.fixes.map(fix => ({ fix, if: /stdin never ended/ })),
       {
-        fix: 'Run the same command again. It starts from the beginning. With the same --run-id or with --ids field, Sluice stores no document twice.',
+        fix: 'Run the same command again. It starts from the beginning. With the same --run-id or with --ids field or --ids hash, Sluice stores no document twice.',
         if: /keeps no position/,
       },
       { fix: 'A load of files, or of spooled stdin (--spool), continues where it stopped.', if: /keeps no position/ },
@@ -37,8 +37,7 @@ export const runEntries = {
     exit: 5,
     retry: 'later',
     title: 'The index was deleted while Sluice loaded into it',
-    message:
-      '{index} is no longer the index that run {run} stored its first documents in (--ids {ids}). These documents are lost',
+    message: '{index} was replaced during run {run} (--ids {ids}). The documents that the run stored before are lost',
     observed:
       'Exit code 0 and a count of all documents. The index holds only the documents that came after somebody deleted it.',
     causes: ['Somebody deleted the index, and the next bulk request made a new one of the same name.'],
@@ -121,7 +120,7 @@ export const runEntries = {
       'A scheduled run takes longer than its interval, or a person started one by hand.',
       'Two commands name the same file, for example with globs that overlap.',
       { cause: '`sluice undo` is undoing the run.', if: /being undone|undo/ },
-      'A run was killed on another machine or in another container. Sluice cannot see from here whether it still exists.',
+      'A run was killed on another machine or in a container whose processes Sluice cannot see.',
     ],
     fixes: [
       'Wait until that run has ended. Then run the same command again.',
@@ -199,7 +198,7 @@ export const runEntries = {
         fix: 'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again. It continues.',
         if: /^(?!.*(must be only yours|everybody may write))/s,
       },
-      'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id or --ids field.',
+      'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id, --ids field or --ids hash.',
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'the file system is read-only' },
   },

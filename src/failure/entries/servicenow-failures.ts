@@ -207,7 +207,7 @@ export const servicenowEntries = {
     exit: 4,
     retry: 'later',
     title: 'ServiceNow limits the request rate',
-    message: 'the ServiceNow instance {instance} answers 429 for longer than Sluice may wait: {observed}',
+    message: 'the ServiceNow instance {instance} still answers 429 after the time that Sluice may wait: {observed}',
     observed:
       'Status 429. A rate rule sends Retry-After (up to an hour) and X-RateLimit-Limit, -Reset and -Rule. A full queue sends none of them.',
     causes: [

@@ -69,7 +69,7 @@ class Pairs {
     } else if (action?.isKnown !== true || open.operation === 'update') this.#add(open, object)
     else {
       // Sluice never stores an action line as a document.
-      this.#refuse(`${at(line)}an action line stands where the document of the action before it belongs`)
+      this.#refuse(`${at(line)}the previous action has no document, because another action line follows it`)
       this.#begin(action, object)
     }
   }

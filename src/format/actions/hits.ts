@@ -73,7 +73,7 @@ class Hits {
     const routing = this.#value(bytes, ROUTING) ?? this.#value(bytes, PLAIN_ROUTING)
     const problem = addressProblem('_id', id) ?? addressProblem('_routing', routing)
     if (problem !== undefined) return problem
-    if (this.#hasParent(bytes, routing)) return 'its _parent stands for a routing value, which it does not show'
+    if (this.#hasParent(bytes, routing)) return 'it has _parent but no routing value'
     this.#writer.add(undefined, id, routing, document)
     return undefined
   }

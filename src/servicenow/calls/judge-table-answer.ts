@@ -70,7 +70,7 @@ function problemInside(value: unknown, text: string): string | undefined {
   }
   const { result } = value
   const isBroken = Array.isArray(result) ? !result.every(isObject) : 'result' in value && !isObject(result)
-  return isBroken ? 'its list of rows contains other values' : undefined
+  return isBroken ? 'its list of rows contains values that are not rows' : undefined
 }
 
 /** Characters at either end of an answer that may be the application's envelope. */

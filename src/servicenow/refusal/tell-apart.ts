@@ -117,7 +117,7 @@ function tellAddress(line: InstanceHttp, refused: Failure, seen: AnswersSeen): F
 /** The instance has just issued this token, so a refusal is about the address. */
 function tellToken(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Failure | undefined {
   if (seen.known > 0) return partly(line, seen.known, seen)
-  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 for a token that it gave before')
+  return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 for a token that it issued')
 }
 
 async function tellBasic(

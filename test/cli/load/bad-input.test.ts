@@ -136,7 +136,7 @@ describe('inputs', () => {
     [['--columns', 'a,,b'], 'has a column without a name'],
     [['--skip-header'], '--skip-header: needs --columns'],
     [['--quote', ',', '--delimiter', ','], '--quote: is also --delimiter'],
-    [['--format', 'json', '--delimiter', ','], '--delimiter: is for CSV, but the format is json'],
+    [['--format', 'json', '--delimiter', ','], '--delimiter: works only with CSV, but the format is json'],
     [['--format', 'csv', '--pick', 'a'], 'the format is csv'],
   ])('options for CSV that cannot be: %j', async (args, problem) => {
     const { code, stderr } = await ingest(['orders.csv', ...args], { 'orders.csv': 'a\n1\n' })

@@ -289,7 +289,7 @@ describe('a line that is no dead letter', () => {
         'its operation is not one of create, index, update, upsert, delete',
         'its id is not a string',
         'it has no origin with an input and the number of a document',
-        'it has neither document nor line nor base64',
+        'it has no document, line or base64',
         'it does not name its index',
       ].map(problem => `not a dead letter: ${problem}`),
     )

@@ -116,7 +116,7 @@ describe('the rules for the static addresses', () => {
       "STATIC_IPS: 'proxy.example.com' is a name. IP filters accept addresses, not DNS names",
     ],
     [['52.1.2.3', '2001:db8::1'], "STATIC_IPS: '2001:db8::1' is an IPv6 address. IP filters accept only IPv4"],
-    [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is a block. Pass two single addresses"],
+    [['52.1.2.3/31', '52.1.2.4'], "STATIC_IPS: '52.1.2.3/31' is an address range. Pass two single addresses"],
     [['52.1.2.3', '52.1.2.3'], 'STATIC_IPS: does not contain the two addresses in the dashboard of your proxy'],
     [[], 'STATIC_IPS: does not contain the two addresses in the dashboard of your proxy'],
   ])('are refused for %j', (addresses, message) => {

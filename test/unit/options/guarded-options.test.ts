@@ -12,7 +12,7 @@ describe('options of a guarded load', () => {
     [{ index: 'a', swapAlias: 'b' }, 'OPTION_INVALID', '--index: cannot be combined with --swap-alias'],
     [{ indexBody: '{}' }, 'OPTION_INVALID', '--index-body: needs --swap-alias'],
     [{ checkQuery: '{}', index: 'a' }, 'OPTION_INVALID', '--check-query: needs --swap-alias'],
-    [{ checkHits: '2', swapAlias: 'b' }, 'OPTION_INVALID', '--check-hits: needs --check-query beside it'],
+    [{ checkHits: '2', swapAlias: 'b' }, 'OPTION_INVALID', '--check-hits: also needs --check-query'],
     [{ swapAlias: 'B' }, 'INDEX_NAME_INVALID', 'the index name "B" has upper-case letters. Write b'],
   ]
   test.each(rows)('%j', (flags, code, message) => {

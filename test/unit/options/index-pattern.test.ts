@@ -18,7 +18,7 @@ async function problemOf(work: Promise<unknown>): Promise<string> {
 test.each([
   ['swapAlias', { swapAlias: pattern }, 'is a pattern'],
   ['deletions', { index: pattern, source: 'servicenow:incident', deletions: 'reconcile' }, 'needs one index'],
-  ['format', { index: pattern, format: 'elasticdump' }, 'has a field in it'],
+  ['format', { index: pattern, format: 'elasticdump' }, 'contains a field'],
   ['maxIndices', { index: pattern, maxIndices: 0 }, 'maxIndices'],
   ['a date format', { index: 'logs-{a:YYYY}' }, 'date format'],
   ['a brace', { index: 'logs-{a' }, 'brace'],

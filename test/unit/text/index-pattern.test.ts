@@ -18,9 +18,9 @@ describe('the pattern of an index', () => {
   })
 
   test.each([
-    ['logs-{a', 'a brace without its other one'],
-    ['logs-a}', 'a brace without its other one'],
-    ['logs-{{a}}', 'a brace without its other one'],
+    ['logs-{a', 'has an unmatched brace'],
+    ['logs-a}', 'has an unmatched brace'],
+    ['logs-{{a}}', 'has an unmatched brace'],
     ['logs-{}', 'names no field'],
     ['logs-{:yyyy}', 'names no field'],
     ['logs-{a:}', 'a date format that Sluice does not know'],

@@ -61,7 +61,7 @@ describe('a _bulk file', () => {
   test.each(steps)('never takes an action line for a document (in chunks of %d bytes)', async step => {
     const text =
       '{"index":{"_id":"1"}}\n{"index":{"_id":"2"}}\n{"n":2}\n{"create":{"_id":"3"}}\n{"delete":{"_id":"4"}}\n'
-    const missing = 'an action line stands where the document of the action before it belongs'
+    const missing = 'the previous action has no document, because another action line follows it'
     expect((await readDump(text, 'bulk', step)).lines).toEqual([
       { refused: `line 2: ${missing}`, line: '{"index":{"_id":"1"}}' },
       { operation: 'index', address: { _id: '2' }, document: '{"n":2}' },

@@ -51,7 +51,7 @@ describe('an elasticdump file', () => {
         'its _id is neither a string nor a number',
         'its _id is empty',
         'its _id has more than 512 bytes',
-        'its _parent stands for a routing value, which it does not show',
+        'it has _parent but no routing value',
         '{}',
       ])
       expect(lines.slice(0, -1).map(({ line }) => line)).toEqual(dump.slice(0, -1))
