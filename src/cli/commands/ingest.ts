@@ -26,7 +26,7 @@ export function defineIngest(command: Command, terminal: Terminal, done: (code: 
   addOptions(
     command.argument(
       '[source...]',
-      'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON, JSON, CSV, dumps, also compressed',
+      'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON, JSON, CSV or dumps',
     ),
     'ingest',
   )
