@@ -107,6 +107,8 @@ export interface StoredFile {
    * Returns the checksum of the first `ends[i]` stored bytes, for ascending ends. Undefined if the file is shorter, or cannot be read.
    */
   sums(ends: readonly number[]): Promise<readonly (string | undefined)[]>
+  /** Reads the stored bytes of [from, to). Throws SluiceError INPUT_UNREADABLE, also if the file has changed since it was opened. */
+  part(from: number, to: number): Promise<Buffer>
 }
 
 /** A file as the system describes it. A file with the same four values is unchanged. */
@@ -157,10 +159,23 @@ export interface Lines {
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
   readonly document?: number
   readonly line?: number
+  /** Only of an archive: returns its first file, once. */
+  members?(): Member | undefined
   /** What looking at the input showed, if it decides how the input is read. */
   readonly found?: string
   /** Chunks may end within a line. Each is valid until the caller asks for the next one. */
   readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** A file in an archive, by the lines that it has among those of the archive. */
+export interface Member {
+  readonly name: string
+  /** Number of its first line. */
+  readonly line: number
+  /** Whether its lines stand in it as they are. Otherwise its format made them. */
+  readonly isLines: boolean
+  /** The file behind it, once that has begun. */
+  next?: Member
 }
 
 /** The position of a document in its input. */
@@ -168,9 +183,13 @@ export interface Origin {
   readonly input: string
   /** Number of the document in its input, from 1. Blank lines do not count. Sluice's own ids end with this number. */
   readonly document: number
-  /** Line number from 1, only for NDJSON. */
+  /** Name of its file in the input, if that is an archive. */
+  readonly member?: string
+  /** Number of the document in that file, from 1, if it is no NDJSON. Rejected and blank rows count. */
+  readonly element?: number
+  /** Line number from 1 in its file, only for NDJSON. */
   readonly line?: number
-  /** Offset of the first byte in the (decompressed) input, only for NDJSON. */
+  /** Offset of the first byte in the (decompressed) input, only for NDJSON outside of archives. */
   readonly offset?: number
 }
 
@@ -182,6 +201,8 @@ export interface Span {
   readonly document: number
   readonly line: number
   readonly from: number
+  /** The file of an archive that holds the first document. */
+  readonly member?: Member | undefined
   /** Documents in the span. */
   docs: number
 }

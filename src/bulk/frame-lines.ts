@@ -25,7 +25,7 @@ export interface Framer {
 export async function* frameLines(input: Input, lines: Lines, framer: Framer): AsyncGenerator<Batch> {
   const { maxLineBytes, headBytes, batchMs: lateMs, clock } = framer
   const { kind, document = 1, line = 1 } = lines
-  const at: Position = { input, kind, document, line, offset: lines.at }
+  const at: Position = { input, kind, document, line, offset: lines.at, member: lines.members?.() }
   let long: LongLine | undefined
   /** The first bytes of a long line, and its position. */
   let head = Buffer.alloc(0)

@@ -1,11 +1,12 @@
 /** Judges one line in plain JavaScript. The kernel must agree with it, and leaves difficult lines to it. */
 import { isUtf8 } from 'node:buffer'
 import { failure } from '../failure/failure.js'
-import type { Origin, Refused } from '../flow.js'
+import type { Member, Origin, Refused } from '../flow.js'
 import { isWhiteSpace } from '../text/bytes.js'
 import { refusedLineIn } from '../text/refused-line.js'
 import { type ActionProblem, type ActionTemplate, actionLine } from './action-line.js'
 import { NO_FAULT, SOMEWHERE, jsonFault } from '../text/json-fault.js'
+import { placeInMember } from './members.js'
 import type { Position } from './open-batch.js'
 
 /** Why a line is not sent. Shared by all lines with the same problem. */
@@ -80,8 +81,8 @@ function notJson(problem: string): Why {
   return why
 }
 
-export function originOf({ input, kind, document, line, offset }: Position): Origin {
-  return originIn(input.name, kind, document, line, offset)
+export function originOf({ input, kind, document, line, offset, member }: Position): Origin {
+  return originIn(input.name, kind, document, line, offset, member)
 }
 
 /** Returns the origin of a document in the input of that name. */
@@ -91,8 +92,9 @@ export function originIn(
   document: number,
   line: number,
   offset: number,
+  member?: Member,
 ): Origin {
-  return kind === 'lines' ? { input, document, line, offset } : { input, document }
+  return kind === 'lines' ? { input, document, line, offset } : { input, document, ...placeInMember(member, line) }
 }
 
 const BRACE = 0x7b

@@ -1,7 +1,8 @@
-import type { Batch, Input, Lines, Mark, Origin, Rejected, Span } from '../flow.js'
+import type { Batch, Input, Lines, Mark, Member, Origin, Rejected, Span } from '../flow.js'
 import type { BatchOperation } from '../operation.js'
 import { LINE_FEED, endWithoutSpace } from '../text/bytes.js'
 import type { Around } from './action-line.js'
+import { enterMember, placeInMember } from './members.js'
 import type { Slot, SlotPool } from './slots.js'
 
 /** How far an input has been read: number, line and offset of what comes next. */
@@ -11,6 +12,8 @@ export interface Position {
   document: number
   line: number
   offset: number
+  /** The file of an archive that holds the line, or one before it. */
+  member?: Member | undefined
   /** Start of a last line without a line end. */
   tail?: { readonly document: number; readonly line: number; readonly offset: number }
 }
@@ -80,7 +83,7 @@ export class OpenBatch<R extends Rejected = Rejected> {
     if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += docs
     else {
       const { input, kind, document, line, offset } = at
-      this.#spans.push({ input, kind, document, line, from: offset, docs })
+      this.#spans.push({ input, kind, document, line, from: offset, member: enterMember(at), docs })
     }
     this.#next = { input: at.input, offset: at.offset + lineBytes }
   }
@@ -167,7 +170,8 @@ function origins(
     if (span === undefined || ordinal >= documents) throw new RangeError(`no document ${ordinal} in this body`)
     const before = firsts[at] ?? 0
     const document = span.document + ordinal - before
-    if (span.kind !== 'lines') return { input: span.input.name, document }
+    if (span.kind !== 'lines')
+      return { input: span.input.name, document, ...placeInMember(span.member, span.line + ordinal - before) }
     const offset = span.from + (ends[ordinal] ?? 0) - (ends[before] ?? 0)
     return { input: span.input.name, document, line: span.line + ordinal - before, offset }
   }

@@ -1,8 +1,9 @@
-import type { Origin, Refused, Rejected } from '../flow.js'
+import type { Member, Origin, Refused, Rejected } from '../flow.js'
 import type { Operation } from '../operation.js'
 import { type ActionTemplate, ownIdStart } from './action-line.js'
 import { type Why, originIn } from './judge-line.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
+import { enterMember } from './members.js'
 import type { Position } from './open-batch.js'
 
 const BLOCK_BYTES = 64 << 10
@@ -14,6 +15,8 @@ interface Stretch {
   readonly template: ActionTemplate
   readonly kind: Position['kind']
   readonly name: string
+  /** The file of an archive that holds the first line. */
+  readonly member: Member | undefined
   /** What Sluice's own ids begin with. */
   readonly idStart: string | undefined
 }
@@ -60,6 +63,7 @@ export class RefusedLines implements Rejected {
         template,
         kind,
         name: input.name,
+        member: enterMember(at),
         idStart: ownIdStart(template),
       })
     let block = this.#blocks.at(-1)?.bytes
@@ -75,9 +79,9 @@ export class RefusedLines implements Rejected {
   }
 
   originOf(number: number): Origin {
-    const { name, kind } = this.#stretches.findLast(({ first }) => first <= number) as Stretch
+    const { name, kind, member } = this.#stretches.findLast(({ first }) => first <= number) as Stretch
     const [document = 0, line = 0, offset = 0] = this.#numbers.slice(number * COLUMNS, number * COLUMNS + 3)
-    return originIn(name, kind, document, line, offset)
+    return originIn(name, kind, document, line, offset, member)
   }
 
   /** Makes nothing for each line that lines of one stretch can share: there may be millions. */
@@ -97,8 +101,8 @@ export class RefusedLines implements Rejected {
       const document = numbers[at] as number
       const end = numbers[at + 3] as number
       const { status, type, reason } = whys[number] as Why
-      const { name, kind, idStart } = stretch
-      const origin = originIn(name, kind, document, numbers[at + 1] as number, numbers[at + 2] as number)
+      const { name, kind, member, idStart } = stretch
+      const origin = originIn(name, kind, document, numbers[at + 1] as number, numbers[at + 2] as number, member)
       const bytes = block.bytes.subarray(start, end)
       start = end
       if (idStart === undefined) yield { document: bytes, operation, status, type, reason, origin, attempts: 0 }

@@ -1,4 +1,4 @@
-import { createBrotliDecompress, createGunzip } from 'node:zlib'
+import { createBrotliDecompress, createGunzip, createInflateRaw } from 'node:zlib'
 import { type Engine, OUTPUT_BYTES, slices, watch } from './engine.js'
 import { corrupt, explained, type StreamPlace } from './fault.js'
 
@@ -14,6 +14,14 @@ export function gunzip(compressed: AsyncIterable<Uint8Array>, input: string): As
 export function unbrotli(compressed: AsyncIterable<Uint8Array>, input: string): AsyncGenerator<Uint8Array> {
   const place = { input, encoding: 'brotli', bytes: 0 }
   return inflate(createBrotliDecompress(options), compressed, place, () => {
+    throw corrupt(place, 'other data behind its end')
+  })
+}
+
+/** Decodes deflate data without a header, as ZIP archives hold it. */
+export function inflateRaw(compressed: AsyncIterable<Uint8Array>, input: string): AsyncGenerator<Uint8Array> {
+  const place = { input, encoding: 'deflate', bytes: 0 }
+  return inflate(createInflateRaw(options), compressed, place, () => {
     throw corrupt(place, 'other data behind its end')
   })
 }

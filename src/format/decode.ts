@@ -3,9 +3,10 @@ import type { Lines, Source } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { CsvOptions } from './csv/csv-lines.js'
 import { type DumpFormat, isDump } from './dump-formats.js'
+import { archiveKind } from './archive/archive-kind.js'
 import { isCsv } from './is-csv.js'
 import { lookAlike } from './look-alike.js'
-import { Look, readOpening } from './opening.js'
+import { Look, type Opening, readOpening } from './opening.js'
 
 /**
  * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
@@ -23,6 +24,8 @@ export interface DecodeOptions {
   readonly csv?: CsvOptions | undefined
   /** Whether `auto` may find a format whose documents carry their own ids. Default true. */
   readonly takesDumps?: boolean | undefined
+  /** Whether the input is a file in an archive. Default false. */
+  readonly isMember?: boolean | undefined
 }
 
 /**
@@ -34,12 +37,19 @@ export interface DecodeOptions {
  * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
  * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
  */
-export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, options: DecodeOptions): Promise<Lines> {
+export async function decode(
+  source: Source,
+  bytes: AsyncIterable<Uint8Array>,
+  options: DecodeOptions,
+  note: (name: string, found: string) => void = () => {},
+): Promise<Lines> {
   const { format, pick, csv, takesDumps = true } = options
   // Items of an iterable are lines already, and only `auto` judges an input by what it holds.
   const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
   const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
   const { at, look, isWhole, encoding } = opening
+  const archive = source.name === '(iterable)' ? undefined : archiveKind(opening.head)
+  if (archive !== undefined) return await ofArchive(source, archive, opening, options, note)
   const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
   const isTable = format === 'csv' || format === 'tsv' || (isOpen && isCsv(source.name, opening, alike))
   if (isTable && encoding !== 'UTF-32') {
@@ -70,6 +80,28 @@ export async function decode(source: Source, bytes: AsyncIterable<Uint8Array>, o
   // NDJSON needs neither parser nor cutter.
   const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
+}
+
+async function ofArchive(
+  source: Source,
+  kind: 'zip' | 'tar',
+  opening: Opening,
+  options: DecodeOptions,
+  note: (name: string, found: string) => void,
+): Promise<Lines> {
+  if (options.isMember === true) {
+    await opening.close()
+    const observed = 'Sluice does not unpack an archive in an archive'
+    throw fail('INPUT_NOT_JSON', {
+      input: source.name,
+      kind: kind === 'zip' ? 'a ZIP archive' : 'a tar archive',
+      observed,
+    })
+  }
+  const { openArchive } = await import('./archive/open-archive.js')
+  const decodeFile = async (name: string, bytes: AsyncIterable<Uint8Array>) =>
+    await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true })
+  return await openArchive(source, kind, opening.bytes, decodeFile, note)
 }
 
 async function readerOf(dump: DumpFormat) {

@@ -178,11 +178,12 @@ class Load {
       const { document = 1, line = 1, offset = 0 } = from ?? {}
       return { kind: 'lines', document, line, at: offset, bytes: this.#inTurn(source.cursor, open(offset)) }
     }
-    if (from === undefined) return await decode(source, open(), format)
+    const note = (name: string, found: string) => this.#loading.tell({ type: 'format', name, found })
+    if (from === undefined) return await decode(source, open(), format, note)
     const { kind, document, line, offset } = from
     // In the middle of NDJSON nothing is left to recognise.
     if (kind === 'lines') return { kind, document, line, at: offset, bytes: open(offset) }
-    const lines = await decode(source, open(), format)
+    const lines = await decode(source, open(), format, note)
     return { ...lines, document, line, at: offset, bytes: skipLines(lines.bytes, line - 1) }
   }
 

@@ -64,6 +64,27 @@ export async function readSmallFile(path: string, most: number): Promise<SmallFi
 }
 
 /**
+ * Reads the bytes of [from, to). `stat`: the file as it was when it was opened.
+ * Throws SluiceError INPUT_UNREADABLE if it is another one now.
+ */
+export async function readPart(path: string, input: string, stat: FileStat, from: number, to: number): Promise<Buffer> {
+  try {
+    const handle = await open(path, 'r')
+    try {
+      const now = fileStat(await handle.stat())
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(to - from), 0, to - from, from)
+      const isSame = now.size === stat.size && now.inode === stat.inode && now.mtimeMs === stat.mtimeMs
+      if (isSame && bytesRead === to - from) return buffer
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw cannotRead(input, error)
+  }
+  throw fail('INPUT_UNREADABLE', { input, problem: 'it changed while Sluice read it' })
+}
+
+/**
  * Reads a file. A chunk is valid until the next one is asked for.
  * Throws SluiceError INPUT_TRUNCATED if the file shrinks meanwhile, after all that was there.
  */

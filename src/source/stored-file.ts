@@ -7,7 +7,7 @@ import { free } from '../compression/free.js'
 import { cannotRead } from './cannot-read.js'
 import { decompress, isCompressed } from '../compression/decompress.js'
 import type { FileTable } from './file-table.js'
-import { readFile } from './read-file.js'
+import { readFile, readPart } from './read-file.js'
 
 const LOOK_BYTES = 64 << 10
 
@@ -85,6 +85,10 @@ export class StoredInput implements Source, StoredFile {
 
   async sums(ends: readonly number[]): Promise<readonly (string | undefined)[]> {
     return await sumsOf(this.path, ends)
+  }
+
+  async part(from: number, to: number): Promise<Buffer> {
+    return await readPart(this.path, this.name, this.reading?.stat ?? this.stat, from, to)
   }
 }
 

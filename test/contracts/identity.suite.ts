@@ -21,6 +21,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type IngestOptions, type Receipt, connect, explain, ingest, isSluiceError } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
+import { tarOf, zipOf } from '../support/archives.js'
 import { newIndex, through } from './options.js'
 import type { World } from './world.js'
 
@@ -606,6 +607,31 @@ const cases: Readonly<Record<string, Case>> = {
     await loadedAs(at, 'a.txt', actions)
     return await again(at, at.path('a.txt'), 'a.txt', { format: 'bulk' })
   },
+  'ZIP archive: the same file, renamed': async at => {
+    await loadedAs(at, 'a.zip', zip)
+    await rename(at.path('a.zip'), at.path('b.zip'))
+    return await again(at, at.path('b.zip'), 'b.zip')
+  },
+  'ZIP archive: one more file in it': async at => {
+    await loadedAs(at, 'a.zip', zip)
+    await writeFile(at.path('a.zip'), zip(range(1, 25), range(26, 30)))
+    at.holds.push(...range(1, 30))
+    return await again(at, at.path('a.zip'), 'a.zip')
+  },
+  'ZIP archive: interrupted': async at => {
+    await at.begun('a.zip', range(1, 200), zip(range(1, 5), range(6, 150), range(151, 200)))
+    return await again(at, at.path('a.zip'), 'a.zip')
+  },
+  'tar archive: one more file in it': async at => {
+    await loadedAs(at, 'a.tar', tar)
+    await writeFile(at.path('a.tar'), tar(range(1, 25), range(26, 30)))
+    at.holds.push(...range(1, 30))
+    return await again(at, at.path('a.tar'), 'a.tar')
+  },
+  'tar archive in gzip: interrupted': async at => {
+    await at.begun('a.tgz', range(1, 200), gzipSync(tar(range(1, 5), range(6, 150), range(151, 200))))
+    return await again(at, at.path('a.tgz'), 'a.tgz')
+  },
   'stdin, a pipe or a stream': async at => {
     const stream = () => Readable.from([Buffer.from(lines(range(1, 25)))], { objectMode: false })
     at.first = await at.load(stream())
@@ -622,7 +648,17 @@ const hits = (numbers: readonly number[]) => numbers.map(n => `{"_id":"${n}","_s
 const actions = (numbers: readonly number[]) =>
   numbers.map(n => `{"index":${n % 3 === 0 ? '{}' : `{"_id":"${n}"}`}}\n{"n":${n}}\n`).join('')
 
-async function loadedAs(at: Place, name: string, text: typeof hits): Promise<void> {
+/** Archives of several files, each with lines of such numbers. */
+const zip = (...of: readonly (readonly number[])[]) => zipOf(filesOf(of))
+const tar = (...of: readonly (readonly number[])[]) => tarOf(filesOf(of))
+const filesOf = (of: readonly (readonly number[])[]) =>
+  of.map((numbers, at) => ({ name: `${at}.ndjson`, data: lines(numbers) }))
+
+async function loadedAs(
+  at: Place,
+  name: string,
+  text: (numbers: readonly number[]) => string | Uint8Array,
+): Promise<void> {
   await writeFile(at.path(name), text(range(1, 25)))
   at.first = await at.load(at.path(name))
   expect(at.first).toMatchObject({ receipt: { created: 25 } })
@@ -742,7 +778,7 @@ export function describeIdentity(world: () => World): void {
 
 /** Paths are longer in a test than on the page, and runs have names. */
 function sentence(says: string): RegExp {
-  const parts = says.replaceAll(/^`|`$/g, '').split(/(…|\b[ab]\.(?:ndjson|json|csv)(?:\.gz)?)/)
+  const parts = says.replaceAll(/^`|`$/g, '').split(/(…|\b[ab]\.(?:ndjson|json|csv|zip|parquet)(?:\.gz)?)/)
   const pattern = parts.map(part => (part === '…' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)))
   return new RegExp(pattern.map((part, at) => (at % 2 === 1 && part !== '.*' ? `\\S*${part}` : part)).join(''))
 }

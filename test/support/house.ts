@@ -24,13 +24,13 @@ export const house: Readonly<Record<string, Part>> = {
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   // gzip, zstd, bzip2, xz, brotli -> bytes.
-  compression: { imports: 'failure', doors: 'decompress free whole' },
+  compression: { imports: 'failure', doors: 'decompress free inflate program whole zstd' },
   source: {
     imports: 'failure flow.ts checksum disk compression',
     doors: 'cannot-read open-sources read-file stored-file',
   },
   format: {
-    imports: 'failure flow.ts web-assembly.ts strict-json text',
+    imports: 'failure flow.ts web-assembly.ts strict-json text compression',
     doors: 'decode dump-formats csv/cell-types csv/csv-lines csv/to-utf8',
   },
   bulk: {
@@ -151,6 +151,7 @@ export const owners: Readonly<Record<string, string>> = {
   '@elastic/elasticsearch': 'cluster',
   'p-limit': 'sender',
   'stream-json': 'format',
+  yauzl: 'format',
   tinyglobby: 'source',
   commander: 'cli',
   pino: 'cli',

@@ -151,8 +151,9 @@ export function rejections(receipt: Receipt): string[][] {
   ])
 }
 
-function placeOf({ input, document, line }: NonNullable<Rejections['first']>): string {
-  return `${input}, ${line === undefined ? `document ${count(document)}` : `line ${count(line)}`}`
+function placeOf({ input, document, member, element, line }: NonNullable<Rejections['first']>): string {
+  const name = member === undefined ? input : `${input}/${member}`
+  return `${name}, ${line === undefined ? `document ${count(element ?? document)}` : `line ${count(line)}`}`
 }
 
 function facts(receipt: Receipt): (readonly string[])[] {

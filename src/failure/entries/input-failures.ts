@@ -2,6 +2,7 @@ import type { Entries } from '../entry.js'
 
 const missingProgram = /install the program/
 const damaged = /data is corrupt|incorrect (header|data) check/i
+const leftOut = /of this archive cannot be loaded/
 
 /** Inputs that cannot be read, and documents in them that cannot be sent. */
 export const inputEntries = {
@@ -29,6 +30,7 @@ export const inputEntries = {
         cause: 'The compressed data is damaged.',
         if: damaged,
       },
+      { cause: 'The archive holds other files than documents, or is protected.', if: leftOut },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
     ],
     fixes: [
@@ -37,8 +39,13 @@ export const inputEntries = {
       { fix: 'Install the program, or decompress the file on a machine that has it.', if: missingProgram },
       { fix: 'Fetch the file again from its source.', if: damaged },
       {
+        fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or make it anew without the others.',
+        if: leftOut,
+      },
+      {
         fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
-        unless: /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt/i,
+        unless:
+          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive/i,
       },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
@@ -115,7 +122,8 @@ export const inputEntries = {
       { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump|_search/ },
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
-      { cause: 'The file was compressed twice, or is an archive.', if: /ZIP|gzip/ },
+      { cause: 'The file was compressed twice.', if: /gzip/ },
+      { cause: 'An archive lies in an archive.', if: /like a (ZIP|tar)/ },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
@@ -138,7 +146,7 @@ export const inputEntries = {
         fix: 'Save it as CSV, then run `sluice ingest FILE.csv --index INDEX`.',
         if: /like a spreadsheet/,
       },
-      { fix: 'Unpack it: `unzip -p FILE | sluice ingest - --index INDEX`.', if: /like a ZIP/ },
+      { fix: 'Unpack the outer archive, and pass the archives in it.', if: /like a (ZIP|tar)/ },
       { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
       {
         fix: 'To load each line as a document: `jq -cR "{message: .}" FILE | sluice ingest - --index INDEX`.',
