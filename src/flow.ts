@@ -100,6 +100,8 @@ export interface StoredFile {
   readonly stat: FileStat
   /** What the last `open` of its source has read so far. Undefined before that. */
   readonly reading?: FileReading | undefined
+  /** An earlier process has read so many of its bytes, and the state of their checksum is known: they need not be read again. */
+  continues?(bytes: number, state: string | undefined): void
   /** Drops `reading`: the input is finished, and nobody asks for it any more. */
   forget?(): void
   look(): Promise<FileLook>
@@ -111,7 +113,7 @@ export interface StoredFile {
   part(from: number, to: number): Promise<Buffer>
 }
 
-/** A file as the system describes it. A file with the same four values is unchanged. */
+/** A file as the system describes it. A file with the same four values is unchanged. Of an object on a server, hashes stand for them. */
 export interface FileStat {
   /** Bytes, as stored. */
   readonly size: number
@@ -128,6 +130,8 @@ export interface FileReading {
   /** How many, and their checksum: both grow while the file is read. */
   readonly bytes: number
   sum(): string
+  /** What another process needs to continue the checksum. Absent if it can read all bytes again at no cost. */
+  state?(): string
 }
 
 export interface FileLook {

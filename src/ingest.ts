@@ -8,6 +8,7 @@ import { loadIntoQueue } from './managed/load-into-queue.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
+import type { RemoteSections } from './remote/read-remote.js'
 import type { Feature } from './run/hooks.js'
 import { run } from './run/run.js'
 import { keptSegments } from './spool/segments.js'
@@ -51,6 +52,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       spoolStdin(load),
       fillIndices(load),
       guardAlias(load),
+      ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
       limitBytes(load.stopping),
       learnLimits,
@@ -65,6 +67,12 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
 async function tables(sections: TableSections, open: OpenPlatform): Promise<Feature> {
   const { readTables } = await import('./tables/read-tables.js')
   return readTables(sections, open)
+}
+
+/** The same for the code that reads from servers. */
+async function remote(sections: RemoteSections): Promise<Feature> {
+  const { readRemote } = await import('./remote/read-remote.js')
+  return readRemote(sections)
 }
 
 const openPlatform: OpenPlatform = async (...given) => {

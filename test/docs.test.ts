@@ -171,7 +171,8 @@ describe('what the docs name exists:', () => {
       .filter(({ path }) => path === 'README.md' || path.startsWith('docs/guide/'))
       .flatMap(({ text }) => [...text.matchAll(/`(--[a-z-]+|[A-Z][A-Z]+_[A-Z_]+)\b/g)].map(([, name = '']) => name))
     expect(unknown.length).toBeGreaterThan(40)
-    expect(unknown.filter(name => !known.has(name))).toEqual([])
+    // Those of AWS are its own.
+    expect(unknown.filter(name => !known.has(name) && !name.startsWith('AWS_'))).toEqual([])
   })
 
   test('what can be registered in the lab', () => {

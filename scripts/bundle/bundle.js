@@ -28,6 +28,8 @@ const unused = [
 const program = await rolldown({
   input: join(build, 'cli', 'main.js'),
   platform: 'node',
+  // Whoever reads from S3 installs it beside Sluice.
+  external: ['@aws-sdk/client-s3'],
   cwd: root,
   resolve: {
     alias: {

@@ -21,6 +21,18 @@ export class Checksum {
     this.#rest = new Uint8Array(STRIPE_BYTES)
   }
 
+  /** Returns a checksum that continues behind so many bytes. Undefined if the text is not the state of one. */
+  static continued(state: string, bytes: number): Checksum | undefined {
+    const saved = Buffer.from(state, 'base64url')
+    const held = bytes % STRIPE_BYTES
+    if (saved.length !== firstStripe.length * 4 + held) return undefined
+    const sum = new Checksum()
+    for (let word = 0; word < firstStripe.length; word += 1) sum.#state[word] = saved.readUInt32LE(word * 4)
+    sum.#rest.set(saved.subarray(firstStripe.length * 4))
+    sum.#bytes = bytes
+    return sum
+  }
+
   /** Bytes added so far. */
   get bytes(): number {
     return this.#bytes
@@ -53,6 +65,15 @@ export class Checksum {
       addStripesPlainly(state, last, 0, STRIPE_BYTES)
     }
     return digestOf(state, this.#bytes)
+  }
+
+  /** Returns what another process needs to continue it, as up to 170 characters. */
+  state(): string {
+    const held = this.#bytes % STRIPE_BYTES
+    const saved = Buffer.alloc(firstStripe.length * 4 + held)
+    for (const [word, value] of this.#state.entries()) saved.writeUInt32LE(value, word * 4)
+    saved.set(this.#rest.subarray(0, held), firstStripe.length * 4)
+    return saved.toString('base64url')
   }
 
   /** Returns a copy that continues by itself. */

@@ -11,6 +11,7 @@ import { optionsEntries } from './entries/options-failures.js'
 import { proxyEntries } from './entries/proxy-failures.js'
 import { runEntries } from './entries/run-failures.js'
 import { servicenowEntries } from './entries/servicenow-failures.js'
+import { sourceEntries } from './entries/source-failures.js'
 import type { Entries, Entry, Evidence, Fitting, PossibleCause, PossibleFix, Stage } from './entry.js'
 
 export type { Entry } from './entry.js'
@@ -18,6 +19,7 @@ export type { Entry } from './entry.js'
 export const catalogue = {
   ...at('options', optionsEntries),
   ...at('input', inputEntries),
+  ...at('input', sourceEntries),
   ...at('proxy', proxyEntries),
   ...at('egress', egressEntries),
   ...at('egress', filterEntries),

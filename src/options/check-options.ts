@@ -6,6 +6,7 @@ import type {
   FreshCredentials,
   IngestOptions,
   PullOptions,
+  RemoteOptions,
   ReplayOptions,
   ServiceNowConnection,
   ServiceNowOptions,
@@ -17,6 +18,7 @@ import { isDump } from '../format/dump-formats.js'
 import { checksAt } from './describe-option.js'
 import { isPattern } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
+import { isSourceUrl } from '../text/source-url.js'
 import { isObject } from '../text/parse-json.js'
 import { bulkFormOf, isOperation } from '../operation.js'
 
@@ -28,6 +30,7 @@ const target = checksAt('target')
 const proxy = { ...checksAt('proxy'), origin: check.string, environmentOrigin: check.string }
 const servicenow = checksAt('servicenow')
 const csv = checksAt('csv')
+const remote = checksAt('remote')
 const table = checksAt('table')
 
 const fresh = {
@@ -45,6 +48,7 @@ const options = {
   servicenow: check.anything,
   table: check.anything,
   csv: check.anything,
+  remote: check.anything,
   proxy: check.anything,
   stdin: check.stream,
   signal: check.signal,
@@ -220,6 +224,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   routingField: said,
   format: said,
   csv: said,
+  remote: 'is not an option of replay, which reads files',
   pick: said,
   maxIndices: said,
   swapAlias: guarded,
@@ -240,6 +245,7 @@ export function checkReplayOptions(given: ReplayOptions): void {
     throw invalid('index', 'has a field in it, but each dead letter names its own index. Leave the option out')
   if (names.length === 0 || names.some(name => typeof name !== 'string' || name === ''))
     throw invalid('source', 'is not a path of dead letters or an array of paths')
+  if (names.some(one => isSourceUrl(String(one)))) throw invalid('source', 'is a URL. Fetch the dead letters first')
   checkIndexName(index)
 }
 
@@ -275,6 +281,11 @@ export function checkPullOptions(given: PullOptions): void {
   if (given.table === undefined) throw invalid('table', 'is not set')
   checkServiceNowOptions(given.servicenow)
   checkProxyOptions(given.proxy)
+}
+
+/** Checks how inputs on servers are reached. */
+export function checkRemoteOptions(given: RemoteOptions): void {
+  check.all('remote', given, remote)
 }
 
 export function checkServiceNowOptions(given: ServiceNowOptions): void {

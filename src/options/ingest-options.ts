@@ -151,9 +151,19 @@ export interface Pulled {
   readonly bytes?: number
 }
 
+/** How to reach inputs on servers. For S3, credentials, region and endpoint come from the environment, as the AWS SDK finds them. */
+export interface RemoteOptions {
+  /** Reach them through the static-IP proxy. Default false: Sluice connects directly. */
+  readonly throughProxy?: boolean | undefined
+  /** PEM of the CA that signed the certificates of the servers. Default: the CAs that Node trusts. */
+  readonly ca?: string | Buffer | undefined
+  /** Bearer token for the server of http and https URLs without a login of their own. */
+  readonly token?: string | undefined
+}
+
 /** The sources of documents, and how to read them. */
 export interface InputOptions {
-  /** Paths, globs, `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
+  /** Paths, globs, URLs (http, https, `s3://BUCKET/KEY`), `-` (with `stdin`), a byte stream, or an (async) iterable of documents. */
   readonly source: IngestSource
   /** The stream that the source `-` reads. */
   readonly stdin?: Readable | undefined
@@ -327,6 +337,8 @@ export interface IngestOptions
     StateOptions {
   /** The ServiceNow instance for sources such as `servicenow:TABLE`. Sluice connects through the same proxy. */
   readonly servicenow?: ServiceNowOptions | undefined
+  /** How Sluice reaches sources such as `https://HOST/PATH` and `s3://BUCKET/KEY`. */
+  readonly remote?: RemoteOptions | undefined
   /** Only for a source such as `servicenow:TABLE`. */
   readonly table?: TableOptions | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
@@ -384,7 +396,17 @@ interface RowsRead {
 }
 
 /** Options that the dead letters contain. */
-type InLetters = 'op' | 'maxIndices' | 'ids' | 'idField' | 'idSeparator' | 'routingField' | 'format' | 'pick' | 'csv'
+type InLetters =
+  | 'op'
+  | 'maxIndices'
+  | 'ids'
+  | 'idField'
+  | 'idSeparator'
+  | 'routingField'
+  | 'format'
+  | 'pick'
+  | 'csv'
+  | 'remote'
 
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<

@@ -1,7 +1,7 @@
 /** Turns the user's settings into options of the library. The table says where each option belongs. */
 import { describeOption } from './describe-option.js'
 import type { ClusterAccess, GuardedJson } from './option-files.js'
-import type { ConnectOptions, IngestOptions, ReplayOptions } from './ingest-options.js'
+import type { ConnectOptions, IngestOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
 import type { OptionCommand } from './option.js'
 import type { Effective } from './resolve.js'
 import { type OptionName, optionNames } from './table.js'
@@ -26,9 +26,11 @@ export function ingestOptions(
   effective: Effective,
   access: ClusterAccess,
   guarded: GuardedJson = {},
+  remote: Pick<RemoteOptions, 'ca' | 'token'> = {},
 ): Omit<IngestOptions, 'source'> {
   return {
     csv: optionsAt('csv', optionNames, effective.values),
+    remote: { ...optionsAt('remote', optionNames, effective.values), ...remote },
     ...connectOptions(effective, access),
     ...optionsAt('', takenBy('ingest'), { ...effective.values, ...guarded }),
   }

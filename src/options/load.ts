@@ -1,5 +1,6 @@
 /** Defines the options of a load behind the door: checked, complete with defaults, frozen. */
 import type { IndexPattern } from '../text/index-pattern.js'
+import type { SourceUrl } from '../text/source-url.js'
 import type { Ids } from '../bulk/action-line.js'
 import type {
   BodyOptions,
@@ -11,6 +12,7 @@ import type {
   IngestEvent,
   InputOptions,
   ProxyOptions,
+  RemoteOptions,
   RetryOptions,
   ServiceNowConnection,
   ServiceNowOptions,
@@ -38,6 +40,8 @@ export interface Load {
   readonly guarded: GuardedSection | undefined
   /** Set if the inputs are tables. */
   readonly tables: TableSection | undefined
+  /** Set if inputs lie on servers. */
+  readonly remote: RemoteSection | undefined
   /** Set if stdin is written to the state folder first. */
   readonly spool: SpoolSection | undefined
 }
@@ -117,6 +121,12 @@ export interface DeletionSection extends Complete<
   Omit<DeletionOptions, 'deletions'>,
   'maxDeleted' | 'reconcileEveryMs'
 > {}
+
+/** How to reach inputs on servers. */
+export interface RemoteSection extends Complete<RemoteOptions, 'throughProxy'> {
+  /** By the names that inputs have instead: these hold no secrets. */
+  readonly addresses: ReadonlyMap<string, SourceUrl>
+}
 
 export interface SpoolSection {
   /** Most bytes on the disk. Undefined: any number. */

@@ -1,6 +1,7 @@
 /** Knows the forms of a secret, and replaces them in text. */
 import { hidden } from './hide-secrets.js'
 import { misplacedIn } from '../text/misplaced.js'
+import type { SourceUrl } from '../text/source-url.js'
 import { visible } from '../text/visible.js'
 import type { Load } from './load.js'
 
@@ -48,6 +49,9 @@ function replaceIn(value: unknown, replace: (text: string) => string): unknown {
   return replaced.some(([, one], at) => one !== entries[at]?.[1]) ? Object.fromEntries(replaced) : value
 }
 
+/** Each makes the search slower. */
+const MOST_URLS = 100
+
 /** Any text contains shorter secrets. */
 const shortest = 3
 
@@ -78,7 +82,11 @@ export function knownSecrets(
 }
 
 /** Collects the secrets of a load. */
-export function secretsOf({ connecting: { target, proxy }, tables }: Pick<Load, 'connecting' | 'tables'>): string[] {
+export function secretsOf({
+  connecting: { target, proxy },
+  tables,
+  remote,
+}: Pick<Load, 'connecting' | 'tables' | 'remote'>): string[] {
   const { apiKey, username, password, key, url } = target
   const {
     password: instancePassword,
@@ -88,10 +96,23 @@ export function secretsOf({ connecting: { target, proxy }, tables }: Pick<Load, 
   } = tables?.servicenow ?? {}
   return [
     ...knownSecrets({ apiKey, username, password, key, proxy }, proxy.environmentProxy?.toString(), url?.toString()),
+    ...remoteSecrets(remote?.addresses.values() ?? [], remote?.token),
     ...[instancePassword, clientSecret, refreshToken].flatMap(secret =>
       secret === undefined ? [] : secretForms(instanceUser, secret),
     ),
   ]
+}
+
+/** Collects the secrets in the URLs of inputs. */
+export function remoteSecrets(sources: Iterable<SourceUrl>, token?: string): readonly string[] {
+  // Names and messages hold none of them. So many are only looked for in what a server says.
+  const found = [...sources]
+    .slice(0, MOST_URLS)
+    .flatMap(({ username = '', password, secrets }) => [
+      ...secrets,
+      ...(password === undefined ? [] : passwordForms(username, password)),
+    ])
+  return [...new Set([...found, ...(token === undefined ? [] : [token])])].filter(secret => secret.length >= shortest)
 }
 
 /** An encoded key is base64 of `id:key`. */

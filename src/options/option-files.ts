@@ -5,12 +5,22 @@
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 import type { Secret } from './table.js'
+import type { RemoteOptions } from './ingest-options.js'
 import { isQuoted } from '../text/quotes.js'
 import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
 
 type ReadFile = (path: string) => Promise<string>
 
-type FileOption = `${Secret}File` | 'ca' | 'cert' | 'key' | 'proxyCa' | 'servicenowCa' | 'serveCert' | 'serveKey'
+type FileOption =
+  | `${Secret}File`
+  | 'sourceCa'
+  | 'ca'
+  | 'cert'
+  | 'key'
+  | 'proxyCa'
+  | 'servicenowCa'
+  | 'serveCert'
+  | 'serveKey'
 
 /** Returns the contents of a file without white space around them. Undefined if the option is not set. */
 async function contents(
@@ -82,6 +92,18 @@ function withScheme(url: string, origin: string): string {
 function refuseUnsafe({ unsafe }: Effective, receiver: keyof Effective['unsafe']): void {
   const found = unsafe[receiver]
   if (found !== undefined) throw invalid(found.option, found.problem)
+}
+
+/** Reads how inputs on servers are reached. */
+export async function readRemoteAccess(
+  effective: Effective,
+  readFile: ReadFile,
+): Promise<Pick<RemoteOptions, 'ca' | 'token'>> {
+  refuseUnsafe(effective, 'source')
+  return {
+    ca: await contents(effective, 'sourceCa', readFile),
+    token: await secret(effective, 'sourceToken', readFile),
+  }
 }
 
 /** Reads the key of the administration API. */

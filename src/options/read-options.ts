@@ -3,9 +3,10 @@ import type { Ids } from '../bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults } from './describe-option.js'
 import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowConnection } from './ingest-options.js'
-import type { ConnectSection, InstanceSection, Load, ProxySection, TableSection } from './load.js'
+import type { ConnectSection, InstanceSection, Load, ProxySection, RemoteSection, TableSection } from './load.js'
 import { invalid, isUrl } from './option-checks.js'
 import { tablesIn } from './names.js'
+import { splitRemote } from './remote-section.js'
 import { isWebAddress } from './urls.js'
 import { isPattern, patternIn } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
@@ -13,7 +14,8 @@ import { fieldsIn } from '../text/field-list.js'
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
   const options = completeForTables(given)
-  return loadOf(options, checkIngestOptions(options), tablesIn(options.source))
+  const { source, remote } = splitRemote(options)
+  return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }
 
 /**
@@ -69,7 +71,7 @@ function checkDeletions(
 }
 
 /** Fills in defaults of options that were checked. `tables`: those among the inputs. */
-export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[] = []): Load {
+export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[] = [], remote?: RemoteSection): Load {
   const options = filled(given, defaults)
   const { index, swapAlias, spool, spoolLimit } = options
   return Object.freeze({
@@ -97,6 +99,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
         ? undefined
         : Object.freeze({ ...take(options, 'indexBody', 'checkQuery', 'checkHits'), alias: swapAlias }),
     tables: tables.length === 0 ? undefined : tableSection(given, tables),
+    remote,
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
   })
 }

@@ -16,6 +16,7 @@ const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { sectio
 const route = group('Proxy and route', toCluster)
 const documents = group('Documents', ['ingest'])
 const csv = group('CSV', ['ingest'], { section: 'csv' })
+const remote = group('Inputs on servers', ['ingest'], { section: 'remote' })
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
 const runs = group('Runs', ['ingest', 'replay'])
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { section: 'servicenow' })
@@ -180,6 +181,21 @@ export const table = {
   ),
   types: csv(csvKinds.columnTypes(), 'types of columns, as in Elasticsearch. A cell that does not fit rejects its row'),
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
+  sourceThroughProxy: remote(
+    kinds.toggle(),
+    'read https:// and s3:// inputs through the static-IP proxy, too. Default: directly',
+    { as: 'throughProxy' },
+  ),
+  sourceCa: remote(kinds.text(check.pem), "PEM file of the CA that signed the certificates of the inputs' servers", {
+    label: 'file',
+    as: 'ca',
+  }),
+  sourceToken: remote(
+    kinds.secretText(check.token),
+    'bearer token for https:// inputs. Safer in the environment or a file',
+    { label: 'token', secret: 'value', as: 'token' },
+  ),
+  sourceTokenFile: remote(kinds.text(), 'file that holds the token', { label: 'file', as: false }),
   onConflict: documents(
     kinds.choice('reject', 'skip'),
     'what to do if the id already exists: reject or skip the document',

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { Counts, InputReceipt, Receipt } from '../ledger/receipt.js'
 import type { IngestEvent } from '../options/ingest-options.js'
 import type { SenderOptions } from '../sender/sender.js'
+import type { Elsewhere } from '../source/find-files.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { RunIdentity } from '../state/run-identity.js'
 import type { StopSignals } from './stop-signals.js'
@@ -29,6 +30,8 @@ export type Feature = (run: Run) => RunHook | undefined | Promise<RunHook | unde
 export interface RunHook {
   /** Inputs that are no files. */
   readonly sources?: readonly Source[]
+  /** Finds inputs that are not in a file system. */
+  readonly elsewhere?: Elsewhere
   /** The place of those sources, for example a URL. Part of their locks. */
   readonly origin?: string | undefined
   /** Whether inputs that can be read only once get a copy that can be read again. */
@@ -134,6 +137,10 @@ export class HookList implements AsyncDisposable {
 
   get sources(): readonly Source[] | undefined {
     return this.all.find(({ sources }) => sources !== undefined)?.sources
+  }
+
+  get elsewhere(): Elsewhere | undefined {
+    return this.all.find(({ elsewhere }) => elsewhere !== undefined)?.elsewhere
   }
 
   get origin(): string | undefined {

@@ -11,6 +11,7 @@ import type { ListCopies } from '../state/prune.js'
 import { prepareStateDir } from '../state/state-folder.js'
 import { lockInputs } from '../state/run-locks.js'
 import { newRunId, plainIdentity } from '../state/run-identity.js'
+import { isSourceUrl } from '../text/source-url.js'
 import { systemClock } from '../time/system-clock.js'
 import { listenerOf } from '../options/listener.js'
 import { stopSignalsOf } from './stop-signals.js'
@@ -61,8 +62,8 @@ async function mayRepeat({ load: { inputs, documents, state }, connection }: Com
   if (documents.ids.from === 'cluster' || state.stateDir === undefined || connection !== undefined) return false
   const names = namedIn(inputs.source)
   if (names.length === 0 || names.includes('-')) return false
-  // A pipe can be read only once. A table is read anew.
-  const paths = names.filter(name => !isTable(name))
+  // A pipe can be read only once. A table and an object on a server are read anew.
+  const paths = names.filter(name => !isTable(name) && !isSourceUrl(name))
   return paths.length === 0 || (await findSources(paths, {})).every(({ file }) => file !== undefined)
 }
 
@@ -216,7 +217,8 @@ async function connect({ sections: { connecting }, stop }: LockedRun) {
 }
 
 async function sourcesOf({ source, stdin }: InputSection, hooks: HookList): Promise<readonly Source[]> {
-  return hooks.sources ?? (await findSources(source, stdin === undefined ? {} : { stdin }))
+  const { sources, elsewhere } = hooks
+  return sources ?? (await findSources(source, { elsewhere, ...(stdin === undefined ? {} : { stdin }) }))
 }
 
 /** Returns whether an input can be read twice. */

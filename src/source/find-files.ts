@@ -2,7 +2,7 @@ import { constants, type Dirent, readdir } from 'node:fs'
 import { access, lstat, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
 import { fail, SluiceError } from '../failure/failure.js'
-import type { FileStat } from '../flow.js'
+import type { FileStat, Source } from '../flow.js'
 import { fileStat } from '../disk/file-stat.js'
 import { byName } from './by-name.js'
 import { cannotRead, codeOf } from './cannot-read.js'
@@ -11,7 +11,7 @@ export interface FoundFile {
   /** As the user knows it. */
   readonly name: string
   /** `device`: anything else that can be read, such as files in /dev and /proc. */
-  readonly kind: 'file' | 'fifo' | 'stdin' | 'device'
+  readonly kind: 'file' | 'fifo' | 'stdin' | 'device' | 'elsewhere'
   /** The number of its file system. */
   readonly device: number
   /** The same for all names of one file on its device. 0 on file systems that number no files. */
@@ -20,11 +20,24 @@ export interface FoundFile {
   readonly isLink?: boolean
   /** Set for a `file`. */
   readonly stat?: FileStat
+  /** Set if it is not in a file system: makes the input with this id. */
+  readonly open?: (id: number) => Source
+}
+
+/** Finds inputs that are not in a file system. */
+export interface Elsewhere {
+  has(name: string): boolean
+  /** Finds what is behind a name, in order. Throws SluiceError INPUT_NOT_FOUND if there is nothing, or why it cannot be read. */
+  find(name: string): AsyncIterable<FoundFile>
 }
 
 interface Where {
+  readonly elsewhere?: Elsewhere | undefined
   /** The folder of relative names. */
   readonly folder: string
+}
+
+interface WithStdin {
   /** Whether there is a stdin to read. */
   readonly stdin: boolean
 }
@@ -36,29 +49,38 @@ const AT_ONCE = 32
  * Finds the files behind paths, globs and `-`, and checks that they can be read. Keeps the given order, sorts the files of a glob.
  * A file with several names is found once, under its first name.
  */
-export async function* findFiles(names: readonly string[], { folder, stdin }: Where): AsyncGenerator<FoundFile> {
-  const isNew = filesOnce(folder)
+export async function* findFiles(names: readonly string[], where: Where & WithStdin): AsyncGenerator<FoundFile> {
+  const isNew = filesOnce(where.folder)
   const named = new Set(names.map(name => normalize(name)))
   for (const name of names) {
-    for await (const file of find(name, { folder, stdin, named })) if (isNew(file)) yield file
+    for await (const file of find(name, { ...where, named })) if (isNew(file)) yield file
   }
 }
 
 /** Finds files by their paths as they stand. A file with several names is found once, under its first name. */
-export async function* listedFiles(names: readonly string[], folder: string): AsyncGenerator<FoundFile> {
+export async function* listedFiles(names: readonly string[], { folder, elsewhere }: Where): AsyncGenerator<FoundFile> {
   const isNew = filesOnce(folder)
+  const listed = async (name: string) =>
+    elsewhere?.has(name) === true ? await all(elsewhere.find(name)) : [await checkNamed(name, folder)]
   for (let at = 0; at < names.length; at += AT_ONCE) {
-    const some = names.slice(at, at + AT_ONCE).map(async name => await checkNamed(name, folder))
-    for (const file of await Promise.all(some)) if (isNew(file)) yield file
+    const some = names.slice(at, at + AT_ONCE).map(listed)
+    for (const files of await Promise.all(some)) for (const file of files) if (isNew(file)) yield file
   }
 }
 
-interface Search extends Where {
+async function all(files: AsyncIterable<FoundFile>): Promise<FoundFile[]> {
+  const found: FoundFile[] = []
+  for await (const file of files) found.push(file)
+  return found
+}
+
+interface Search extends Where, WithStdin {
   /** All names that were given. */
   readonly named: ReadonlySet<string>
 }
 
-async function* find(name: string, { folder, stdin, named }: Search): AsyncGenerator<FoundFile> {
+async function* find(name: string, { folder, elsewhere, stdin, named }: Search): AsyncGenerator<FoundFile> {
+  if (elsewhere?.has(name) === true) return yield* elsewhere.find(name)
   // Stdin may be a socket, which cannot be opened again by this path.
   if (stdin && (name === '-' || name === '/dev/stdin')) {
     yield { name, kind: 'stdin', device: -1, inode: -1 }

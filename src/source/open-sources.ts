@@ -4,7 +4,7 @@ import type { Source } from '../flow.js'
 import { FileTable } from './file-table.js'
 import { StoredInput } from './stored-file.js'
 import { decompress } from '../compression/decompress.js'
-import { findFiles, type FoundFile, listedFiles } from './find-files.js'
+import { type Elsewhere, findFiles, type FoundFile, listedFiles } from './find-files.js'
 import { readFifo, readFile, readStream } from './read-file.js'
 import { readItems } from './read-items.js'
 import { fail } from '../failure/failure.js'
@@ -27,6 +27,8 @@ export interface FileList {
 export interface SourceContext {
   /** The stream behind `-`. */
   readonly stdin?: Readable
+  /** Finds inputs that are no files. */
+  readonly elsewhere?: Elsewhere | undefined
   /** The folder of relative paths and globs. Default: the working folder. */
   readonly cwd?: string
 }
@@ -36,21 +38,22 @@ export interface SourceContext {
  * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
  */
 export async function findSources(source: IngestSource, context: SourceContext): Promise<Source[]> {
-  const { stdin, cwd = '.' } = context
+  const { stdin, elsewhere, cwd = '.' } = context
   const folder = resolve(cwd)
-  if (isFileList(source)) return sourcesOf(listedFiles(source.files, folder), folder)
+  if (isFileList(source)) return sourcesOf(listedFiles(source.files, { folder, elsewhere }), folder)
   const names = typeof source === 'string' ? [source] : source
   if (!isListOfNames(names)) return [sourceOf(source)]
-  return sourcesOf(findFiles(names, { folder, stdin: stdin !== undefined }), folder, stdin)
+  return sourcesOf(findFiles(names, { folder, elsewhere, stdin: stdin !== undefined }), folder, stdin)
 }
 
 async function sourcesOf(files: AsyncIterable<FoundFile>, folder: string, stdin?: Readable): Promise<Source[]> {
   const sources: Source[] = []
   const table = new FileTable(folder)
   for await (const file of files) {
-    const { name, device, stat, isLink = false } = file
+    const { name, device, stat, open, isLink = false } = file
     const id = sources.length
-    if (stat === undefined)
+    if (open !== undefined) sources.push(open(id))
+    else if (stat === undefined)
       sources.push({ id, name, open: signal => decompress(bytesOf(file, resolve(folder, name), stdin, signal), name) })
     else {
       table.set(id, name, device, stat)

@@ -137,7 +137,7 @@ async function* decodedBefore(decoded: Buffer, stored: AsyncIterable<Uint8Array>
 }
 
 /** Skips the first `count` bytes. */
-async function* skipBytes(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+export async function* skipBytes(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
   if (count === 0) return yield* chunks
   let left = count
   for await (const chunk of chunks) {

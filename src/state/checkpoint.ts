@@ -110,6 +110,8 @@ export interface FileIdentity {
   /** How many of its stored bytes Sluice has read, and their checksum. They hold at least all bytes before the mark. */
   readonly bytes: number
   readonly sum: string
+  /** Only of an object on a server that is not read to its end: with it, the checksum continues without the bytes before. */
+  readonly state?: string | undefined
   /** Instead of the checksum, in a state that an older Sluice wrote. */
   readonly old?: OldIdentity
 }

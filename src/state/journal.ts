@@ -106,13 +106,15 @@ export function markLine({ id, status, mark, read, hasStored, file, place }: Che
   const { kind, document, line, offset, tail } = mark
   const parts = [id, letters[status], document, line, offset, tail, read, hasStored ? 1 : 0]
   const bytes = file === undefined ? [] : [file.bytes, file.sum]
-  const more = kind === 'lines' && place === undefined ? [] : [{ ...(kind === 'lines' ? {} : { kind }), place }]
+  const state = file?.state
+  const isPlain = kind === 'lines' && place === undefined && state === undefined
+  const more = isPlain ? [] : [{ ...(kind === 'lines' ? {} : { kind }), place, state }]
   return `${JSON.stringify(['mark', ...parts, ...bytes, ...more])}\n`
 }
 
 /** Says up to where documents of an input may be sent. */
-export function sentLine(id: number, bytes: number, sum: string): string {
-  return `${JSON.stringify(['sent', id, bytes, sum])}\n`
+export function sentLine(id: number, bytes: number, sum: string, state?: string): string {
+  return `${JSON.stringify(['sent', id, bytes, sum, ...(state === undefined ? [] : [state])])}\n`
 }
 
 /** Says how a process ended the run. A later checkpoint takes it back. */
@@ -146,10 +148,11 @@ export function* linesOf(checkpoint: KeptRun): Generator<string> {
   yield wholeLine({ status, written, target, isDoubtful, left, counts, rejections, deadLetters })
 }
 
-function fileOf(name: string, { path, stat, bytes, sum, old }: FileIdentity): unknown[] {
+function fileOf(name: string, { path, stat, bytes, sum, state, old }: FileIdentity): unknown[] {
   const at = path === undefined ? 0 : path
   const seen = stat === undefined ? [] : [stat.size, stat.inode, stat.mtimeMs, stat.ctimeMs]
-  return [at === name ? 1 : at, bytes, sum, ...seen, ...(old === undefined ? [] : [old])]
+  const rest = [old, state].filter(one => one !== undefined)
+  return [at === name ? 1 : at, bytes, sum, ...seen, ...rest]
 }
 
 const letters = { begun: 'b', finished: 'f', failed: 'x' } as const

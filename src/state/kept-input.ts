@@ -58,7 +58,7 @@ export function noteSent(kept: KeptInput): string {
     return ''
   }
   kept.file = identityOf(file)
-  return sentLine(kept.id, kept.file.bytes, kept.file.sum)
+  return sentLine(kept.id, kept.file.bytes, kept.file.sum, kept.file.state)
 }
 
 /** Moves an input to where its documents are settled. */

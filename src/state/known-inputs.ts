@@ -8,6 +8,7 @@ import { sumsOf } from '../checksum/file.js'
 import { fileStat } from '../disk/file-stat.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from './checkpoint.js'
 import { KnownInput, knownInputsOf } from './known-input.js'
+import { isSourceUrl } from '../text/source-url.js'
 import { holdsStill } from './old-checkpoint.js'
 
 /** What an input is to a target. */
@@ -72,9 +73,10 @@ export async function recognise(
 
 /** Returns the identity of a file, as far as it was read. */
 export function identityOf({ realPath: path, stat: found, reading }: StoredFile): FileIdentity {
-  return reading === undefined
-    ? { path, stat: found, bytes: 0, sum: '' }
-    : { path, stat: reading.stat, bytes: reading.bytes, sum: reading.sum() }
+  if (reading === undefined) return { path, stat: found, bytes: 0, sum: '' }
+  const { stat, bytes } = reading
+  const state = reading.state?.()
+  return { path, stat, bytes, sum: reading.sum(), ...(state === undefined ? {} : { state }) }
 }
 
 class KnownInputs {
@@ -189,7 +191,8 @@ class KnownInputs {
     // A file of that name that was renamed, or of which nothing was read, is not replaced.
     const replaces = named !== undefined && !named.isClaimed && named.input.file?.bytes !== 0 ? named : undefined
     let twin: KnownInput | undefined
-    for (const known of await this.#equalTo(file)) {
+    // What lies on a server is known only by its URL: to compare it, Sluice would have to fetch it twice.
+    for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
       const was = known.input.file
       if (was === undefined || was.path === file.realPath) continue
       // The file that was loaded is another input of this load.
@@ -246,6 +249,7 @@ function asKnown(
 /** Returns whether the file that was loaded still stands where it was, with the same content. */
 async function isStillThere(file: FileIdentity): Promise<boolean> {
   if (file.path === undefined) return false
+  if (isSourceUrl(file.path)) return true
   const now = await stat(file.path).catch(() => undefined)
   if (now?.isFile() !== true) return false
   if (isSameStat(file.stat, fileStat(now))) return true

@@ -136,8 +136,8 @@ export class PackedInputs implements InputList {
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Says up to where documents may be sent. */
-function send(input: Writable<CheckpointInput>, [bytes, sum]: unknown[]): void {
-  if (input.file !== undefined) input.file = readTo(input.file, bytes, sum)
+function send(input: Writable<CheckpointInput>, [bytes, sum, state]: unknown[]): void {
+  if (input.file !== undefined) input.file = readTo(input.file, bytes, sum, state)
 }
 
 function inputIn(id: number, [name, token, file, more]: unknown[]): Writable<CheckpointInput> {
@@ -162,7 +162,9 @@ function fileIn(name: string, [at, bytes, sum, ...rest]: unknown[]): FileIdentit
   const path = at === 1 ? name : typeof at === 'string' ? at : undefined
   const isSeen = typeof size === 'number' && inode !== undefined && mtimeMs !== undefined && ctimeMs !== undefined
   const stat = isSeen ? { size, inode, mtimeMs, ctimeMs } : undefined
-  return { path, stat, bytes: Number(bytes), sum: String(sum), ...(old === undefined ? {} : { old }) }
+  const state = rest.find(one => typeof one === 'string')
+  const more = { ...(old === undefined ? {} : { old }), ...(state === undefined ? {} : { state }) }
+  return { path, stat, bytes: Number(bytes), sum: String(sum), ...more }
 }
 
 const statuses = { b: 'begun', f: 'finished', x: 'failed' } as const
@@ -178,7 +180,9 @@ function checkMark([status, ...parts]: unknown[]): void {
 /** Moves the input to a mark. */
 function move(input: Writable<CheckpointInput>, parts: unknown[]): void {
   const [status, document, line, offset, tail, read, hasStored] = parts as number[]
-  const more = parts.find(isObject) as { kind?: Mark['kind']; place?: CheckpointInput['place'] } | undefined
+  const more = parts.find(isObject) as
+    | { kind?: Mark['kind']; place?: CheckpointInput['place']; state?: unknown }
+    | undefined
   const [bytes, sum] = parts.slice(7)
   input.status = statuses[String(status) as keyof typeof statuses]
   input.mark = { kind: more?.kind ?? 'lines', document, line, offset, tail } as Mark
@@ -187,10 +191,11 @@ function move(input: Writable<CheckpointInput>, parts: unknown[]): void {
   if (more?.place !== undefined) input.place = more.place
   // Bytes behind the mark may be sent.
   if (input.file !== undefined && typeof bytes === 'number' && bytes >= input.file.bytes)
-    input.file = readTo(input.file, bytes, sum)
+    input.file = readTo(input.file, bytes, sum, more?.state)
 }
 
 /** A checksum takes the place of what an older Sluice kept. */
-function readTo({ old, ...file }: FileIdentity, bytes: unknown, sum: unknown): FileIdentity {
-  return { ...file, bytes: Number(bytes), sum: String(sum), ...(sum === '' && old !== undefined ? { old } : {}) }
+function readTo({ old, state: _, ...file }: FileIdentity, bytes: unknown, sum: unknown, state: unknown): FileIdentity {
+  const more = { ...(sum === '' && old !== undefined ? { old } : {}), ...(typeof state === 'string' ? { state } : {}) }
+  return { ...file, bytes: Number(bytes), sum: String(sum), ...more }
 }

@@ -168,6 +168,8 @@ async function judge(
   // A guarded load, and a run with a part of a last line, look for the token.
   if (isLoaded && file === undefined)
     return isFinished && !readsWhole ? new LoadedFile(source, run, read) : { source, token, by: run, read, isLoaded }
+  const seen = file ?? input.file
+  if (seen !== undefined) source.file?.continues?.(seen.bytes, seen.state)
   const isAtStart = mark === START || (mark.document === 1 && mark.line === 1 && mark.tail === 0)
   const hasGrown = !isLoaded && source.copy === undefined
   const from = isAtStart ? {} : { from: hasGrown ? await passTail(source, mark) : mark }

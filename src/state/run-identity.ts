@@ -10,6 +10,7 @@ import { lostIndex, type LostIndices } from './lost-index.js'
 import { planRun } from './plan-run.js'
 import type { Plan, Planning } from './plan.js'
 import type { Source } from '../flow.js'
+import { isSourceUrl } from '../text/source-url.js'
 import { inputsOf } from './packed-inputs.js'
 
 export interface RunIdentity {
@@ -106,11 +107,11 @@ export function scopeOf({ into, scope = into }: Pick<RunIdentity, 'into' | 'scop
 /** A list may have very many files, so its hash stands for it. */
 function sourcesOf(source: unknown): string[] {
   const listed = listedIn(source)
-  return listed === undefined ? namedIn(source).map(absolute) : [`files ${keyOf(listed.map(file => resolve(file)))}`]
+  return listed === undefined ? namedIn(source).map(absolute) : [`files ${keyOf(listed.map(absolute))}`]
 }
 
 function absolute(name: string): string {
-  return name === '-' ? name : resolve(name)
+  return name === '-' || isSourceUrl(name) ? name : resolve(name)
 }
 
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {

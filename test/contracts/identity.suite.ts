@@ -23,6 +23,7 @@ import { type IngestOptions, type Receipt, connect, explain, ingest, isSluiceErr
 import { startLab } from '../../src/lab/index.js'
 import { tarOf, zipOf } from '../support/archives.js'
 import { newIndex, through } from './options.js'
+import { urlCases } from './url-cases.js'
 import type { World } from './world.js'
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/guide/same-input.md', import.meta.url)), 'utf8')
@@ -638,6 +639,7 @@ const cases: Readonly<Record<string, Case>> = {
     at.holds = [...range(1, 25), ...range(1, 25)]
     return await again(at, stream(), '(stream)')
   },
+  ...urlCases,
 }
 
 const csv = { csv: { types: { n: 'long' } } } as const

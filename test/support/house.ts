@@ -19,7 +19,7 @@ export const house: Readonly<Record<string, Part>> = {
   text: {
     imports: '',
     doors:
-      'bytes field-list index-name index-pattern misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
+      'source-url bytes field-list index-name index-pattern misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -27,7 +27,7 @@ export const house: Readonly<Record<string, Part>> = {
   compression: { imports: 'failure', doors: 'decompress free inflate program whole zstd' },
   source: {
     imports: 'failure flow.ts checksum disk compression',
-    doors: 'cannot-read open-sources read-file stored-file',
+    doors: 'by-name cannot-read file-table find-files open-sources read-file stored-file',
   },
   format: {
     imports: 'failure flow.ts web-assembly.ts strict-json text compression',
@@ -79,7 +79,8 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // The loop and its hooks. It names no feature.
   run: {
-    imports: 'failure operation.ts flow.ts time source format bulk sender ledger proxy cluster options connect state',
+    imports:
+      'failure operation.ts flow.ts time text source format bulk sender ledger proxy cluster options connect state',
     doors: 'hooks open-batcher retry-step run stop-signals',
   },
   // Wings: one feature each. No wing imports another.
@@ -95,6 +96,11 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts text disk ledger cluster servicenow options connect state run',
     doors: 'open-platform pull read-tables tables-receipt',
   },
+  // The one wing that opens routes of its own: to servers of inputs.
+  remote: {
+    imports: 'failure flow.ts time text checksum compression source proxy cluster options connect run',
+    doors: 'read-remote',
+  },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
   tuned: {
@@ -108,7 +114,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
-  'ingest.ts': { imports: 'ledger options run spool index-by-field guarded tables limits managed dumps tuned' },
+  'ingest.ts': { imports: 'ledger options run spool index-by-field guarded remote tables limits managed dumps tuned' },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {
@@ -157,6 +163,8 @@ export const owners: Readonly<Record<string, string>> = {
   pino: 'cli',
   '@peculiar/x509': 'lab',
   'reflect-metadata': 'lab',
+  // Optional: whoever reads from S3 installs it.
+  '@aws-sdk/client-s3': 'remote',
 }
 
 /** Embedders see the client's type: only this file may name it. */

@@ -61,7 +61,10 @@ const same = {
   maxIndices: 'maxIndices',
   ipCheckUrl: 'ipCheckUrl',
 } as const satisfies Behind<
-  Omit<IngestOptions, OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | keyof typeof contents>
+  Omit<
+    IngestOptions,
+    OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | keyof typeof contents
+  >
 >
 
 /** JSON, or files of it, on the command line; what it says in the library. */
@@ -111,6 +114,12 @@ const table = {
   fields: 'fields',
 } as const satisfies Behind<TableOptions>
 
+const remote = {
+  throughProxy: 'sourceThroughProxy',
+  ca: 'sourceCa',
+  token: 'sourceToken',
+} as const satisfies Behind<NonNullable<IngestOptions['remote']>>
+
 const csv = {
   columns: 'columns',
   skipHeader: 'skipHeader',
@@ -128,6 +137,7 @@ const ofTheCommand = [
   'filesFrom',
   'null',
   'apiKeyFile',
+  'sourceTokenFile',
   'passwordFile',
   'proxyFile',
   'servicenowPasswordFile',
@@ -184,13 +194,13 @@ const ofTheAlarm = [
 ] as const satisfies (keyof Settings)[]
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
-  const behind = [same, contents, target, proxy, servicenow, table, csv].flatMap(one => Object.values(one))
+  const behind = [same, contents, target, proxy, servicenow, table, csv, remote].flatMap(one => Object.values(one))
   const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 
 test('the table checks what a program passes in each part of the library options', () => {
-  const parts = { target, proxy, servicenow, table, csv } as const
+  const parts = { target, proxy, servicenow, table, csv, remote } as const
   for (const [part, behind] of Object.entries(parts)) {
     expect(Object.keys(checksAt(part)).toSorted()).toEqual(Object.keys(behind).toSorted())
     for (const [name, option] of Object.entries(behind)) expect(optionAs(`${part}.${name}`)).toBe(option)

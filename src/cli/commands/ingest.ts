@@ -4,7 +4,7 @@ import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
-import { readFilesFrom, readGuarded } from '../../options/option-files.js'
+import { readFilesFrom, readGuarded, readRemoteAccess } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
 import {
   fileReader,
@@ -18,16 +18,15 @@ import {
 } from '../load-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { recording } from '../run-history.js'
+import { remoteSecrets } from '../../options/mask-secrets.js'
+import { isSourceUrl, readSourceUrl, shownSource } from '../../text/source-url.js'
 import { askingFor } from '../ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
 export function defineIngest(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(
-    command.argument(
-      '[source...]',
-      'files, quoted globs, - for stdin, or servicenow:TABLE. NDJSON, JSON, CSV or dumps',
-    ),
+    command.argument('[source...]', 'files, quoted globs, - for stdin, https:// or s3:// URLs, or servicenow:TABLE'),
     'ingest',
   )
     .addHelpText(
@@ -56,14 +55,21 @@ async function load(
   const effective = await loadOptions(flags, terminal)
   const list = effective.values.filesFrom
   if (named.length === 0 && list === undefined) missing()
-  const shown = list === undefined ? named : [list]
+  hideRemote(named, terminal)
+  const shown = list === undefined ? named.map(shownSource) : [list]
   const record = recording(effective, terminal, shown)
   return await record(async () => {
     if (list !== undefined && named.length > 0)
-      throw invalid('filesFrom', `cannot be used together with '${named[0]}'. Use two commands`)
+      throw invalid('filesFrom', `cannot be used together with '${shownSource(named[0] ?? '')}'. Use two commands`)
     const source = (await readFilesFrom(effective, listReader(effective, terminal))) ?? named
+    if ('files' in source) hideRemote(source.files, terminal)
     return await loadWith(effective, { source, shown }, terminal, record)
   })
+}
+
+/** Hides the secrets in URLs of inputs. */
+function hideRemote(names: readonly string[], terminal: Terminal): void {
+  keepSecrets(terminal, remoteSecrets(names.filter(isSourceUrl).flatMap(name => readSourceUrl(name) ?? [])))
 }
 
 function listReader(effective: Effective, { stdin }: Terminal): (path: string) => Promise<string> {
@@ -85,10 +91,12 @@ async function loadWith(
   const isTable = namesTable(shown, effective)
   const guarded = await readGuarded(effective, fileReader(effective))
   const access = await loadAccess(effective, terminal)
+  const remote = await readRemoteAccess(effective, fileReader(effective))
+  keepSecrets(terminal, remoteSecrets([], remote.token))
   sayWarnings(effective, terminal)
   checkStdin(shown)
   const options = {
-    ...ingestOptions(effective, access, guarded),
+    ...ingestOptions(effective, access, guarded, remote),
     ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
     stateDir: stateDir(effective, terminal),
     // A time limit of a process counts from its start.

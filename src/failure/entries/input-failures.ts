@@ -12,10 +12,17 @@ export const inputEntries = {
     message: 'no such input: {input}',
     observed: 'ENOENT, "No such file or directory". Or the loader loads nothing and reports success.',
     causes: [
-      'The path is mistyped, or relative to another folder.',
+      { cause: 'The path is mistyped, or relative to another folder.', unless: /(https?|s3):/ },
+      { cause: 'The URL, the bucket or the key is mistyped, or the object was deleted.', if: /(https?|s3):/ },
       { cause: 'The glob matches no file.', if: /[*?[{]/ },
     ],
-    fixes: ['Check the path with `ls`. Quote globs, so that Sluice expands them and not the shell.'],
+    fixes: [
+      {
+        fix: 'Check the path with `ls`. Quote globs, so that Sluice expands them and not the shell.',
+        unless: /(https?|s3):/,
+      },
+      { fix: 'Check the URL with `curl -I URL`, or the key with `aws s3 ls`.', if: /(https?|s3):/ },
+    ],
     example: { input: 'logs/*.ndjson' },
   },
   INPUT_UNREADABLE: {

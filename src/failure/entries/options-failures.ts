@@ -149,9 +149,9 @@ export const optionsEntries = {
     message: 'Sluice does not send credentials for {url} over plain http to another machine',
     observed:
       'Nothing fails. Other tools send the credentials, and every network on the route, the proxy included, can read them.',
-    causes: ['The URL of the cluster or the ServiceNow instance starts with http://.'],
+    causes: ['The URL of the cluster, the ServiceNow instance or an input starts with http://.'],
     fixes: [
-      'Write https:// in ELASTICSEARCH_URL (--url) or SERVICENOW_INSTANCE_URL. For a cluster, --allow-plaintext permits http://.',
+      'Write https:// in ELASTICSEARCH_URL (--url), SERVICENOW_INSTANCE_URL or the URL of the input. For a cluster, --allow-plaintext permits http://.',
     ],
     example: { url: 'http://cluster.example:9200' },
   },

@@ -86,7 +86,7 @@ test('whatever holds credentials is marked as a secret', () => {
   const cluster = ['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy']
   const instance = ['servicenowUrl', 'servicenowPassword', 'servicenowClientSecret', 'servicenowRefreshToken']
   const others = ['serveToken', 'alarmUrl', 'alarmPassword', 'alarmClientSecret', 'nodes', 'adminUrl', 'adminKey']
-  expect(secrets).toEqual([...cluster, ...instance, ...others])
+  expect(secrets).toEqual([...cluster, 'sourceToken', ...instance, ...others])
 })
 
 describe('files of secrets', () => {

@@ -1,0 +1,55 @@
+/** Matches the keys of a bucket as a shell matches paths. */
+
+/** The characters that make a name a pattern. A backslash takes their meaning away. */
+const SPECIAL = /[*?[{\\]/
+
+/** What a pattern matches. */
+export interface KeyPattern {
+  /** All keys that match begin so. */
+  readonly prefix: string
+  matches(key: string): boolean
+}
+
+/** Returns undefined if the name is a key as it stands. */
+export function keyPattern(name: string): KeyPattern | undefined {
+  if (!SPECIAL.test(name)) return undefined
+  const expression = new RegExp(`^${expressionOf(name)}$`, 'su')
+  return { prefix: name.slice(0, name.search(SPECIAL)), matches: key => expression.test(key) }
+}
+
+function expressionOf(name: string): string {
+  let made = ''
+  let depth = 0
+  for (let at = 0; at < name.length; at += 1) {
+    const character = name[at] ?? ''
+    const rest = name.slice(at)
+    const group = /^\[(!|\^)?(\]?[^\]]*)\]/.exec(rest)
+    if (rest.startsWith('**/') && (at === 0 || name[at - 1] === '/')) {
+      made += '(?:.*/)?'
+      at += 2
+    } else if (rest.startsWith('**')) {
+      made += '.*'
+      at += 1
+    } else if (character === '*') made += '[^/]*'
+    else if (character === '?') made += '[^/]'
+    else if (group !== null && (group[2] ?? '') !== '') {
+      made += `[${group[1] === undefined ? '' : '^/'}${(group[2] ?? '').replaceAll(/[\\\]^[&~]/g, String.raw`\$&`)}]`
+      at += group[0].length - 1
+    } else if (character === '{' && rest.includes('}')) {
+      made += '(?:'
+      depth += 1
+    } else if (character === '}' && depth > 0) {
+      made += ')'
+      depth -= 1
+    } else if (character === ',' && depth > 0) made += '|'
+    else if (character === '\\' && at + 1 < name.length) {
+      at += 1
+      made += literal(name[at] ?? '')
+    } else made += literal(character)
+  }
+  return made + ')'.repeat(depth)
+}
+
+function literal(character: string): string {
+  return character.replaceAll(/[$()*+./?[\\\]^{|}-]/g, String.raw`\$&`)
+}

@@ -1,0 +1,55 @@
+/** Fetches a part of an object. What was received before a connection broke is not fetched again. */
+import { fail } from '../failure/failure.js'
+import { type Patience, untilDone } from './attempts.js'
+import type { ObjectFacts, Store } from './store.js'
+
+/** So many bytes of an object are asked for at once. */
+export const PART_BYTES = 4 << 20
+
+export interface Fetching {
+  readonly store: Store
+  readonly name: string
+  readonly patience: Patience
+  readonly timeoutMs: number
+}
+
+export interface PartWanted {
+  readonly from: number
+  readonly to: number
+  /** Absent: whatever the object is now. */
+  readonly etag?: string | undefined
+  readonly signal: AbortSignal
+}
+
+export interface Part {
+  readonly facts: ObjectFacts
+  readonly chunks: readonly Buffer[]
+}
+
+/** Returns undefined if the server sends no parts of the object. Throws SluiceError: see `Store.get`. */
+export async function fetchPart(
+  { store, name, patience, timeoutMs }: Fetching,
+  { from, to, etag, signal }: PartWanted,
+): Promise<Part | undefined> {
+  const chunks: Buffer[] = []
+  let at = from
+  let known: ObjectFacts | undefined
+  return await untilDone(patience, signal, async attempts => {
+    const pinned = known?.etag ?? etag
+    const { facts, isPart, body } = await store.get(name, { range: { from: at, to }, etag: pinned, signal, timeoutMs })
+    if (!isPart || facts.etag === undefined) {
+      body.destroy()
+      return undefined
+    }
+    known = facts
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      at += chunk.length
+      attempts.received(chunk.length)
+    }
+    const end = Math.min(to, facts.size ?? to)
+    if (at < end)
+      throw fail('SOURCE_UNAVAILABLE', { input: name, observed: `the part ends after ${at} of ${end} bytes` })
+    return { facts, chunks }
+  })
+}

@@ -1,0 +1,23 @@
+import { isSluiceError } from '../failure/failure.js'
+import type { Answer, FoundObject, Store, Wanted } from './store.js'
+
+/**
+ * Asks for the first byte of an object, to learn what the server says about it. Not with HEAD: whoever signs a URL signs its method.
+ * Throws what `get` throws.
+ */
+export async function probe(get: Store['get'], name: string, wanted: Wanted): Promise<FoundObject> {
+  const answer = await firstByte(get, name, wanted)
+  const { facts, isPart } = answer
+  answer.body.destroy()
+  return { ...facts, name, hasRanges: isPart || facts.size === 0 }
+}
+
+async function firstByte(get: Store['get'], name: string, wanted: Wanted): Promise<Answer> {
+  try {
+    return await get(name, { ...wanted, range: { from: 0, to: 1 } })
+  } catch (error) {
+    // An empty object has no first byte.
+    if (!isSluiceError(error) || error.code !== 'INPUT_REPLACED') throw error
+    return await get(name, wanted)
+  }
+}

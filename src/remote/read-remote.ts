@@ -1,0 +1,149 @@
+/** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
+import type { Failure } from '../failure/failure.js'
+import type { ConnectSection, RemoteSection, RetrySection } from '../options/load.js'
+import type { Feature, Run, RunHook } from '../run/hooks.js'
+import { FileTable } from '../source/file-table.js'
+import type { Elsewhere, FoundFile } from '../source/find-files.js'
+import { isSourceUrl } from '../text/source-url.js'
+import { systemClock } from '../time/system-clock.js'
+import type { Patience } from './attempts.js'
+import { openHttpStore } from './http-store.js'
+import { Memory } from './memory.js'
+import { DEVICE, RemoteObject, statOf, streamedObject } from './remote-object.js'
+import { SourceRoutes } from './routes.js'
+import { Shelf } from './shelf.js'
+import type { FoundObject, Store } from './store.js'
+
+/** Bytes of all objects that wait in memory, beside the part that is being read. */
+const MOST_BYTES = 32 << 20
+/** A run does not report each retry. */
+const WARN_EVERY_MS = 60_000
+
+export interface RemoteSections {
+  readonly connecting: ConnectSection
+  readonly retrying: RetrySection
+  readonly remote: RemoteSection
+}
+
+export function readRemote(sections: RemoteSections): Feature {
+  return run => new Remote(sections, run).hook()
+}
+
+/** Everything that a run reads from servers. */
+class Remote {
+  readonly #sections: RemoteSections
+  readonly #run: Run
+  readonly #routes: SourceRoutes
+  readonly #over = new AbortController()
+  readonly #signal: AbortSignal
+  readonly #patience: Patience
+  readonly #table = new FileTable('/')
+  readonly #memory = new Memory(MOST_BYTES)
+  #http: Shelf | undefined
+  #s3: Promise<Shelf> | undefined
+  #warnedAt = -Infinity
+  readonly #notes = new Set<string>()
+
+  constructor(sections: RemoteSections, run: Run) {
+    const { connecting, retrying, remote } = sections
+    this.#sections = sections
+    this.#run = run
+    this.#routes = new SourceRoutes({
+      proxy: remote.throughProxy ? connecting.proxy : undefined,
+      ca: remote.ca,
+      connectTimeoutMs: connecting.connectTimeoutMs,
+    })
+    this.#signal = AbortSignal.any([run.stop.signal, this.#over.signal])
+    this.#patience = {
+      clock: systemClock,
+      random: Math.random,
+      maxElapsedMs: retrying.maxElapsedMs,
+      onRetry: (failure, waitMs) => this.#warn(failure, waitMs),
+    }
+  }
+
+  hook(): RunHook {
+    return {
+      elsewhere: { has: isSourceUrl, find: name => this.#find(name) },
+      connected: () => Promise.resolve([...this.#routes.all(), ...this.#notes]),
+      dispose: async () => {
+        this.#over.abort(new Error('the run is over'))
+        await this.#routes.close()
+      },
+    }
+  }
+
+  async *#find(name: string): ReturnType<Elsewhere['find']> {
+    const { stop } = this.#run
+    try {
+      const shelf = await this.#shelfOf(name)
+      const signal = this.#signal
+      const { timeoutMs } = this.#sections.connecting
+      const found = shelf.store.find(name, { signal, timeoutMs })
+      for await (const object of found) yield this.#fileOf(object, shelf)
+    } catch (error) {
+      throw stop.cause(error)
+    }
+  }
+
+  #fileOf(object: FoundObject, shelf: Shelf): FoundFile {
+    const { name, size, hasRanges } = object
+    const stat = statOf(name, object)
+    if (size === undefined) this.#note(name, 'does not say how long it is, so every run loads it from its start')
+    else if (object.etag === undefined || !hasRanges)
+      this.#note(
+        name,
+        'is sent without a strong ETag or without ranges: after a lost connection, and to see whether it has changed, Sluice reads it from its start',
+      )
+    return {
+      name,
+      kind: 'elsewhere',
+      device: DEVICE,
+      inode: stat.inode,
+      open: id => {
+        if (size === undefined) return streamedObject(id, name, shelf)
+        this.#table.set(id, name, DEVICE, { ...stat, size })
+        if (!hasRanges || object.etag === undefined) shelf.wholes.add(id)
+        return new RemoteObject(id, shelf)
+      },
+    }
+  }
+
+  async #shelfOf(name: string): Promise<Shelf> {
+    if (!/^s3:/i.test(name))
+      return (this.#http ??= this.#shelf(
+        openHttpStore({ routes: this.#routes, patience: this.#patience, ...this.#sections.remote }),
+      ))
+    this.#s3 ??= this.#openS3(name)
+    return await this.#s3
+  }
+
+  /** Most loads read nothing from S3, and need no code for it. */
+  async #openS3(name: string): Promise<Shelf> {
+    const { openS3Store } = await import('./s3-store.js')
+    return this.#shelf(await openS3Store(name, this.#routes, this.#patience))
+  }
+
+  #shelf(store: Store): Shelf {
+    const { timeoutMs } = this.#sections.connecting
+    return new Shelf({
+      store,
+      table: this.#table,
+      memory: this.#memory,
+      signal: this.#signal,
+      patience: this.#patience,
+      timeoutMs,
+    })
+  }
+
+  #note(name: string, sentence: string): void {
+    this.#notes.add(`${name} ${sentence}`)
+  }
+
+  #warn({ message }: Failure, waitMs: number): void {
+    const now = systemClock.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#run.tell({ type: 'warning', message: `${message}. Sluice retries in ${(waitMs / 1000).toFixed(1)} s` })
+  }
+}

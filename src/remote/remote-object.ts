@@ -1,0 +1,234 @@
+/** An object on a server as an input. It is known by its ETag, and if that has changed, by the checksum of what was read of it. */
+import { createHash } from 'node:crypto'
+import { Checksum } from '../checksum/checksum.js'
+import { decompress, isCompressed } from '../compression/decompress.js'
+import { fail } from '../failure/failure.js'
+import type { FileLook, FileReading, FileStat, Source, StoredFile } from '../flow.js'
+import { skipBytes } from '../source/stored-file.js'
+import { readObject, type Reading } from './read-object.js'
+import { numberOf } from './judge-answer.js'
+import type { Shelf } from './shelf.js'
+import type { ObjectFacts } from './store.js'
+
+const LOOK_BYTES = 64 << 10
+/** No file system has it. */
+export const DEVICE = -2
+
+/** An object whose size is known, so that it can be read twice. There may be very many of them. */
+export class RemoteObject implements Source, StoredFile {
+  readonly id: number
+  readonly #shelf: Shelf
+
+  /** `shelf`: holds the rest under the same id. */
+  constructor(id: number, shelf: Shelf) {
+    this.id = id
+    this.#shelf = shelf
+  }
+
+  get name(): string {
+    return this.#shelf.table.nameOf(this.id)
+  }
+
+  get file(): StoredFile {
+    return this
+  }
+
+  get path(): string {
+    return this.name
+  }
+
+  get realPath(): string {
+    return this.name
+  }
+
+  get folder(): string {
+    return this.#shelf.table.folder
+  }
+
+  get device(): number {
+    return DEVICE
+  }
+
+  /** Its numbers stand for the URL (inode) and the ETag (ctimeMs, 0 without one). */
+  get stat(): FileStat {
+    return this.#shelf.table.statOf(this.id)
+  }
+
+  get reading(): FileReading | undefined {
+    return this.#shelf.table.readings.get(this.id)
+  }
+
+  ahead(): void {
+    this.#shelf.fetchAhead(this.id)
+  }
+
+  continues(bytes: number, state: string | undefined): void {
+    if (state !== undefined) this.#shelf.states.set(this.id, { bytes, state })
+  }
+
+  forget(): void {
+    this.#shelf.forget(this.id)
+  }
+
+  async *open(signal: AbortSignal, from = 0): AsyncGenerator<Uint8Array> {
+    const isPlain = from > 0 && !(await this.look()).isCompressed
+    if (isPlain) return yield* this.#stored(from, signal)
+    let facts: ObjectFacts | undefined
+    const stored = this.#stored(0, signal, seen => (facts = seen))
+    yield* skipBytes(
+      decoded(stored, this.name, () => facts),
+      from,
+    )
+  }
+
+  async look(): Promise<FileLook> {
+    const parts: Buffer[] = []
+    const to = Math.min(LOOK_BYTES, this.stat.size)
+    if (to > 0) for await (const chunk of readObject(this.#from(0, this.#shelf.signal, { to }))) parts.push(chunk)
+    const head = Buffer.concat(parts)
+    const sha256 = createHash('sha256').update(head).digest('hex')
+    return { isCompressed: isCompressed(head, this.name), head: { bytes: head.length, sha256 } }
+  }
+
+  async sums(ends: readonly number[]): Promise<readonly (string | undefined)[]> {
+    const { size, ctimeMs } = this.stat
+    const wanted = ends.filter(end => end <= size)
+    const sum = new Checksum()
+    const found: string[] = []
+    const take = (): void => {
+      while (found.length < wanted.length && wanted[found.length] === sum.bytes) found.push(sum.digest())
+    }
+    take()
+    const to = wanted.at(-1) ?? 0
+    const reading = this.#from(0, this.#shelf.signal, { to, etagNumber: ctimeMs === 0 ? undefined : ctimeMs })
+    if (to > 0)
+      for await (const chunk of readObject(reading))
+        for (let at = 0; at < chunk.length; take()) {
+          const end = Math.min(chunk.length, at + (wanted[found.length] ?? Infinity) - sum.bytes)
+          sum.add(chunk.subarray(at, end))
+          at = end
+        }
+    // Whoever reads on from here need not read all of this again.
+    this.continues(sum.bytes, sum.state())
+    return ends.map((_, at) => found[at])
+  }
+
+  /** Reads the stored bytes from an offset, and adds those that were not added before to the checksum. */
+  async *#stored(from: number, signal: AbortSignal, onFacts?: (facts: ObjectFacts) => void): AsyncGenerator<Buffer> {
+    const { id } = this
+    const { table, states } = this.#shelf
+    const known = from === 0 ? undefined : states.get(id)
+    const sum = (known && Checksum.continued(known.state, known.bytes)) ?? new Checksum()
+    const start = Math.min(from, sum.bytes)
+    let { stat } = this
+    const reading: FileReading = {
+      get stat() {
+        return stat
+      },
+      get bytes() {
+        return sum.bytes
+      },
+      sum: () => sum.digest(),
+      state: () => sum.state(),
+    }
+    table.readings.set(id, reading)
+    // The part before `from` was loaded: it must be that of the same object.
+    const etagNumber = from === 0 || stat.ctimeMs === 0 ? undefined : stat.ctimeMs
+    const seen = (facts: ObjectFacts): void => {
+      stat = { ...stat, ...statOf(this.name, facts), size: facts.size ?? stat.size }
+      onFacts?.(facts)
+    }
+    let at = start
+    // A server refuses a range behind the end.
+    if (start >= stat.size) return
+    try {
+      const first = start === 0 ? this.#shelf.takeAhead(id) : undefined
+      for await (const chunk of readObject(this.#from(start, signal, { etagNumber, first, onFacts: seen }))) {
+        const passed = Math.max(0, sum.bytes - at)
+        if (passed < chunk.length) sum.add(chunk.subarray(passed))
+        const unwanted = Math.max(0, from - at)
+        at += chunk.length
+        if (unwanted < chunk.length) yield chunk.subarray(unwanted)
+      }
+    } finally {
+      table.readings.set(id, ended(reading))
+    }
+  }
+
+  #from(from: number, signal: AbortSignal, more: Partial<Reading>): Reading {
+    const { id, name } = this
+    const { store, patience, timeoutMs, memory, wholes } = this.#shelf
+    return { store, name, patience, timeoutMs, memory, signal, from, hasRanges: !wholes.has(id), ...more }
+  }
+}
+
+/** An object whose server does not say how long it is. It can be read only from its start. */
+export function streamedObject(id: number, name: string, shelf: Shelf): Source {
+  const { store, patience, timeoutMs, memory } = shelf
+  return {
+    id,
+    name,
+    open: signal => {
+      let facts: ObjectFacts | undefined
+      const onFacts = (seen: ObjectFacts) => (facts = seen)
+      const reading = { store, name, patience, timeoutMs, memory, signal, from: 0, hasRanges: false, onFacts }
+      return decoded(readObject(reading), name, () => facts)
+    },
+  }
+}
+
+/** Returns what identifies an object, in the form of that of a file. */
+export function statOf(
+  name: string,
+  { etag, modifiedMs }: Pick<ObjectFacts, 'etag' | 'modifiedMs'>,
+): Omit<FileStat, 'size'> {
+  return {
+    inode: numberOf(name),
+    // Lists are exact to the millisecond, and headers to the second.
+    mtimeMs: Math.floor(modifiedMs / 1000) * 1000,
+    ctimeMs: etag === undefined ? 0 : numberOf(etag),
+  }
+}
+
+/** The checksum itself takes more memory. */
+function ended({ stat, bytes, sum, state }: FileReading): FileReading {
+  const digest = sum()
+  const last = bytes === stat.size ? undefined : state?.()
+  return { stat, bytes, sum: () => digest, ...(last === undefined ? {} : { state: () => last }) }
+}
+
+/** Decodes the object, and before that what the server says it has encoded for the way. */
+async function* decoded(
+  stored: AsyncIterable<Uint8Array>,
+  name: string,
+  facts: () => ObjectFacts | undefined,
+): AsyncGenerator<Uint8Array> {
+  const iterator = stored[Symbol.asyncIterator]()
+  try {
+    const first = await iterator.next()
+    const all = from(first, iterator)
+    const encodings = (facts()?.encoding ?? '').split(/[\s,]+/).filter(one => !plain.has(one))
+    const [encoding] = encodings
+    if (encoding === undefined) return yield* decompress(all, name)
+    if (encodings.length > 1 || !magic.has(encoding)) {
+      const problem = `the server sends it with the Content-Encoding ${encodings.join(', ')}, which Sluice did not ask for`
+      throw fail('INPUT_UNREADABLE', { input: name, problem })
+    }
+    // Mostly the encoding is that of the file itself, and nothing is left to decode.
+    yield* decompress(decompress(all, name), '')
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** What needs no decoding. Some programs note how they uploaded an object. */
+const plain: ReadonlySet<string> = new Set(['', 'identity', 'aws-chunked', 'none'])
+/** Encodings whose bytes say what they are. */
+const magic: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'zstd'])
+
+async function* from(
+  first: IteratorResult<Uint8Array>,
+  iterator: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (let next = first; next.done !== true; next = await iterator.next()) yield next.value
+}

@@ -1,0 +1,78 @@
+/** Reads objects from Amazon S3, and from other servers that speak its language. */
+import { fail } from '../failure/failure.js'
+import { byName } from '../source/by-name.js'
+import { bucketAndKey } from '../text/source-url.js'
+import { type Patience, untilDone } from './attempts.js'
+import { Buckets, type Sdk } from './buckets.js'
+import { strong } from './judge-answer.js'
+import { type KeyPattern, keyPattern } from './key-pattern.js'
+import { probe } from './probe.js'
+import type { SourceRoutes } from './routes.js'
+import type { FoundObject, Store, Wanted } from './store.js'
+
+/** The default name of a file of dead letters: a wildcard does not mean it, as in a folder. */
+const deadLetters = /(^|\/)sluice-dead-letters-[^/]*$/
+
+/** `input`: the first one that needs it. Throws SluiceError SOURCE_NEEDS_PACKAGE. */
+export async function openS3Store(input: string, routes: SourceRoutes, patience: Patience): Promise<Store> {
+  const buckets = new Buckets(await loadSdk(input), routes)
+  const get = async (name: string, wanted: Wanted) => await buckets.get(name, wanted)
+  return {
+    get,
+    find: async function* (name, wanted) {
+      const { bucket, key } = bucketAndKey(name)
+      if (key === '' || key.endsWith('/')) throw folder(name)
+      const pattern = keyPattern(key)
+      const keys = pattern === undefined ? [] : await listed(buckets, name, pattern, patience, wanted)
+      for (const found of keys) yield { ...found, name: `s3://${bucket}/${found.name}` }
+      // A key with wildcard characters means itself if it matches nothing else.
+      if (keys.length === 0) yield await untilDone(patience, wanted.signal, async () => await probe(get, name, wanted))
+    },
+  }
+}
+
+async function loadSdk(input: string): Promise<Sdk> {
+  try {
+    return await import('@aws-sdk/client-s3')
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && /MODULE_NOT_FOUND/.test(String(error.code))
+    const problem = isMissing ? 'it is not installed' : `it cannot be loaded (${String(error)})`
+    throw fail('SOURCE_NEEDS_PACKAGE', { input, problem }, { cause: error })
+  }
+}
+
+function folder(name: string) {
+  const problem = `it is a folder. Pass its objects with a wildcard, such as '${name.replace(/\/?$/, '/')}*.ndjson'`
+  return fail('INPUT_UNREADABLE', { input: name, problem })
+}
+
+/** Lists the objects that match, as people number them. */
+async function listed(
+  buckets: Buckets,
+  name: string,
+  { prefix, matches }: KeyPattern,
+  patience: Patience,
+  wanted: Wanted,
+): Promise<FoundObject[]> {
+  const found: FoundObject[] = []
+  let next: string | undefined
+  do {
+    const after = next
+    const page = await untilDone(
+      patience,
+      wanted.signal,
+      async () => await buckets.list(name, { prefix, after, ...wanted }),
+    )
+    for (const { Key: key = '', Size: size, ETag: etag, LastModified: modified } of page.Contents ?? []) {
+      if (key.endsWith('/') || !matches(key) || deadLetters.test(key)) continue
+      found.push({ name: flat(key), size, etag: strong(etag), modifiedMs: modified?.getTime() ?? 0, hasRanges: true })
+    }
+    next = page.IsTruncated === true ? page.NextContinuationToken : undefined
+  } while (next !== undefined)
+  return found.toSorted((a, b) => byName(a.name, b.name))
+}
+
+/** Returns the same text in one piece: V8 would keep the page that it is a part of. */
+function flat(text: string): string {
+  return Buffer.from(text).toString()
+}

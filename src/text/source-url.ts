@@ -1,0 +1,80 @@
+/** Reads the names of inputs that lie on a server, and keeps their secrets out of everything that is shown or stored. */
+import { createHash } from 'node:crypto'
+
+/** An input on a server, as its name says it. */
+export interface SourceUrl {
+  /** Without credentials, and without a query that may hold some. It is shown, and Sluice knows the object by it. */
+  readonly name: string
+  /** As it is requested. Only of http and https. */
+  readonly url?: URL
+  readonly username?: string
+  readonly password?: string
+  /** What no output may show. */
+  readonly secrets: readonly string[]
+}
+
+/** Returns whether an input lies on a server: its name begins with http://, https:// or s3://. */
+export function isSourceUrl(name: string): boolean {
+  return /^(https?|s3):\/\//i.test(name)
+}
+
+/** Parameters of a URL that somebody signed for a while. The next URL of the same object has others. */
+const SIGNED = /^(x-(amz|goog|oss|ms)-.*|signature|sig|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i
+/** Shorter values stand in any text. */
+const SHORTEST = 6
+
+/** Takes the name apart. Returns undefined if it is not a URL that can be read. */
+export function readSourceUrl(text: string): SourceUrl | undefined {
+  if (/^s3:/i.test(text)) return readBucketUrl(text)
+  // The parser ends the host at the first slash, so that a password with one would become part of the path.
+  if (!URL.canParse(text) || /[\s\\]/.test(text) || new URL(text).pathname.includes('@')) return undefined
+  const url = new URL(text)
+  const username = decoded(url.username)
+  const password = decoded(url.password)
+  if (username === undefined || password === undefined) return undefined
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  const values = [...url.searchParams.values()].filter(value => value.length >= SHORTEST)
+  const secrets = [
+    password,
+    encodeURIComponent(password),
+    url.search.slice(1),
+    ...values,
+    ...values.map(encodeURIComponent),
+  ]
+  const login = username === '' && password === '' ? {} : { username, password }
+  return { name: nameOf(url), url, ...login, secrets: secrets.filter(secret => secret !== '') }
+}
+
+/** Returns the name as it may be shown. Other names stay as they are. */
+export function shownSource(name: string): string {
+  if (!isSourceUrl(name)) return name
+  return readSourceUrl(name)?.name ?? `${name.slice(0, name.indexOf('://') + 3)}***`
+}
+
+/** Splits `s3://BUCKET/KEY`. A key may hold any character. */
+export function bucketAndKey(name: string): { readonly bucket: string; readonly key: string } {
+  const [, bucket = '', key = ''] = /^s3:\/\/([^/]*)\/?(.*)$/is.exec(name) ?? []
+  return { bucket, key }
+}
+
+function readBucketUrl(text: string): SourceUrl | undefined {
+  const { bucket, key } = bucketAndKey(text)
+  return /^[a-z0-9][a-z0-9._-]+$/i.test(bucket) ? { name: `s3://${bucket}/${key}`, secrets: [] } : undefined
+}
+
+/** Another query may lead to another object. A hash tells them apart without showing a secret. */
+function nameOf({ origin, pathname, search, searchParams }: URL): string {
+  const isSigned = [...searchParams.keys()].some(name => SIGNED.test(name))
+  if (search === '' || isSigned) return origin + pathname
+  return `${origin}${pathname}?~${createHash('sha256').update(search).digest('base64url').slice(0, 10)}`
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
