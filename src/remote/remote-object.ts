@@ -113,6 +113,16 @@ export class RemoteObject implements Source, StoredFile {
     return ends.map((_, at) => found[at])
   }
 
+  async part(from: number, to: number): Promise<Buffer> {
+    const { ctimeMs } = this.reading?.stat ?? this.stat
+    if (ctimeMs === 0 || this.#shelf.wholes.has(this.id))
+      throw fail('INPUT_UNREADABLE', { input: this.name, problem: 'its server sends no parts of it. Fetch it first' })
+    const parts: Buffer[] = []
+    const reading = this.#from(from, this.#shelf.signal, { to, etagNumber: ctimeMs })
+    if (to > from) for await (const chunk of readObject(reading)) parts.push(chunk)
+    return Buffer.concat(parts)
+  }
+
   /** Reads the stored bytes from an offset, and adds those that were not added before to the checksum. */
   async *#stored(from: number, signal: AbortSignal, onFacts?: (facts: ObjectFacts) => void): AsyncGenerator<Buffer> {
     const { id } = this
