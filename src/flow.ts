@@ -3,7 +3,7 @@
  * body (one bulk request), never a document.
  */
 import type { Failure } from './failure/failure.js'
-import type { BatchOperation, Operation } from './operation.js'
+import type { BatchOperation, ConditionFields, ConditionKind, Operation } from './operation.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`
@@ -239,6 +239,8 @@ export interface Batch {
   readonly addressed?: Addressed
   /** Whose ids they have, if that is not the same for all documents of the run. `own`: Sluice made them. */
   readonly ids?: 'own' | 'given'
+  /** Set if each action line has a condition of this kind. */
+  readonly condition?: ConditionKind
 }
 
 /** Facts that all documents of such a batch share. */
@@ -250,8 +252,8 @@ export interface Addressed {
   attempts(ordinal: number): number
 }
 
-/** The index of a document, and the fields that hold its id and routing if these are not Sluice's own. */
-export interface Destination {
+/** The index of a document, and the fields that hold its id, routing and version if these are not Sluice's own. */
+export interface Destination extends ConditionFields {
   readonly index: string
   readonly pipeline?: string
   /** Set if the id is a hash of the fields. */
@@ -268,6 +270,8 @@ export interface Refused {
   readonly operation: Operation
   readonly id?: string
   readonly routing?: string
+  /** The condition in its action line, as in `text/condition.ts`. */
+  readonly condition?: string
   /** The index that its action line names. Absent: that of the destination. */
   readonly index?: string
   /** Set if it differs from the destination of the run. */
@@ -305,6 +309,7 @@ export interface Outcome {
   readonly deleted?: number
   readonly noop?: number
   readonly notFound?: number
+  readonly older?: number
   readonly rejected: Rejected
   /** Documents that were sent without a clear answer. They may be stored. */
   readonly unknown: number

@@ -6,6 +6,19 @@
  */
 export type Operation = 'create' | 'index' | 'update' | 'upsert' | 'delete'
 
+/**
+ * What an action demands of the stored document. `version`: it has no newer version. `sequence`: nobody has changed it since its
+ * `_seq_no` was read.
+ */
+export type ConditionKind = 'version' | 'sequence'
+
+/** Fields of a document whose numbers go into its action line. Paths. */
+export interface ConditionFields {
+  readonly versionField?: string
+  readonly ifSeqNoField?: string
+  readonly ifPrimaryTermField?: string
+}
+
 /** The operation of a batch. `mixed`: each action line names its own, as in a `_bulk` file. */
 export type BatchOperation = Operation | 'mixed'
 
@@ -46,8 +59,10 @@ const mixed: BulkForm = { ...whole, action: '', sendsDocument: false, changes: t
 
 export const operations = Object.keys(forms) as readonly Operation[]
 
-export function bulkFormOf(operation: BatchOperation): BulkForm {
-  return operation === 'mixed' ? mixed : forms[operation]
+/** `condition`: Elasticsearch repeats no update that has one. */
+export function bulkFormOf(operation: BatchOperation, condition?: ConditionKind): BulkForm {
+  const form = operation === 'mixed' ? mixed : forms[operation]
+  return condition !== undefined && form.isPartial ? { ...form, action: '{"update":{' } : form
 }
 
 export function isOperation(value: unknown): value is Operation {

@@ -1,6 +1,6 @@
 /**
  * Frames lines that carry their own action: dumps. Their format has checked them, so nothing is parsed here. A document without an id
- * gets one of Sluice's own. The ids of a batch come from one source.
+ * gets one of Sluice's own. The ids of a batch come from one source, and its conditions are of one kind.
  */
 import type { Batch, Input, Lines } from '../flow.js'
 import { type BatchOperation, type Operation, bulkFormOf, isOperation } from '../operation.js'
@@ -33,11 +33,12 @@ const ACTION_BYTES = 64 << 10
 
 export class ActionBatcher {
   readonly #options: ActionBatchOptions
-  readonly #found: CarriedAction = { address: 0, document: 0 }
+  readonly #found: CarriedAction = { operationEnd: 0, condition: undefined, address: 0, document: 0 }
   readonly counts: IdCounts = { given: 0, own: 0 }
   #open: OpenBatch<RefusedLines>
   #operation: BatchOperation | undefined
   #ids: Batch['ids']
+  #condition: Batch['condition']
 
   constructor(options: ActionBatchOptions) {
     this.#options = options
@@ -56,7 +57,7 @@ export class ActionBatcher {
         // Only a refused line carries none.
         if (!findAction(head, 0, found)) return { line: await longLine(input, originOf(at), operation), head }
         const id = idIn(head, found) ?? `${token}-${at.document}`
-        const line = await longLine(input, originOf(at), operationOf(head, 1, found.address) ?? operation, id)
+        const line = await longLine(input, originOf(at), operationOf(head, 1, found.operationEnd) ?? operation, id)
         return { line, head: head.subarray(found.document) }
       },
       maxLineBytes: maxDocumentBytes,
@@ -109,18 +110,19 @@ export class ActionBatcher {
     at: Position,
   ): boolean {
     const open = this.#open
-    const { address, document } = found
-    const operation = operationOf(bytes, from + 1, address) ?? this.#options.operation
+    const { address, condition, document } = found
+    const operation = operationOf(bytes, from + 1, found.operationEnd) ?? this.#options.operation
     const hasId = hasIdAt(bytes, address)
     const ids = hasId ? 'given' : 'own'
-    if (open.docs > 0 && ids !== this.#ids) return false
-    const { action, opening, closing } = bulkFormOf(operation)
+    if (open.docs > 0 && (ids !== this.#ids || condition !== this.#condition)) return false
+    const { action, opening, closing } = bulkFormOf(operation, condition)
     const bare = to - document - (bytes[to - 1] === LINE_FEED ? 1 : 0)
     const most = action.length + opening.length + closing.length + (to - from) + token.length + 64
     if (open.docs > 0 && open.bytes + most > this.#bodyBytes) return false
     reserve(slot, open.bytes + most)
     this.#operation = open.docs === 0 || this.#operation === operation ? operation : 'mixed'
     this.#ids = ids
+    this.#condition = condition
     const body = slot.bytes
     let end = open.bytes
     end += body.write(action, end, 'latin1')
@@ -159,10 +161,16 @@ export class ActionBatcher {
   #seal(): Batch {
     const batch = this.#open.seal(this.#operation ?? this.#options.operation, this.#options.slots)
     const ids = this.#ids
+    const condition = this.#condition
     this.#open = this.#newBatch()
     this.#operation = undefined
     this.#ids = undefined
-    return ids === undefined ? batch : { ...batch, ids }
+    this.#condition = undefined
+    return {
+      ...batch,
+      ...(ids === undefined ? {} : { ids }),
+      ...(condition === undefined ? {} : { condition }),
+    }
   }
 
   #newBatch(): OpenBatch<RefusedLines> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Operation, bulkFormOf } from '../operation.js'
+import { type ConditionFields, type Operation, bulkFormOf } from '../operation.js'
 import { MAX_ID_BYTES } from '../strict-json/layout.js'
+import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '../text/condition.js'
 import { fieldsIn } from '../text/field-list.js'
 import { type IndexPattern, nameOf } from '../text/index-pattern.js'
 import { unicodeProblem } from '../text/unicode.js'
@@ -21,7 +22,7 @@ interface FieldIds {
   readonly separator?: string
 }
 
-export interface ActionOptions {
+export interface ActionOptions extends ConditionFields {
   readonly operation: Operation
   readonly ids: Ids
   /** Path of the field whose value becomes the routing. */
@@ -52,7 +53,7 @@ export interface Around {
 
 /**
  * The texts around each document of one input. Its action line: `opening` of the index and its name, `before`, the id, `between`, the
- * routing, `after`.
+ * routing, the numbers of a condition, `after`.
  */
 export interface ActionTemplate extends Around {
   readonly index: { readonly opening: string; readonly pattern: IndexPattern } | undefined
@@ -61,6 +62,8 @@ export interface ActionTemplate extends Around {
   readonly id: 'none' | 'number' | IdRule
   readonly between: string
   readonly routing: { readonly field: string } | undefined
+  /** Empty without a condition. */
+  readonly numbers: readonly ConditionNumber[]
   /** Ends with the line feed. */
   readonly after: string
 }
@@ -69,9 +72,9 @@ export interface ActionTemplate extends Around {
 export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
   const { operation, ids, routingField, indexPattern: pattern } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const { action, opening, closing } = bulkFormOf(operation)
+  const { action, opening, closing } = bulkFormOf(operation, conditionKindOf(options))
   const index = pattern === undefined ? undefined : { opening: `${action}"_index":"`, pattern }
-  const around = { index, opening, closing }
+  const around = { index, opening, closing, numbers: [] }
   // What stands before the next field, and at the end.
   const start = index === undefined ? action : '",'
   if (ids.from === 'cluster') {
@@ -80,13 +83,18 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
       return { before: index === undefined ? action : '', id: 'none', between: '', routing, after: end, ...around }
     return { before: `${start}"routing":"`, id: 'none', between: '', routing, after: '"}}\n', ...around }
   }
+  const condition = conditionForm(options)
+  const numbers = condition?.numbers.map((number, at) =>
+    at === 0 ? { ...number, opening: `",${number.opening}` } : number,
+  )
   return {
+    ...around,
     before: ids.from === 'run' ? `${start}"_id":"${token}-` : `${start}"_id":"`,
     id: ids.from === 'run' ? 'number' : idRule(ids),
     between: routing === undefined ? '' : '","routing":"',
     routing,
-    after: '"}}\n',
-    ...around,
+    ...(numbers === undefined ? {} : { numbers }),
+    after: condition === undefined ? '"}}\n' : `${condition.closing}}}\n`,
   }
 }
 
@@ -106,12 +114,12 @@ export interface ActionProblem {
   readonly problem: string
   readonly field: string
   /** What the field should have said. Default: the id. */
-  readonly of?: 'index'
+  readonly of?: 'index' | 'version'
 }
 
 /** A document's action line with its line end, or its problem. `text`: gives the document, a valid object. */
 export function actionLine(
-  { index, before, id, between, routing, after }: ActionTemplate,
+  { index, before, id, between, routing, numbers, after }: ActionTemplate,
   document: number,
   text: () => string,
 ): string | ActionProblem {
@@ -135,7 +143,19 @@ export function actionLine(
     if (typeof value !== 'string') return value
     line += between + escaped(value)
   }
+  for (const number of numbers) {
+    const value = numberOf(json, number)
+    if (typeof value !== 'string') return value
+    line += number.opening + value
+  }
   return line + after
+}
+
+/** Returns the digits of a number that an action line takes from the document. */
+export function numberOf(json: string, { field, mayBeDate }: ConditionNumber): string | ActionProblem {
+  const value = scalar(json, field)
+  const number = typeof value === 'string' ? numberIn(value, mayBeDate) : value
+  return typeof number === 'string' ? number : { ...number, field, of: 'version' }
 }
 
 /** Returns the name of its index that the fields of a document make. */

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '../flow.js'
 import { type Operation, bulkFormOf } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
+import { conditionKindOf } from '../text/condition.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, namedIndex, ownId } from './action-line.js'
 import { frameLines } from './frame-lines.js'
 import { judgeLine, originOf, refusedByFormat } from './judge-line.js'
@@ -88,7 +89,8 @@ export class Batcher {
   #seal(): Batch {
     const batch = this.#open.seal(this.#options.operation, this.#options.slots)
     this.#open = this.#newBatch()
-    return batch
+    const condition = conditionKindOf(this.#options)
+    return condition === undefined ? batch : { ...batch, condition }
   }
 
   #newBatch(): OpenBatch<RefusedLines> {

@@ -2,6 +2,7 @@
 import type { Clock, Destination, Origin, Refused } from '../flow.js'
 import { type Operation, isOperation, operations } from '../operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../text/bytes.js'
+import { kindOfCondition } from '../text/condition.js'
 import { unicodeProblem } from '../text/unicode.js'
 import { lineProblem } from './judge-line.js'
 import { topLevelFields } from './json-fields.js'
@@ -17,6 +18,7 @@ export interface Recorded {
   readonly type: string
   readonly id?: string
   readonly routing?: string
+  readonly condition?: string
   /** Records of before there was an `index` in them have none. */
   readonly destination: Partial<Destination>
 }
@@ -41,7 +43,7 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   if (problem !== undefined) return broken(problem)
   // The text holds bytes, so that a document comes out of it as it went in.
   const fields = topLevelFields(withoutLineEnd(line).toString('latin1'))
-  const recorded = recordedIn(name => valueOf(fields.get(name)))
+  const recorded = recordedIn(fields)
   if (typeof recorded === 'string') return broken(recorded)
   const content = contentIn(fields)
   if (content === undefined) return broken('it has no document, line or base64')
@@ -62,16 +64,31 @@ export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; read
   const whole = Buffer.from(`${head}}`, 'latin1')
   if (lineProblem(whole, 0, whole.length, false) !== undefined) return undefined
   const fields = topLevelFields(whole.toString('latin1'))
-  const recorded = recordedIn(name => valueOf(fields.get(name)))
+  const recorded = recordedIn(fields)
   return typeof recorded === 'string' ? undefined : { recorded, length: head.length }
 }
 
-function recordedIn(value: (name: string) => unknown): Recorded | string {
+/** Fields of a record that are text. */
+const TEXTS = [
+  'id',
+  'routing',
+  'index',
+  'pipeline',
+  'idField',
+  'idSeparator',
+  'routingField',
+  'versionField',
+  'ifSeqNoField',
+  'ifPrimaryTermField',
+]
+
+function recordedIn(fields: ReadonlyMap<string, string>): Recorded | string {
+  const value = (name: string) => valueOf(fields.get(name))
   const [operation, origin] = [value('operation'), value('origin')]
   if (!isOperation(operation)) return `its operation is not one of ${operations.join(', ')}`
   if (!isOrigin(origin)) return 'it has no origin with an input and the number of a document'
   const texts: Record<string, string> = {}
-  for (const name of ['id', 'routing', 'index', 'pipeline', 'idField', 'idSeparator', 'routingField']) {
+  for (const name of TEXTS) {
     const text = value(name)
     if (text === undefined) continue
     if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
@@ -82,6 +99,9 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
   }
   const { id, routing, ...others } = texts
   const destination = value('ids') === 'hash' ? { ...others, ids: 'hash' as const } : others
+  const condition = conditionIn(fields.get('condition'))
+  if (condition !== undefined && kindOfCondition(condition) === undefined)
+    return 'its condition is neither version and version_type nor if_seq_no and if_primary_term'
   const [attempts, status, type] = [value('attempts'), value('status'), value('type')]
   return {
     operation,
@@ -91,8 +111,16 @@ function recordedIn(value: (name: string) => unknown): Recorded | string {
     type: typeof type === 'string' ? type : '',
     ...(id === undefined ? {} : { id }),
     ...(routing === undefined ? {} : { routing }),
+    ...(condition === undefined ? {} : { condition }),
     destination,
   }
+}
+
+/** Returns the fields of a condition without white space, because digits beyond 2^53 must stay as they are. */
+function conditionIn(raw: string | undefined): string | undefined {
+  if (raw === undefined) return undefined
+  if (!raw.trimStart().startsWith('{')) return ''
+  return Array.from(topLevelFields(raw), ([name, value]) => `${JSON.stringify(name)}:${value.trim()}`).join(',')
 }
 
 function isOrigin(value: unknown): value is Origin {
@@ -116,7 +144,7 @@ function valueOf(raw: string | undefined): unknown {
 
 /** Returns a document that was refused again, for the dead letters. */
 export function refusedAgain(
-  { operation, origin, attempts, id, routing }: DeadLetter,
+  { operation, origin, attempts, id, routing, condition }: DeadLetter,
   document: Buffer,
   destination: Destination,
   why: Pick<Refused, 'type' | 'reason'>,
@@ -126,6 +154,7 @@ export function refusedAgain(
     operation,
     ...(id === undefined ? {} : { id }),
     ...(routing === undefined ? {} : { routing }),
+    ...(condition === undefined ? {} : { condition }),
     destination,
     status: 0,
     ...why,

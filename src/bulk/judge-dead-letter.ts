@@ -1,10 +1,11 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { failure } from '../failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../flow.js'
-import { type Operation, bulkFormOf } from '../operation.js'
+import { type ConditionKind, type Operation, bulkFormOf } from '../operation.js'
+import { conditionForm, kindOfCondition } from '../text/condition.js'
 import { patternIn } from '../text/index-pattern.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
-import { type ActionProblem, idIn, idProblem, idRule, indexIn, scalar } from './action-line.js'
+import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
 import { idInvalid, whyUnsendable } from './judge-line.js'
 
@@ -23,6 +24,7 @@ export interface Resend {
   readonly letter: DeadLetter
   readonly ids: Addressed['ids']
   readonly destination: Destination
+  readonly condition: ConditionKind | undefined
 }
 
 /** `where`: the position of the record itself, used if it is broken. */
@@ -45,7 +47,11 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const { changes } = bulkFormOf(letter.operation)
   if (changes && id === undefined)
     return refusedAgain(letter, document, destination, idInvalid({ problem: 'is missing', field: 'id' }))
-  return { ...framed(letter.operation, address, document), letter, ids, destination }
+  const demanded = letter.condition ?? conditionIn(letter)
+  if (typeof demanded === 'object') return refusedAgain(letter, document, destination, idInvalid(demanded))
+  const condition = demanded === undefined ? undefined : kindOfCondition(demanded)
+  const text = [JSON.stringify(address).slice(1, -1), ...(demanded === undefined ? [] : [demanded])].join(',')
+  return { ...framed(letter.operation, text, document, condition), letter, ids, destination, condition }
 }
 
 function refusedAsBroken({ problem, line, origin }: Broken): Refused {
@@ -83,12 +89,30 @@ function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routin
   return { ...(id === undefined ? {} : { _id: id }), ...(routing === undefined ? {} : { routing }) }
 }
 
+/** Returns the condition that the fields of a document make. */
+function conditionIn({ content, destination }: DeadLetter): string | ActionProblem | undefined {
+  const form = conditionForm(destination)
+  if (form === undefined) return undefined
+  let text = ''
+  for (const one of form.numbers) {
+    const number = numberOf(content.toString('utf8'), one)
+    if (typeof number !== 'string') return number
+    text += one.opening + number
+  }
+  return text + form.closing
+}
+
 /** Returns the two lines of a bulk request, the second without its line end. */
-function framed(operation: Operation, address: object, document: Buffer): Pick<Resend, 'action' | 'document'> {
-  const { action, opening, closing } = bulkFormOf(operation)
+function framed(
+  operation: Operation,
+  address: string,
+  document: Buffer,
+  condition: ConditionKind | undefined,
+): Pick<Resend, 'action' | 'document'> {
+  const { action, opening, closing } = bulkFormOf(operation, condition)
   const line =
     opening + closing === '' ? document : Buffer.concat([Buffer.from(opening), document, Buffer.from(closing)])
-  return { action: `${action}${JSON.stringify(address).slice(1)}}\n`, document: line }
+  return { action: `${action}${address}}}\n`, document: line }
 }
 
 /** An id that Sluice made ends in the number of its document. */

@@ -49,10 +49,12 @@ export function whyUnsendable(
 }
 
 export function idInvalid({ of, ...problem }: ActionProblem): Why {
-  const type = of === 'index' ? 'DOCUMENT_INDEX_INVALID' : 'DOCUMENT_ID_INVALID'
+  const type = of === undefined ? 'DOCUMENT_ID_INVALID' : codes[of]
   const { message: reason } = failure(type, problem)
   return { status: 0, type, reason }
 }
+
+const codes = { index: 'DOCUMENT_INDEX_INVALID', version: 'DOCUMENT_VERSION_INVALID' } as const
 
 /** Returns why the format refused the line, and where the document begins in it. Undefined: it is a line like any other. */
 export function refusedByFormat(

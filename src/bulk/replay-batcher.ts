@@ -2,7 +2,7 @@
  * Frames the records of dead letters as bulk bodies, in plain JavaScript: each document byte for byte, behind an action line with
  * the operation, id and routing that it had. A body holds documents of one destination and one kind of ids.
  */
-import type { Batch, Input, Lines, LongLine, Refused, Addressed } from '../flow.js'
+import type { Addressed, Batch, Destination, Input, Lines, LongLine, Refused } from '../flow.js'
 import { endOfLine, isBlank } from '../text/bytes.js'
 import type { BatchOptions } from './batcher.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
@@ -123,9 +123,10 @@ export class ReplayBatcher {
       if (history === undefined) throw new RangeError(`no document ${ordinal} in this body`)
       return history
     }
-    const { ids, destination } = first
+    const { ids, destination, condition } = first
     const addressed: Addressed = { ids, destination, attempts: ordinal => historyOf(ordinal).attempts }
-    return { ...batch, origins: () => ordinal => historyOf(ordinal).origin, addressed }
+    const sealed = { ...batch, origins: () => (ordinal: number) => historyOf(ordinal).origin, addressed }
+    return condition === undefined ? sealed : { ...sealed, condition }
   }
 
   async #freeSlot(): Promise<Slot> {
@@ -141,9 +142,25 @@ function newBatch(): OpenBatch<Refused[]> {
 }
 
 /** Whether they may stand in one body. */
-function areAlike({ letter, ids, destination: one }: Resend, { destination: other, ...next }: Resend): boolean {
-  const isSamePlace = one.index === other.index && one.pipeline === other.pipeline
-  const areSameFields = one.idField === other.idField && one.routingField === other.routingField
-  const isSameId = one.ids === other.ids && one.idSeparator === other.idSeparator
-  return letter.operation === next.letter.operation && ids === next.ids && isSamePlace && areSameFields && isSameId
+function areAlike(one: Resend, other: Resend): boolean {
+  const isSameKind = one.ids === other.ids && one.condition === other.condition
+  return (
+    one.letter.operation === other.letter.operation && isSameKind && isSamePlace(one.destination, other.destination)
+  )
 }
+
+function isSamePlace(one: Destination, other: Destination): boolean {
+  return places.every(name => one[name] === other[name])
+}
+
+const places = Object.keys({
+  index: true,
+  pipeline: true,
+  ids: true,
+  idField: true,
+  idSeparator: true,
+  routingField: true,
+  versionField: true,
+  ifSeqNoField: true,
+  ifPrimaryTermField: true,
+} satisfies Record<keyof Destination, true>) as (keyof Destination)[]

@@ -15,6 +15,7 @@ export const nothing: Counts = {
   deleted: 0,
   noop: 0,
   notFound: 0,
+  older: 0,
   duplicate: 0,
   rejected: 0,
   skipped: 0,
@@ -29,8 +30,8 @@ export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unse
 
 /** How many the target took: stored, queued, or deleted. */
 export function takenOf(counts: Omit<Counts, 'read' | 'rejected' | 'skipped' | 'unsent' | 'unknown'>): number {
-  const { created, accepted, updated, deleted, noop, notFound, duplicate } = counts
-  return created + accepted + updated + deleted + noop + notFound + duplicate
+  const { created, accepted, updated, deleted, noop, notFound, older, duplicate } = counts
+  return created + accepted + updated + deleted + noop + notFound + older + duplicate
 }
 
 /** Returns the counts of an outcome. Rejected documents are counted with their reasons. */
@@ -43,8 +44,8 @@ export function countsIn({
   unsent,
   ...others
 }: Outcome): Partial<Counts> {
-  const { accepted = 0, deleted = 0, noop = 0, notFound = 0 } = others
-  return { created, accepted, updated, deleted, noop, notFound, duplicate, skipped, unknown, unsent }
+  const { accepted = 0, deleted = 0, noop = 0, notFound = 0, older = 0 } = others
+  return { created, accepted, updated, deleted, noop, notFound, older, duplicate, skipped, unknown, unsent }
 }
 
 /** Counts of documents, the rejected ones by what they were refused for. */

@@ -110,7 +110,7 @@ function headWriter(stamp: Stamp | undefined): HeadWriter {
   const typeOf = lastOf((type: string) => Buffer.from(JSON.stringify(type)))
   const attemptsOf = lastOf((attempts: number) => Buffer.from(`,"attempts":${JSON.stringify(attempts)}`))
   const putOrigin = originWriter()
-  return (bytes, { operation, origin, index, destination, id, routing, status, type, attempts }) => {
+  return (bytes, { operation, origin, index, destination, id, routing, condition, status, type, attempts }) => {
     bytes.put(openingOf(operation))
     putOrigin(bytes, origin)
     bytes.put(whereOf(destination ?? namedIn(index)))
@@ -119,6 +119,7 @@ function headWriter(stamp: Stamp | undefined): HeadWriter {
       bytes.string(id)
     }
     if (routing !== undefined) bytes.write(`,"routing":${JSON.stringify(routing)}`)
+    if (condition !== undefined) bytes.write(`,"condition":{${condition}}`)
     bytes.put(statusOf(status))
     bytes.put(typeOf(type))
     bytes.put(attemptsOf(attempts))

@@ -17,6 +17,8 @@ export interface Counts {
   readonly noop: number
   /** Deletions of documents that were not there. */
   readonly notFound: number
+  /** Sent with a version, but the index has a newer version of the document. Nothing changed. */
+  readonly older: number
   /** Sent again after an unknown outcome, and found stored. */
   readonly duplicate: number
   /** Rejected by Sluice or by the cluster. They are in the dead letters. */
@@ -37,6 +39,7 @@ export const outcomes = [
   'deleted',
   'noop',
   'notFound',
+  'older',
   'duplicate',
   'rejected',
   'skipped',

@@ -142,13 +142,14 @@ type Documents =
   | 'pipeline'
   | 'tune'
   | 'byteBudget'
+  | 'versionField'
 
 /** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
 export function checkDocuments(
   given: { readonly [K in Documents]?: unknown },
   said = (name: Documents): string => name,
 ): void {
-  const { index, swapAlias, ids = 'run', idField, idSeparator, op, pipeline } = given
+  const { index, swapAlias, ids = 'run', idField, idSeparator, op = 'create', pipeline, versionField } = given
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
   checkPreparation(given, said)
@@ -167,6 +168,15 @@ export function checkDocuments(
     throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
   if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
     throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
+  if (versionField !== undefined) {
+    if (op !== 'index' && op !== 'delete')
+      throw invalid(
+        said('versionField'),
+        `needs ${said('op')} 'index' or 'delete': Elasticsearch compares no versions for '${String(op)}'`,
+      )
+    if (!isOfFields)
+      throw invalid(said('versionField'), `needs ids of the documents. Set ${said('ids')} to 'field' or 'hash'`)
+  }
   if (!isOperation(op) || !bulkFormOf(op).changes) return
   if (!isOfFields)
     throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
@@ -222,6 +232,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   idField: said,
   idSeparator: said,
   routingField: said,
+  versionField: said,
   format: said,
   csv: said,
   remote: 'is not an option of replay, which reads files',

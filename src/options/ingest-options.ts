@@ -228,6 +228,11 @@ export interface DocumentOptions {
   readonly maxIndices?: number | undefined
   /** Field that holds the routing value: a path, as in `customer.region`. */
   readonly routingField?: string | undefined
+  /**
+   * With `op` index or delete: field that holds the version of the document, a path. A whole number, as a number or a string, or a date.
+   * A document that is older than the stored one changes nothing, and counts as `older`.
+   */
+  readonly versionField?: string | undefined
   /** Ingest pipeline. Default: the index's own. */
   readonly pipeline?: string | undefined
   /** What to do if the id already exists, with ids from a field. Default `reject`. */
@@ -403,6 +408,7 @@ type InLetters =
   | 'idField'
   | 'idSeparator'
   | 'routingField'
+  | 'versionField'
   | 'format'
   | 'pick'
   | 'csv'

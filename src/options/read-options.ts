@@ -79,7 +79,17 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     connecting: connectSection(given),
     inputs: take(options, 'source', 'stdin', 'format', 'pick', 'csv'),
     documents: Object.freeze({
-      ...take(options, 'op', 'maxIndices', 'routingField', 'pipeline', 'onConflict', 'deadLetters', 'maxRejected'),
+      ...take(
+        options,
+        'op',
+        'maxIndices',
+        'routingField',
+        'versionField',
+        'pipeline',
+        'onConflict',
+        'deadLetters',
+        'maxRejected',
+      ),
       into: index ?? swapAlias ?? '',
       indexPattern: patternIn(index ?? ''),
       ids,

@@ -152,6 +152,11 @@ export const table = {
     label: 'field',
     commands: ['ingest', 'serve'],
   }),
+  versionField: documents(
+    kinds.text(),
+    'with --op index or delete: field that holds the version of the document, a number or a date. An older version never replaces a newer one',
+    { label: 'field', commands: ['ingest', 'serve'] },
+  ),
   pipeline: documents(kinds.text(), 'ingest pipeline of the cluster', {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],

@@ -9,6 +9,7 @@ import type { IngestEvent } from '../options/ingest-options.js'
 import type { SenderOptions } from '../sender/sender.js'
 import type { Elsewhere } from '../source/find-files.js'
 import type { FoundRun } from '../state/find-run.js'
+import type { ConditionFields } from '../operation.js'
 import type { RunIdentity } from '../state/run-identity.js'
 import type { StopSignals } from './stop-signals.js'
 import type { StepRetrying } from './retry-step.js'
@@ -79,7 +80,7 @@ type Progress = Extract<IngestEvent, { type: 'progress' }>
 export type BodyFramer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
 
 /** How bodies are made, whatever is in them. */
-export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField' | 'indexPattern'>
+export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField' | 'indexPattern' | keyof ConditionFields>
 
 export interface RunPlace {
   readonly stateDir: string

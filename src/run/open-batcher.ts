@@ -1,7 +1,7 @@
 import { Batcher } from '../bulk/batcher.js'
 import { SlotPool } from '../bulk/slots.js'
 import type { Input, Origin } from '../flow.js'
-import type { Operation } from '../operation.js'
+import type { ConditionFields, Operation } from '../operation.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MAX_DOCUMENT_BYTES } from '../options/check-options.js'
 import type { BatchSection, ConnectSection, DocumentSection } from '../options/load.js'
@@ -40,11 +40,17 @@ export function openBatcher(
   return hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger, plain) ?? plain()
 }
 
-function actionOf({ op, ids, routingField, indexPattern }: DocumentSection) {
+function actionOf({ op, ids, routingField, indexPattern, ...documents }: DocumentSection) {
   return {
     operation: op,
     ids,
+    ...conditionFieldsOf(documents),
     ...(routingField === undefined ? {} : { routingField }),
     ...(indexPattern === undefined ? {} : { indexPattern }),
   }
+}
+
+/** Returns the fields that are set. */
+export function conditionFieldsOf({ versionField }: Pick<DocumentSection, 'versionField'>): ConditionFields {
+  return versionField === undefined ? {} : { versionField }
 }

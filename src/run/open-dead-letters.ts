@@ -7,6 +7,7 @@ import { truncateDeadLetters } from '../ledger/truncate-dead-letters.js'
 import type { DocumentSection } from '../options/load.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { randomToken } from '../state/run-identity.js'
+import { conditionFieldsOf } from './open-batcher.js'
 
 interface Opening {
   readonly dryRun: boolean
@@ -43,12 +44,14 @@ function pathOf(deadLetters: DocumentSection['deadLetters'], run: string): strin
 const OWN_NAME = 'sluice-dead-letters-'
 
 /** Returns what a replay has to know of rejected documents. */
-function destinationOf(index: string, { pipeline, ids, routingField }: DocumentSection): Destination {
+function destinationOf(index: string, documents: DocumentSection): Destination {
+  const { pipeline, ids, routingField } = documents
   return {
     index,
     ...(pipeline === undefined ? {} : { pipeline }),
     ...('field' in ids ? idFields(ids) : {}),
     ...(routingField === undefined ? {} : { routingField }),
+    ...conditionFieldsOf(documents),
   }
 }
 

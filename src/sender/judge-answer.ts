@@ -10,7 +10,7 @@ import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn } from '../clus
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure, quote } from '../failure/failure.js'
-import { type BatchOperation, bulkFormOf, isOperation } from '../operation.js'
+import { type BatchOperation, type ConditionKind, bulkFormOf, isOperation } from '../operation.js'
 import { retryAfterMs } from '../time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
@@ -115,7 +115,7 @@ function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): V
 
 /** Judges every item. Returns undefined if one has no status. */
 function judgeEach(results: BulkItems, body: JudgedBody) {
-  const counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, deleted: 0, noop: 0, notFound: 0 }
+  const counts = { ...nothing, deleted: 0, noop: 0, notFound: 0, older: 0 }
   const refused: number[] = []
   const busy: number[] = []
   /** The first refusal, if all others are of its type. */
@@ -211,6 +211,7 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
   if (status === 404 && operation === 'delete' && result.error === undefined) return 'notFound'
+  if (status === 409 && body.condition !== undefined) return judgeConflict(body.condition, body)
   // Another request changed the same document at the same moment.
   if (status === 409 && bulkFormOf(operation).changes) return 'busy'
   if (status === 409 && operation === 'create') {
@@ -220,6 +221,13 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
     if (body.doubtful) return 'unknown'
   }
   return 'refused'
+}
+
+/** Judges a conflict with what the action line demands. */
+function judgeConflict(condition: ConditionKind, { doubtful }: JudgedBody): 'older' | 'unknown' | 'refused' {
+  if (condition === 'version') return 'older'
+  // The change may be our own earlier send.
+  return doubtful ? 'unknown' : 'refused'
 }
 
 function refusalOf({ status = 0, error, failureStore: store }: BulkItem): Refusal {

@@ -1,4 +1,5 @@
 import type { Batch, Origin, Refused, Rejected } from '../flow.js'
+import { conditionAtEnd } from '../text/condition.js'
 import { addressIn, copyItems, documentIn, itemLines, itemStarts, operationOf, ordinalOf } from './body.js'
 import type { Body, RefusedItem, RefusedItems } from './send.js'
 
@@ -11,7 +12,7 @@ interface Part {
   readonly isCopy?: true
 }
 
-type Documents = Pick<Batch, 'operation' | 'addressed' | 'origins'>
+type Documents = Pick<Batch, 'operation' | 'addressed' | 'condition' | 'origins'>
 
 /**
  * Documents of a batch that were rejected. They stay in the memory of the batch, and the reasons in the answer: as objects, the
@@ -68,7 +69,7 @@ export class RejectedItems implements Rejected {
   }
 
   *[Symbol.iterator](): Iterator<Refused> {
-    const { operation: ofBatch, addressed } = this.#batch
+    const { operation: ofBatch, addressed, condition: hasCondition } = this.#batch
     for (const part of this.#parts) {
       const { body, attempts } = part
       const starts = itemStarts(body)
@@ -76,6 +77,7 @@ export class RejectedItems implements Rejected {
         const { action, document } = itemLines(body, starts, at)
         const operation = operationOf(ofBatch, action, document)
         const { _id: id, _index: index, routing } = addressIn(action)
+        const condition = hasCondition === undefined ? undefined : conditionAtEnd(action.toString('latin1'))
         yield {
           status,
           type,
@@ -84,6 +86,7 @@ export class RejectedItems implements Rejected {
           operation,
           ...(id === undefined ? {} : { id }),
           ...(routing === undefined ? {} : { routing }),
+          ...(condition === undefined ? {} : { condition }),
           ...(index === undefined ? {} : { index }),
           ...(addressed === undefined ? {} : { destination: addressed.destination }),
           origin: this.#origin(body, at),

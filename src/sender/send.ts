@@ -1,7 +1,7 @@
 /** The one shape of the sender's layers: a bulk request goes down through them, and its verdict comes back up. */
 import type { Failure } from '../failure/failure.js'
 import type { Batch } from '../flow.js'
-import type { BatchOperation } from '../operation.js'
+import type { BatchOperation, ConditionKind } from '../operation.js'
 
 export type Send = (request: BulkRequest) => Promise<Verdict>
 
@@ -57,6 +57,8 @@ export interface JudgedBody extends BatchIds, SendHistory {
   readonly isOneOfMany?: boolean
   readonly operation: BatchOperation
   readonly onConflict: 'reject' | 'skip'
+  /** Set if each item has a condition of this kind. */
+  readonly condition?: ConditionKind | undefined
 }
 
 /** An item that Elasticsearch refused for good. `item` is its position in the body. */
@@ -87,6 +89,8 @@ export interface Settled {
   readonly deleted?: number
   readonly noop?: number
   readonly notFound?: number
+  /** The index holds a newer version. Default 0. */
+  readonly older?: number
   readonly refused: RefusedItems
 }
 

@@ -115,7 +115,7 @@ function absolute(name: string): string {
 }
 
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
-  const { op, ids, routingField, pipeline } = documents
+  const { op, ids, routingField, versionField, pipeline } = documents
   const { field: idField, separator: idSeparator } = 'field' in ids ? ids : {}
   const given = {
     op,
@@ -124,6 +124,7 @@ function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<st
     idField,
     idSeparator,
     routingField,
+    versionField,
     pipeline,
     pick: inputs.pick,
   }

@@ -1,13 +1,22 @@
+import type { ConditionKind } from '../operation.js'
+
 /**
  * Marks a line that carries its own action, so that id and routing travel with its document: the mark, the operation if it is not that
- * of the run, the address as an action line has it, the mark, then the document. No JSON begins so, and no JSON holds the mark.
+ * of the run, a letter if the address ends in a condition, the address as an action line has it, the mark, then the document. No JSON
+ * begins so, and no JSON holds the mark.
  */
 export const ACTION_MARK = 0x1e
+
+/** Upper case, as no operation is. */
+export const conditionLetters = { version: 0x56, sequence: 0x53 } as const
 
 const BRACE = 0x7b
 
 /** Where the parts of such a line begin. The operation begins behind the mark. */
 export interface CarriedAction {
+  /** Behind the operation. */
+  operationEnd: number
+  condition: ConditionKind | undefined
   /** The opening brace of the address. */
   address: number
   /** The document. The mark stands before it. */
@@ -21,6 +30,10 @@ export function findAction(bytes: Buffer, from: number, found: CarriedAction): b
   let address = from + 1
   while (address < end && bytes[address] !== BRACE) address += 1
   if (end === -1 || address === end) return false
+  const letter = bytes[address - 1]
+  found.condition =
+    letter === conditionLetters.version ? 'version' : letter === conditionLetters.sequence ? 'sequence' : undefined
+  found.operationEnd = found.condition === undefined ? address : address - 1
   found.address = address
   found.document = end + 1
   return true

@@ -80,3 +80,13 @@ export function readTime(text: string): number | undefined {
   const yearInUtc = new Date(time).getUTCFullYear()
   return yearInUtc < 0 || yearInUtc > 9999 ? undefined : time
 }
+
+/** Returns the nanoseconds since 1970 of a date in ISO 8601. Undefined if the text is none, or more precise. */
+export function readInstant(text: string): bigint | undefined {
+  const parts = ISO.exec(text)
+  const minute = parts === null ? undefined : readTime(text)
+  if (minute === undefined) return undefined
+  const [, seconds = '0', fraction = ''] = /:[0-5]\d:(\d\d)(?:[.,](\d+))?/.exec(text) ?? []
+  const digits = fraction.replace(/0+$/, '')
+  return digits.length > 9 ? undefined : BigInt(minute) * 1_000_000n + BigInt(seconds + digits.padEnd(9, '0'))
+}

@@ -12,6 +12,7 @@ import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
 import { describeTune } from './tune.suite.js'
 import { describeSwap } from './swap.suite.js'
+import { describeVersions } from './versions.suite.js'
 import type { Pair } from './options.js'
 import type { World } from './world.js'
 
@@ -25,6 +26,7 @@ export const suitesOfVersions: readonly Suite[] = [
   describeDocuments,
   describeReplay,
   describeOperations,
+  describeVersions,
   describeSwap,
   describeTune,
   describeRuns,

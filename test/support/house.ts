@@ -17,9 +17,9 @@ export const house: Readonly<Record<string, Part>> = {
   checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
   text: {
-    imports: '',
+    imports: 'operation.ts',
     doors:
-      'source-url bytes field-list index-name index-pattern misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
+      'source-url bytes condition field-list index-name index-pattern misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.

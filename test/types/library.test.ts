@@ -139,6 +139,7 @@ test('every count of the receipt is a number, and what may be missing says so', 
     | 'deleted'
     | 'noop'
     | 'notFound'
+    | 'older'
     | 'duplicate'
     | 'rejected'
     | 'skipped'

@@ -31,6 +31,7 @@ const same = {
   idSeparator: 'idSeparator',
   resendUnknown: 'resendUnknown',
   routingField: 'routingField',
+  versionField: 'versionField',
   pipeline: 'pipeline',
   format: 'format',
   pick: 'pick',

@@ -117,7 +117,7 @@ class Kernel {
 
   /** Sets the action lines of one input. If they are too unusual, the kernel frames no line. */
   prepare(template: ActionTemplate): void {
-    const { index, before, id, between, routing, after, opening, closing } = template
+    const { index, before, id, between, routing, numbers, after, opening, closing } = template
     const rule = typeof id === 'object' ? id : undefined
     const isOfParts = !isFlat(template)
     const fields = rule?.fields ?? []
@@ -134,6 +134,7 @@ class Kernel {
       [ROUTING_FIELD, isOfParts ? '' : (routing?.field ?? '')],
     ]
     this.#isPrepared =
+      numbers.length === 0 &&
       paths.length <= MOST_FIELDS &&
       texts.every(([at, text]) => this.#layDown(at, text, LONGEST_TEXT_BYTES)) &&
       paths.every((path, at) => this.#layDown(FIELDS + at * FIELD_BYTES, path, FIELD_BYTES - TEXT_START)) &&

@@ -90,6 +90,7 @@ const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
   accepted: 'queued. To see whether they are stored, run `sluice verify` with the URL of the cluster itself',
   noop: 'already had these values',
   notFound: 'there was no such document to delete',
+  older: 'unchanged: the index has a newer version of these documents',
   duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
   skipped: 'blank lines, or excluded by a rule',
@@ -275,9 +276,9 @@ function egress(receipt: Receipt): string[][] {
 
 export function showServed(receipt: ServeReceipt): string {
   const { accepted, waiting, answers, deadLetters, spool, elapsedMs } = receipt
-  const counted = (['created', 'updated', 'deleted', 'noop', 'notFound', 'duplicate', 'rejected'] as const).filter(
-    name => receipt[name] > 0 || name === 'created' || name === 'rejected',
-  )
+  const counted = (
+    ['created', 'updated', 'deleted', 'noop', 'notFound', 'older', 'duplicate', 'rejected'] as const
+  ).filter(name => receipt[name] > 0 || name === 'created' || name === 'rejected')
   const told = Object.entries(answers).map(([status, times]) => `${status} (${count(times)}x)`)
   return [
     `Served for ${showDuration(elapsedMs)}\n\n`,

@@ -274,6 +274,21 @@ export const inputEntries = {
     ],
     example: { field: '@timestamp', problem: 'is missing' },
   },
+  DOCUMENT_VERSION_INVALID: {
+    exit: 1,
+    title: 'A document has no usable version',
+    message: 'no version for the document: the field {field} {problem}',
+    observed:
+      'An older row replaces a newer one, or a whole request is refused because of one version that is no number.',
+    causes: [
+      'The field is missing, empty or null.',
+      'The field is not a whole number from 0 to 9,223,372,036,854,775,807, and not a date in ISO 8601. A number with a point or an exponent is not a whole number.',
+    ],
+    fixes: [
+      'Correct the field in the dead letters, then run `sluice replay FILE`. Or choose another field for --version-field.',
+    ],
+    example: { field: 'updated_at', problem: 'is missing' },
+  },
   DEAD_LETTER_BROKEN: {
     exit: 1,
     title: 'A line is not a dead letter',

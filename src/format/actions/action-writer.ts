@@ -1,5 +1,6 @@
 import { LINE_FEED } from '../../text/bytes.js'
-import { ACTION_MARK } from '../../text/carried-action.js'
+import { ACTION_MARK, conditionLetters } from '../../text/carried-action.js'
+import type { Condition } from '../../text/condition.js'
 import { refusedLineStart } from '../../text/refused-line.js'
 
 const USUAL_BYTES = 256 << 10
@@ -31,15 +32,23 @@ export class ActionWriter {
   }
 
   /** Writes a document. `id`, `routing`: a JSON string or number. `operation`: undefined if it is that of the run. */
-  add(operation: string | undefined, id: Range | undefined, routing: Range | undefined, document: Range): void {
+  add(
+    operation: string | undefined,
+    id: Range | undefined,
+    routing: Range | undefined,
+    document: Range,
+    condition?: Condition,
+  ): void {
     const length = (range: Range | undefined) => (range === undefined ? 0 : range.to - range.from)
-    this.#reserve(length(id) + length(routing) + length(document) + 64)
+    this.#reserve(length(id) + length(routing) + length(document) + 192)
     this.#out[this.#at++] = ACTION_MARK
     if (operation !== undefined) this.#at += this.#out.write(operation, this.#at, 'latin1')
+    if (condition !== undefined) this.#out[this.#at++] = conditionLetters[condition.kind]
     this.#out[this.#at++] = OPEN_OBJECT
     if (id !== undefined) this.#value(ID, id)
     if (id !== undefined && routing !== undefined) this.#out[this.#at++] = COMMA
     if (routing !== undefined) this.#value(ROUTING, routing)
+    if (condition !== undefined) this.#at += this.#out.write(`,${condition.text}`, this.#at, 'latin1')
     this.#out[this.#at++] = CLOSE_OBJECT
     this.#out[this.#at++] = ACTION_MARK
     this.#copy(document)

@@ -1,6 +1,7 @@
 import type { Range } from './action-writer.js'
 import { isOfAction } from '../look-alike.js'
 import { addressProblem } from './address.js'
+import { type Condition, kindOfCondition } from '../../text/condition.js'
 import type { ObjectFields } from './fields.js'
 
 /** An action line. */
@@ -9,6 +10,8 @@ export interface Action {
   /** A JSON string or number. */
   readonly id: Range | undefined
   readonly routing: Range | undefined
+  /** What it demands of the stored document. It has an id then. */
+  readonly condition: Condition | undefined
   /** Why Sluice cannot send it. */
   readonly problem: string | undefined
   /** Whether it holds nothing but what Elasticsearch knows of an action: then it is no document. */
@@ -32,6 +35,7 @@ export function readAction(line: Range, fields: ObjectFields, number: number | u
   fields.read(bytes, from)
   let id: Range | undefined
   let routing: Range | undefined
+  let conditions: Record<string, string> | undefined
   let problem: string | undefined
   let isKnown = true
   for (let field = 0; field < fields.count; field += 1) {
@@ -42,13 +46,48 @@ export function readAction(line: Range, fields: ObjectFields, number: number | u
     if (first === LETTER_N) continue
     if (name === '_id') id = value
     else if (name === 'routing' || name === '_routing') routing = value
+    else if (OF_CONDITION.has(name))
+      conditions = { ...conditions, [name]: bytes.toString('latin1', value.from, value.to).replaceAll('"', '') }
     else if (!IGNORED.has(name) && !(first === LETTER_F && OFF.has(name)))
       problem ??= `its action has ${name}, which Sluice cannot keep`
   }
   if (id === undefined && (operation === 'update' || operation === 'delete')) problem ??= 'its action has no _id'
+  const condition = conditions === undefined ? undefined : conditionOf(conditions, operation, id !== undefined)
+  if (typeof condition === 'string') problem ??= condition
   problem ??= addressProblem('_id', id) ?? addressProblem('routing', routing)
   if (problem !== undefined && number !== undefined) problem = `line ${number}: ${problem}`
-  return { operation, id, routing, problem, isKnown, line }
+  return {
+    operation,
+    id,
+    routing,
+    condition: typeof condition === 'string' ? undefined : condition,
+    problem,
+    isKnown,
+    line,
+  }
+}
+
+const OF_CONDITION = new Set(['version', 'version_type', 'if_seq_no', 'if_primary_term'])
+
+/** Returns the condition of an action, or why Elasticsearch would refuse the whole request because of it. */
+function conditionOf(
+  { version, version_type: type, if_seq_no: sequence, if_primary_term: term }: Record<string, string>,
+  operation: Action['operation'],
+  hasId: boolean,
+): Condition | string | undefined {
+  const isVersioned = version !== undefined || (type !== undefined && type !== 'internal')
+  const isSequenced = sequence !== undefined || term !== undefined
+  if (!isVersioned && !isSequenced) return undefined
+  const text = isVersioned
+    ? `"version":${version},"version_type":"${type}"`
+    : `"if_seq_no":${sequence},"if_primary_term":${term}`
+  const kind = kindOfCondition(text)
+  if (kind === undefined || (isVersioned && isSequenced))
+    return 'its condition is neither version with version_type external or external_gte, nor if_seq_no with if_primary_term'
+  if (!hasId) return 'its action has a condition, but no _id'
+  if (operation === 'create' || (operation === 'update' && isVersioned))
+    return `its action has ${isVersioned ? 'a version' : 'if_seq_no'}, which Elasticsearch does not compare for ${operation}`
+  return { kind, text }
 }
 
 /** The index is that of the run, types are gone, and Sluice itself repeats updates that collide. */

@@ -2,6 +2,7 @@
 import { fail } from '../../failure/failure.js'
 import { endOfLine } from '../../text/bytes.js'
 import { ActionWriter, type Range } from './action-writer.js'
+import type { Condition } from '../../text/condition.js'
 import { type Action, readAction } from './bulk-action.js'
 import { ObjectFields } from './fields.js'
 import { topObjects } from './top-objects.js'
@@ -79,21 +80,26 @@ class Pairs {
       this.#open = kept(action, object)
       return
     }
-    if (action.problem === undefined) this.#writer.add('delete', action.id, action.routing, NO_DOCUMENT)
+    const { id, routing, condition } = action
+    if (action.problem === undefined) this.#writer.add('delete', id, routing, NO_DOCUMENT, condition)
     else this.#refuse(action.problem, object)
   }
 
   #add(action: Action, document: Range): void {
-    const { operation, id, routing } = action
-    const part = operation === 'update' ? this.#update(document) : { operation, document, problem: undefined }
+    const { operation, id, routing, condition } = action
+    const part =
+      operation === 'update' ? this.#update(document, condition) : { operation, document, problem: undefined }
     const problem = action.problem ?? part.problem
     if (problem !== undefined) return this.#refuse(problem, document)
-    this.#writer.add(part.operation, id, routing, part.document)
+    this.#writer.add(part.operation, id, routing, part.document, condition)
     this.#open = undefined
   }
 
   /** Takes the body of an update apart. Only what can be sent twice without another result is sent. */
-  #update(body: Range): { readonly operation: string; readonly document: Range; readonly problem?: string } {
+  #update(
+    body: Range,
+    condition: Condition | undefined,
+  ): { readonly operation: string; readonly document: Range; readonly problem?: string } {
     const fields = this.#fields
     const { bytes } = body
     fields.read(bytes, body.from)
@@ -109,6 +115,12 @@ class Pairs {
         return { operation, document: body, problem: `its update has ${name}. Sluice sends only doc and doc_as_upsert` }
     }
     if (document === undefined) return { operation, document: body, problem: 'its update has no doc' }
+    if (operation === 'upsert' && condition !== undefined)
+      return {
+        operation,
+        document: body,
+        problem: 'its update has doc_as_upsert, which Elasticsearch does not combine with if_seq_no',
+      }
     return { operation, document }
   }
 

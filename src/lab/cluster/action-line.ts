@@ -11,6 +11,10 @@ export interface Action {
   readonly requireAlias: boolean
   readonly pipeline: string | undefined
   readonly ifSeqNo: number | undefined
+  readonly ifPrimaryTerm: number
+  readonly retries: boolean
+  readonly version: bigint | undefined
+  readonly versionType: string | undefined
 }
 
 const operations: readonly string[] = ['create', 'delete', 'index', 'update']
@@ -37,6 +41,10 @@ export function readAction(bytes: Buffer, from: number, to: number, line: number
       requireAlias: false,
       pipeline: undefined,
       ifSeqNo: undefined,
+      ifPrimaryTerm: 0,
+      retries: false,
+      version: undefined,
+      versionType: undefined,
     }
   }
   const cursor = new JsonCursor(bytes, from, to)
@@ -64,6 +72,7 @@ function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
 
   const opType = parameters.get('op_type')
   const ifSeqNo = parameters.get('if_seq_no')
+  const version = parameters.get('version')
   return {
     operation: operation === 'index' && opType === 'create' ? 'create' : (operation as Operation),
     index: parameters.get('_index'),
@@ -71,6 +80,10 @@ function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
     requireAlias: parameters.get('require_alias') === 'true',
     pipeline: parameters.get('pipeline'),
     ifSeqNo: ifSeqNo === undefined ? undefined : Number(ifSeqNo),
+    ifPrimaryTerm: Number(parameters.get('if_primary_term') ?? 0),
+    retries: Number(parameters.get('retry_on_conflict') ?? 0) > 0,
+    version: version === undefined ? undefined : BigInt(version),
+    versionType: parameters.get('version_type'),
   }
 }
 

@@ -34,6 +34,8 @@ export function readBulk(body: Buffer, defaultIndex: string | undefined, major: 
     }
     if (action.id === undefined && (action.operation === 'delete' || action.operation === 'update'))
       problems.push('id is missing')
+    const problem = conditionProblem(action)
+    if (problem !== undefined) problems.push(problem)
     if (action.operation === 'delete') {
       lines.push({ action, index, from: at, to: at })
       continue
@@ -44,6 +46,8 @@ export function readBulk(body: Buffer, defaultIndex: string | undefined, major: 
     const document = { from: at, to: documentEnd }
     at = documentEnd + 1
     const update = action.operation === 'update' ? readUpdate(body, document.from, document.to) : undefined
+    if (action.ifSeqNo !== undefined && (update?.docAsUpsert === true || update?.upsert !== undefined))
+      problems.push('compare and write operations can not be used with upsert')
     lines.push({ action, index, ...document, ...(update && { update }) })
   }
   if (lines.length === 0) problems.push('no requests added')
@@ -56,6 +60,34 @@ export function readBulk(body: Buffer, defaultIndex: string | undefined, major: 
     })
   }
   return lines
+}
+
+/** Returns why an action demands what Elasticsearch cannot compare. Throws RequestRefused for the version of an update. */
+function conditionProblem({
+  operation,
+  id,
+  version,
+  versionType,
+  ifSeqNo,
+  ifPrimaryTerm,
+  retries,
+}: Action): string | undefined {
+  const isVersioned = version !== undefined || (versionType !== undefined && versionType !== 'internal')
+  if (isVersioned && operation === 'update')
+    throw new RequestRefused(
+      illegalArgument(
+        'Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead',
+      ),
+    )
+  if (isVersioned && operation === 'create')
+    return 'create operations only support internal versioning. use index instead'
+  if (isVersioned && id === undefined) return 'an id must be provided if version type or value are set'
+  if (version !== undefined && !/^external(_gte)?$/.test(versionType ?? ''))
+    return 'internal versioning can not be used for optimistic concurrency control. Please use `if_seq_no` and `if_primary_term` instead'
+  if (ifSeqNo === undefined) return undefined
+  if (operation === 'create') return 'create operations do not support compare and set. use index instead'
+  if (ifPrimaryTerm === 0) return 'ifSeqNo is set, but primary term is [0]'
+  return retries ? 'compare and write operations can not be retried' : undefined
 }
 
 function endOfLine(body: Buffer, from: number): number {

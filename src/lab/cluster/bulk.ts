@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FaultPlan } from '../faults.js'
+import type { Action } from './action-line.js'
 import { type Fault, illegalArgument, noSuchIndex } from './answers.js'
 import { type Line, readBulk } from './bulk-lines.js'
 import { type Written, failureStoreItem, itemWriter } from './bulk-items.js'
@@ -97,29 +98,47 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
 }
 
 function write(index: Index, line: Line, id: string, body: Buffer, quote: Parameters<typeof readDocument>[4]): Written {
-  const { operation, ifSeqNo } = line.action
-  if (ifSeqNo !== undefined && index.get(id)?.seqNo !== ifSeqNo) {
-    const there = index.get(id)
-    const seen = there === undefined ? 'no document was found' : `current document has seqNo [${there.seqNo}]`
-    const reason = `[${id}]: version conflict, required seqNo [${ifSeqNo}], primary term [1]. but ${seen}`
-    return refusedBy(index, id, 409, 'version_conflict_engine_exception', reason)
+  const { operation, version: external } = line.action
+  const isWhole = operation === 'index' || operation === 'create'
+  const to = isWhole ? withoutReturn(body, line.from, line.to) : line.to
+  if (isWhole) {
+    const fault = readDocument(index.mapping, body, line.from, to, quote)
+    if (fault) return { index: index.name, id, fault }
   }
+  const conflict = conflictWith(index, line.action, id)
+  if (conflict !== undefined)
+    return refusedBy(index, id, 409, 'version_conflict_engine_exception', `[${id}]: version conflict, ${conflict}`)
   if (operation !== 'delete' && line.action.id !== undefined && index.settings['mode'] === 'time_series') {
     const made = 'FV1aSQAAAZGq'
     const reason = `[1:1] failed to parse: _id must be unset or set to [${made}] but was [${id}] because [${index.name}] is in time_series mode`
     return { index: index.name, id, fault: { status: 400, type: 'document_parsing_exception', reason } }
   }
   if (operation === 'delete') {
-    const { version, found } = index.delete(id)
+    const { version, found } = index.delete(id, external)
     return written(index, id, version, found ? 'deleted' : 'not_found', found ? 200 : 404)
   }
   if (operation === 'update') return update(index, line, id, quote)
-  const current = operation === 'create' ? index.versionOf(id) : 0
-  if (current > 0) {
-    const reason = `[${id}]: version conflict, document already exists (current version [${current}])`
-    return refusedBy(index, id, 409, 'version_conflict_engine_exception', reason)
+  return store(index, id, body, line.from, to, external)
+}
+
+/** Returns why a document is not as its action demands. */
+function conflictWith(index: Index, action: Action, id: string): string | undefined {
+  const { operation, ifSeqNo, ifPrimaryTerm, version, versionType } = action
+  const there = index.get(id)
+  if (operation === 'create' && there !== undefined)
+    return `document already exists (current version [${index.lastVersionOf(id)}])`
+  // An update of a document that is missing says so.
+  if (ifSeqNo !== undefined && (operation !== 'update' || there !== undefined)) {
+    const required = `required seqNo [${ifSeqNo}], primary term [${ifPrimaryTerm}].`
+    if (there === undefined) return `${required} but no document was found`
+    if (there.seqNo !== ifSeqNo || ifPrimaryTerm !== 1)
+      return `${required} current document has seqNo [${there.seqNo}] and primary term [1]`
   }
-  return store(index, id, body, line.from, withoutReturn(body, line.from, line.to), quote)
+  const last = version === undefined ? undefined : index.lastVersionOf(id)
+  if (version === undefined || last === undefined || version > last) return undefined
+  if (version === last && versionType === 'external_gte') return undefined
+  const higher = versionType === 'external_gte' ? 'higher than' : 'higher or equal to'
+  return `current version [${last}] is ${higher} the one provided [${version}]`
 }
 
 function update(index: Index, { update }: Line, id: string, quote: Parameters<typeof readDocument>[4]): Written {
@@ -127,27 +146,22 @@ function update(index: Index, { update }: Line, id: string, quote: Parameters<ty
   if (!stored?.bytes) {
     const upsert = update?.docAsUpsert ? update.doc : update?.upsert
     if (!upsert) return refusedBy(index, id, 404, 'document_missing_exception', `[${id}]: document missing`)
-    const text = Buffer.from(writeTree(upsert))
-    return store(index, id, text, 0, text.length, quote)
+    return storeText(index, id, writeTree(upsert), quote)
   }
   const { text, changed } = mergeUpdate(stored.bytes, update?.doc ?? { members: new Map() })
   if (!changed && update?.detectNoop) return { ...written(index, id, stored.version, 'noop', 200), seqNo: stored.seqNo }
-  const bytes = Buffer.from(text)
-  return store(index, id, bytes, 0, bytes.length, quote)
+  return storeText(index, id, text, quote)
 }
 
-function store(
-  index: Index,
-  id: string,
-  bytes: Buffer,
-  from: number,
-  to: number,
-  quote: Parameters<typeof readDocument>[4],
-): Written {
-  const fault = readDocument(index.mapping, bytes, from, to, quote)
-  if (fault) return { index: index.name, id, fault }
-  const existed = index.versionOf(id) > 0
-  const version = index.put(id, bytes, from, to)
+function storeText(index: Index, id: string, text: string, quote: Parameters<typeof readDocument>[4]): Written {
+  const bytes = Buffer.from(text)
+  const fault = readDocument(index.mapping, bytes, 0, bytes.length, quote)
+  return fault ? { index: index.name, id, fault } : store(index, id, bytes, 0, bytes.length)
+}
+
+function store(index: Index, id: string, bytes: Buffer, from: number, to: number, external?: bigint): Written {
+  const existed = index.has(id)
+  const version = index.put(id, bytes, from, to, external)
   return written(index, id, version, existed ? 'updated' : 'created', existed ? 200 : 201)
 }
 

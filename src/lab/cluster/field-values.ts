@@ -49,7 +49,9 @@ function integerObjection(type: FieldType, { kind, text }: Value): Cause | undef
   }
   const { name, max } = ranges[type] ?? { name: 'long', max: 0n }
   const isInside =
-    kind === 'integer' ? text.length < 4 || isWithin(BigInt(text), max) : Math.abs(Number(text)) < Number(max) + 1
+    kind === 'integer' || /^-?\d+$/.test(text)
+      ? text.length < 4 || isWithin(BigInt(text), max)
+      : Math.abs(Number(text)) < Number(max) + 1
   if (isInside) return undefined
   const reason = `Numeric value (${text}) out of range of ${name} (${-max - 1n} - ${max})`
   return { type: 'x_content_parse_exception', reason, causedBy: { type: 'input_coercion_exception', reason } }

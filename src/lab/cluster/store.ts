@@ -33,7 +33,9 @@ export class Index {
   #slab = new Uint32Array(1024)
   #offset = new Uint32Array(1024)
   #length = new Uint32Array(1024)
-  #version = new Uint32Array(1024)
+  #version = new Float64Array(1024)
+  /** Versions that no number holds exactly, by row. */
+  readonly #largeVersions = new Map<number, bigint>()
   #seqNo = new Uint32Array(1024)
   #nextSeqNo = 0
   #deleted = 0
@@ -57,10 +59,15 @@ export class Index {
     return [...this.#rows].flatMap(([id, row]) => (this.#length[row] === gone ? [] : [id]))
   }
 
-  /** The version of a document that exists, else 0. */
-  versionOf(id: string): number {
+  has(id: string): boolean {
     const row = this.#rows.get(id)
-    return row === undefined || this.#length[row] === gone ? 0 : (this.#version[row] ?? 0)
+    return row !== undefined && this.#length[row] !== gone
+  }
+
+  /** The version of a document, or of its deletion. Undefined if there never was one. */
+  lastVersionOf(id: string): bigint | undefined {
+    const row = this.#rows.get(id)
+    return row === undefined ? undefined : this.#exactVersion(row)
   }
 
   get(id: string): Stored | undefined {
@@ -79,27 +86,40 @@ export class Index {
     }
   }
 
-  /** Stores a copy of the bytes and returns the document's version. A deleted document continues its versions. */
-  put(id: string, bytes: Buffer, from: number, to: number): number {
+  /** Stores a copy of the bytes and returns the document's version. A deleted document continues its versions. `external`: the version to take. */
+  put(id: string, bytes: Buffer, from: number, to: number, external?: bigint): number {
     const row = this.#row(id)
     if (this.#length[row] === gone) this.#deleted--
     this.#place(row, bytes, from, to)
     this.#seqNo[row] = this.#nextSeqNo++
-    return (this.#version[row] = (this.#version[row] ?? 0) + 1)
+    return this.#nextVersion(row, external)
   }
 
   /** The version of the deletion, and whether there was anything to delete. */
-  delete(id: string): { version: number; found: boolean } {
-    const found = this.versionOf(id) > 0
-    const row = this.#rows.get(id)
-    if (row === undefined) {
+  delete(id: string, external?: bigint): { version: number; found: boolean } {
+    const found = this.has(id)
+    if (external === undefined && !this.#rows.has(id)) {
       this.#nextSeqNo++
       return { version: 1, found }
     }
-    if (found) this.#deleted++
+    const isNew = !this.#rows.has(id)
+    const row = this.#row(id)
+    if (found || isNew) this.#deleted++
     this.#length[row] = gone
     this.#seqNo[row] = this.#nextSeqNo++
-    return { version: (this.#version[row] = (this.#version[row] ?? 0) + 1), found }
+    return { version: this.#nextVersion(row, external), found }
+  }
+
+  #exactVersion(row: number): bigint {
+    return this.#largeVersions.get(row) ?? BigInt(this.#version[row] ?? 0)
+  }
+
+  #nextVersion(row: number, external: bigint | undefined): number {
+    const isLarge = this.#largeVersions.delete(row) || external !== undefined
+    if (!isLarge) return (this.#version[row] = (this.#version[row] ?? 0) + 1)
+    const next = external ?? this.#exactVersion(row) + 1n
+    if (next > BigInt(Number.MAX_SAFE_INTEGER)) this.#largeVersions.set(row, next)
+    return (this.#version[row] = Number(next))
   }
 
   #row(id: string): number {
@@ -135,7 +155,9 @@ export class Index {
     this.#slab = longer(this.#slab)
     this.#offset = longer(this.#offset)
     this.#length = longer(this.#length)
-    this.#version = longer(this.#version)
+    const versions = new Float64Array(size)
+    versions.set(this.#version)
+    this.#version = versions
     this.#seqNo = longer(this.#seqNo)
   }
 }

@@ -91,8 +91,17 @@ export class Learning {
   #count(verdict: Verdict): void {
     if (verdict.kind === 'there' || verdict.kind === 'notSent') return
     if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
-      const { created, accepted = 0, updated, duplicate, deleted = 0, noop = 0, notFound = 0 } = verdict.settled
-      if (created + accepted + updated + duplicate + deleted + noop + notFound === 0) return
+      const {
+        created,
+        accepted = 0,
+        updated,
+        duplicate,
+        deleted = 0,
+        noop = 0,
+        notFound = 0,
+        older = 0,
+      } = verdict.settled
+      if (created + accepted + updated + duplicate + deleted + noop + notFound + older === 0) return
       this.#accepted += 1
       this.#lostInARow = 0
     } else if (verdict.delivery === 'possible') this.#lostInARow += 1

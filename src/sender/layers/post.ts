@@ -73,7 +73,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
       nodes?.answered()
       if (isFirst && answer.statusCode === 200) await read(answer.body, body)
       const { items } = body
-      const { operation } = batch
+      const { operation, condition } = batch
       return judge(answer, {
         body: {
           items,
@@ -83,6 +83,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
           ...batchIds(batch, options),
           ...history,
           onConflict,
+          condition,
         },
         cluster: cluster.display,
         route: cluster.route,

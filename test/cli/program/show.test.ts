@@ -14,6 +14,7 @@ const counts: Counts = {
   deleted: 0,
   noop: 0,
   notFound: 0,
+  older: 0,
   duplicate: 5,
   rejected: 3,
   skipped: 1,

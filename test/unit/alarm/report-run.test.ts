@@ -14,6 +14,7 @@ const counts = {
   deleted: 0,
   noop: 0,
   notFound: 0,
+  older: 0,
   duplicate: 0,
   rejected: 2,
   skipped: 0,

@@ -30,9 +30,15 @@ describe('a _bulk file', () => {
   })
 
   const refused = [
-    ['{"index":{"_id":"1","version":2}}\n{}', 'line 1: its action has version, which Sluice cannot keep'],
+    [
+      '{"index":{"_id":"1","version":2}}\n{}',
+      'line 1: its condition is neither version with version_type external or external_gte, nor if_seq_no with if_primary_term',
+    ],
     ['{"index":{"_id":"1","pipeline":"p"}}\n{}', 'line 1: its action has pipeline, which Sluice cannot keep'],
-    ['{"index":{"_id":"1","if_seq_no":2}}\n{}', 'line 1: its action has if_seq_no, which Sluice cannot keep'],
+    [
+      '{"index":{"_id":"1","if_seq_no":2}}\n{}',
+      'line 1: its condition is neither version with version_type external or external_gte, nor if_seq_no with if_primary_term',
+    ],
     ['{"create":{"require_alias":true}}\n{}', 'line 1: its action has require_alias, which Sluice cannot keep'],
     ['{"delete":{"_id":""}}', 'line 1: its _id is empty'],
     ['{"delete":{}}', 'line 1: its action has no _id'],
