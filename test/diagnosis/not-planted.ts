@@ -19,5 +19,11 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   TOO_MANY_INDICES: 'Told of what documents name, not of the way: `test/contracts/index-by-field.suite.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
   INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.long.test.ts`.',
+  INPUT_REPLACED: 'Told of an object that changes while it is read: `test/contracts/url-cases.ts`.',
+  SOURCE_REFUSED: 'Told of the server of an input, not of the way to the cluster: `test/contracts/url-cases.ts`.',
+  SOURCE_UNAVAILABLE: 'The same: `test/contracts/url-cases.ts`.',
+  SOURCE_CERT_INVALID: 'The same: `test/contracts/url-cases.ts`.',
+  SOURCE_REDIRECTED: 'The same: `test/contracts/url-cases.ts`.',
+  SOURCE_NEEDS_PACKAGE: 'Told of a package that is not installed: `test/contracts/url-cases.ts`.',
   INTERNAL: 'A bug that is known would be mended.',
 }

@@ -334,12 +334,12 @@ describe('credentials', () => {
 
   test.each<[string, Record<string, string>, readonly string[], RegExp]>([
     ['an instance', { SERVICENOW_INSTANCE_URL: '' }, [], /SERVICENOW_INSTANCE_URL/],
-    ['a password', { SERVICENOW_ALARM_USERNAME: 'alarm' }, [], /SERVICENOW_ALARM_USERNAME: needs --alarm-password/],
+    ['a password', { SERVICENOW_ALARM_USERNAME: 'alarm' }, [], /SERVICENOW_ALARM_USERNAME: also needs --alarm-password/],
     [
       'credentials of its own for an instance of its own',
       {},
       ['--alarm-url', 'https://other.example'],
-      /--alarm-url: needs --alarm-username/,
+      /--alarm-url: also needs --alarm-username/,
     ],
     ['a name that a query can hold', {}, ['--job', 'a^b'], /--job: 'a\^b' must have 1 to/],
     ['fields that are not its own', {}, ['--incident-fields', 'state=6'], /--incident-fields: .* contains state/],

@@ -217,7 +217,7 @@ describe('access control by address', () => {
     platform().setAccessPolicy('table', only('192.0.2.1'))
     await expect(connectServiceNow(oauth())).rejects.toMatchObject({
       code: 'SERVICENOW_ADDRESS_REFUSED',
-      message: expect.stringContaining('a token that it gave'),
+      message: expect.stringContaining('a token that it issued'),
     })
     platform().setAccessPolicy('table', only(pair()[1]))
     await expect(connectServiceNow(oauth())).rejects.toMatchObject({ code: 'SERVICENOW_PARTLY_ALLOWED' })
