@@ -334,7 +334,12 @@ describe('credentials', () => {
 
   test.each<[string, Record<string, string>, readonly string[], RegExp]>([
     ['an instance', { SERVICENOW_INSTANCE_URL: '' }, [], /SERVICENOW_INSTANCE_URL/],
-    ['a password', { SERVICENOW_ALARM_USERNAME: 'alarm' }, [], /SERVICENOW_ALARM_USERNAME: also needs --alarm-password/],
+    [
+      'a password',
+      { SERVICENOW_ALARM_USERNAME: 'alarm' },
+      [],
+      /SERVICENOW_ALARM_USERNAME: also needs --alarm-password/,
+    ],
     [
       'credentials of its own for an instance of its own',
       {},
