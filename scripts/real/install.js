@@ -1,13 +1,13 @@
 /**
- * Installs what the tests on real servers need, where it can: Debian packages when run as root on Debian, Elasticsearch into
- * the user's cache. Names what it could not install. Does nothing, quickly, when all is there.
+ * Installs what the tests on real servers need, where it can: Debian packages when run as root on Debian, Elasticsearch and a server
+ * of S3 into the user's cache. Names what it could not install. Does nothing, quickly, when all is there.
  * Exit code 1 in CI when a part is missing; elsewhere 0, and the tests skip what they cannot run.
  */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, installElasticsearch, releases } from './elasticsearch.js'
-import { findParts, program } from './parts.js'
+import { findParts, program, programFolder, s3Server } from './parts.js'
 
 const log = join(cacheFolder(), 'install.log')
 const problems = []
@@ -18,6 +18,7 @@ if (packages.length > 0) installPackages(packages)
 for (const release of releases) {
   if (before.some(gap => gap.part === `Elasticsearch ${release.version}`)) fetchElasticsearch(release)
 }
+if (before.some(gap => gap.only === 'sources')) buildS3Server(s3Server)
 
 const { missing } = findParts()
 for (const problem of problems) console.log(problem)
@@ -59,10 +60,22 @@ function fetchElasticsearch(release) {
   if (problem) problems.push(`Elasticsearch ${release.version}: ${problem} (see ${log})`)
 }
 
+// It appears under its name only when it is whole.
+function buildS3Server({ module, version }) {
+  if (!program('go')) return problems.push(`versitygw ${version} was not built: needs Go 1.24 or later`)
+  console.log(`Building versitygw ${version} (once, some minutes) …`)
+  const folder = programFolder()
+  const work = join(folder, `build-${process.pid}`)
+  const isBuilt = run('go', ['install', `${module}@${version}`], { GOBIN: work })
+  if (isBuilt) renameSync(join(work, 'versitygw'), join(folder, `versitygw-${version}`))
+  else problems.push(`versitygw ${version}: the build failed (see ${log})`)
+  rmSync(work, { recursive: true, force: true })
+}
+
 // What the programs print goes to a file: it is long, and of use only after a failure.
-function run(command, args) {
+function run(command, args, more = {}) {
   mkdirSync(cacheFolder(), { recursive: true })
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', ...more }
   const { status, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 })
   appendFileSync(log, `$ ${command} ${args.join(' ')}\n${stdout}${stderr}\n`)
   return status === 0

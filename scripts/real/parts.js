@@ -6,11 +6,19 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findJava, homeOf, releases } from './elasticsearch.js'
+import { cacheFolder, findJava, homeOf, releases } from './elasticsearch.js'
+
+/** A server that speaks the language of S3. Built from its sources. */
+export const s3Server = { module: 'github.com/versity/versitygw/cmd/versitygw', version: 'v1.8.0' }
+
+/** Folder of the programs that were built. */
+export function programFolder() {
+  return join(cacheFolder(), 'bin')
+}
 
 /**
  * `missing` lists what the tests cannot do without: the name of the part, why it does not serve, and the Debian package that
- * brings it, where there is one.
+ * brings it, where there is one. `only`: the tests that need it, if others do without.
  */
 export function findParts() {
   const missing = []
@@ -36,6 +44,10 @@ export function findParts() {
   const openssl = program('openssl')
   if (!openssl) missing.push({ part: 'openssl', reason: 'not installed', package: 'openssl' })
 
+  const built = join(programFolder(), `versitygw-${s3Server.version}`)
+  const versitygw = executable(built) ? built : undefined
+  if (!versitygw) missing.push({ part: `versitygw ${s3Server.version}`, reason: 'not in the cache', only: 'sources' })
+
   const elasticsearch = {}
   for (const release of releases) {
     const part = `Elasticsearch ${release.version}`
@@ -48,7 +60,7 @@ export function findParts() {
       missing.push({ part: `a JDK for ${part}`, reason, major: release.major })
     }
   }
-  return { squid, squidAuth, nginx, microsocks, openssl, elasticsearch, missing }
+  return { squid, squidAuth, nginx, microsocks, openssl, versitygw, elasticsearch, missing }
 }
 
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out. */

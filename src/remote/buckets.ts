@@ -1,5 +1,6 @@
 /** Asks an S3 server through the AWS SDK, which finds the credentials and signs. Each request goes over a route of Sluice. */
 import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { env } from 'node:process'
 import { Readable } from 'node:stream'
 import { fail, isSluiceError, quote, SluiceError } from '../failure/failure.js'
 import { bucketAndKey } from '../text/source-url.js'
@@ -93,6 +94,8 @@ export class Buckets {
   }
 
   #open(input: string): S3Client {
+    // The SDK would print which versions of Node it will support next year. A load that ends well prints nothing.
+    env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
     const handler = {
       handle: async (request: SignedRequest, options: { abortSignal?: AbortSignal; requestTimeout?: number } = {}) => {
         const { abortSignal: signal, requestTimeout: timeoutMs } = options

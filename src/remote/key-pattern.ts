@@ -33,7 +33,7 @@ function expressionOf(name: string): string {
     } else if (character === '*') made += '[^/]*'
     else if (character === '?') made += '[^/]'
     else if (group !== null && (group[2] ?? '') !== '') {
-      made += `[${group[1] === undefined ? '' : '^/'}${(group[2] ?? '').replaceAll(/[\\\]^[&~]/g, String.raw`\$&`)}]`
+      made += `[${group[1] === undefined ? '' : '^/'}${(group[2] ?? '').replaceAll(/[\\\]^[]/g, String.raw`\$&`)}]`
       at += group[0].length - 1
     } else if (character === '{' && rest.includes('}')) {
       made += '(?:'
@@ -51,5 +51,5 @@ function expressionOf(name: string): string {
 }
 
 function literal(character: string): string {
-  return character.replaceAll(/[$()*+./?[\\\]^{|}-]/g, String.raw`\$&`)
+  return character.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`)
 }

@@ -3,6 +3,7 @@
  * connection costs nothing that was received. Without them, as one answer: after a lost connection it is read from its start, and its
  * beginning must have the checksum of before.
  */
+import { setMaxListeners } from 'node:events'
 import { Checksum } from '../checksum/checksum.js'
 import { fail, type SluiceError } from '../failure/failure.js'
 import { Attempts } from './attempts.js'
@@ -44,6 +45,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   const { from, to: limit = Infinity, memory, etagNumber } = reading
   const over = new AbortController()
   const signal = AbortSignal.any([reading.signal, over.signal])
+  setMaxListeners(0, signal)
   const first = await firstPart(reading, limit)
   if (first === undefined) return false
   const { facts } = first

@@ -1,4 +1,5 @@
 /** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
+import { setMaxListeners } from 'node:events'
 import type { Failure } from '../failure/failure.js'
 import type { ConnectSection, RemoteSection, RetrySection } from '../options/load.js'
 import type { Feature, Run, RunHook } from '../run/hooks.js'
@@ -54,6 +55,8 @@ class Remote {
       connectTimeoutMs: connecting.connectTimeoutMs,
     })
     this.#signal = AbortSignal.any([run.stop.signal, this.#over.signal])
+    // Every request listens.
+    setMaxListeners(0, this.#signal)
     this.#patience = {
       clock: systemClock,
       random: Math.random,

@@ -2,6 +2,7 @@ import { describeMixedVerdicts } from '../contracts/mixed.suite.js'
 import { describeAlarm } from './describe-alarm.js'
 import { describeDiagnosis } from './describe-diagnosis.js'
 import { describeOnRealServers } from './on-real-servers.js'
+import { describeSources } from './describe-sources.js'
 import { describeTables } from './describe-tables.js'
 
 // With servers of its own, it runs beside the contracts of Elasticsearch 9.
@@ -10,4 +11,5 @@ describeOnRealServers({ major: 9 }, world => {
   describeMixedVerdicts(world, 'quick')
   describeAlarm(world)
   describeDiagnosis(world)
+  describeSources(world)
 })

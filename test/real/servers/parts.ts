@@ -10,10 +10,16 @@ export interface Parts {
   readonly nginx?: string
   readonly microsocks?: string
   readonly openssl?: string
+  readonly versitygw?: string
   readonly elasticsearch: Readonly<
     Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>
   >
-  readonly missing: readonly { readonly part: string; readonly reason: string; readonly major?: Major }[]
+  readonly missing: readonly {
+    readonly part: string
+    readonly reason: string
+    readonly major?: Major
+    readonly only?: string
+  }[]
 }
 
 const script = fileURLToPath(new URL('../../../scripts/real/parts.js', import.meta.url))
@@ -25,7 +31,7 @@ export function findParts(): Parts {
 /** One line for each part that a world with this Elasticsearch lacks; empty when it can start. */
 export function missingFor(parts: Parts, major: Major): string[] {
   return parts.missing
-    .filter(gap => gap.major === undefined || gap.major === major)
+    .filter(gap => gap.only === undefined && (gap.major === undefined || gap.major === major))
     .map(gap => `${gap.part}: ${gap.reason}`)
 }
 

@@ -266,3 +266,18 @@ describe('a change of the bytes', () => {
     }
   })
 })
+
+test('a checksum continues from its state in another process as if it had never ended', () => {
+  const random = seeded(11)
+  for (let round = 0; round < rounds(50, 1000); round += 1) {
+    const bytes = randomBytes(random, random.below(400))
+    const at = random.below(bytes.length + 1)
+    const first = new Checksum()
+    first.add(bytes.subarray(0, at))
+    const next = Checksum.continued(first.state(), at)
+    next?.add(bytes.subarray(at))
+    expect(next?.digest()).toBe(digestOf(bytes))
+    expect(next?.bytes).toBe(bytes.length)
+  }
+  expect(Checksum.continued('AAAA', 7)).toBeUndefined()
+})
