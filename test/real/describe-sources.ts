@@ -20,7 +20,7 @@ const isMissing = parts.versitygw === undefined && !process.env.CI
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
 const lines = (from: number, to: number) =>
   numbers(from, to)
-    .map(n => `{"n":${n},"big":${9007199254740993n}}\n`)
+    .map(n => `{"n":${n},"big":9007199254740993}\n`)
     .join('')
 /** So long that it comes in several parts. */
 const long = (from: number, to: number) =>
