@@ -155,9 +155,9 @@ export interface Mark {
 export interface Lines {
   /**
    * `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. `actions`:
-   * rewritten, and each line carries its own action, as in `text/carried-action.ts`.
+   * rewritten, and each line carries its own action, as in `text/carried-action.ts`. `edited`: line numbers count, and offsets do not.
    */
-  readonly kind: 'lines' | 'elements' | 'actions'
+  readonly kind: 'lines' | 'elements' | 'actions' | 'edited'
   /** Offset of the first byte in the (decompressed) input: 3 after a byte order mark, otherwise 0. */
   readonly at: number
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
@@ -193,7 +193,7 @@ export interface Origin {
   readonly element?: number
   /** Line number from 1 in its file, only for NDJSON. */
   readonly line?: number
-  /** Offset of the first byte in the (decompressed) input, only for NDJSON outside of archives. */
+  /** Offset of the first byte in the (decompressed) input, only for NDJSON outside of archives that is not edited. */
   readonly offset?: number
 }
 

@@ -1,6 +1,7 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
 import { guardAlias } from './guarded/guard-alias.js'
 import { loadDumps } from './dumps/load-dumps.js'
+import { editDocuments } from './edits/edit-documents.js'
 import { fillIndices } from './index-by-field/fill-indices.js'
 import type { Receipt } from './ledger/receipt.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
@@ -58,6 +59,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       learnLimits,
       loadIntoQueue(load),
       loadDumps(load),
+      editDocuments(load),
       tuneIndex(load),
     ],
   })

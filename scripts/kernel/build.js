@@ -10,6 +10,7 @@ const strictJson = 'src/strict-json'
 const kernels = [
   { folder: 'src/bulk/kernel', entry: 'frame.ts', shares: [strictJson] },
   { folder: 'src/format/kernel', entry: 'cut.ts', shares: [strictJson] },
+  { folder: 'src/edits/kernel', entry: 'edit.ts', shares: [strictJson] },
   { folder: 'src/checksum/kernel', entry: 'stripes.ts', shares: [] },
 ]
 

@@ -9,7 +9,8 @@ import { type CarriedAction, findAction } from '../text/carried-action.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
 import { frameLines } from './frame-lines.js'
-import { originOf, refusedByFormat } from './judge-line.js'
+import { refusedBefore } from './judge-line.js'
+import { originOf } from './origin.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
 import { type Slot, reserve } from './slots.js'
@@ -147,7 +148,7 @@ export class ActionBatcher {
   /** Keeps a line that its format refused, or passes a blank one. */
   #refuse(bytes: Buffer, from: number, to: number, at: Position): void {
     const open = this.#open
-    const refused = refusedByFormat(bytes, from, to, at)
+    const refused = refusedBefore(bytes, from, to, at)
     if (refused !== undefined) {
       open.refuse(open.refused.add(bytes, refused.from, to, refused.why, at, WITHOUT_ID), at)
       return move(at, to - from)

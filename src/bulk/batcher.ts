@@ -9,7 +9,8 @@ import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { conditionKindOf } from '../text/condition.js'
 import { type ActionOptions, type ActionTemplate, actionTemplate, namedIndex, ownId } from './action-line.js'
 import { frameLines } from './frame-lines.js'
-import { judgeLine, originOf, refusedByFormat } from './judge-line.js'
+import { judgeLine, refusedBefore } from './judge-line.js'
+import { originOf } from './origin.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
@@ -157,8 +158,8 @@ export class Batcher {
     const open = this.#open
     const to = endOfLine(bytes, from)
     const isDocument = !isBlank(bytes, from, to)
-    const ofFormat = refusedByFormat(bytes, from, to, at)
-    if (ofFormat !== undefined) open.refuse(open.refused.add(bytes, ofFormat.from, to, ofFormat.why, at, template), at)
+    const ofOthers = refusedBefore(bytes, from, to, at)
+    if (ofOthers !== undefined) open.refuse(open.refused.add(bytes, ofOthers.from, to, ofOthers.why, at, template), at)
     else if (!isDocument) open.passBlank(1, at)
     else {
       const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, at.document, maxDocumentBytes)

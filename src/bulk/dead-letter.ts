@@ -26,6 +26,8 @@ export interface Recorded {
 export interface DeadLetter extends Recorded {
   /** The bytes of `document`, else of `line`, else of `base64`. */
   readonly content: Buffer
+  /** Whether the edits of its load could not be made, and nobody has made them since. */
+  readonly isUnedited?: true
 }
 
 /** A line that is no record. */
@@ -49,7 +51,8 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   if (content === undefined) return broken('it has no document, line or base64')
   // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
-  return { ...recorded, content }
+  const isUnedited = recorded.type === 'DOCUMENT_NOT_EDITED' && !fields.has('document')
+  return { ...recorded, content, ...(isUnedited ? { isUnedited } : {}) }
 }
 
 /** Bytes of a record that hold everything before the document, as Sluice writes it. */

@@ -7,7 +7,7 @@ import { patternIn } from '../text/index-pattern.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
 import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
-import { idInvalid, whyUnsendable } from './judge-line.js'
+import { type Why, idInvalid, whyUnsendable } from './judge-line.js'
 
 export interface ReplayRules {
   readonly maxDocumentBytes: number
@@ -36,6 +36,7 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const { content } = letter
   const unsendable = whyUnsendable(content, 0, content.length, false, rules.maxDocumentBytes)
   if (unsendable !== undefined) return refusedAgain(letter, content, meant, unsendable)
+  if (letter.isUnedited === true) return refusedAgain(letter, content, meant, unedited)
   const document = onOneLine(content)
   const index = indexOf(meant, content)
   if (typeof index !== 'string') return refusedAgain(letter, document, meant, idInvalid(index))
@@ -52,6 +53,13 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const condition = demanded === undefined ? undefined : kindOfCondition(demanded)
   const text = [JSON.stringify(address).slice(1, -1), ...(demanded === undefined ? [] : [demanded])].join(',')
   return { ...framed(letter.operation, text, document, condition), letter, ids, destination, condition }
+}
+
+const unedited: Why = {
+  status: 0,
+  type: 'DOCUMENT_NOT_EDITED',
+  reason: failure('DOCUMENT_NOT_EDITED', { problem: 'this is the line as it was read. Add an edited `document`' })
+    .message,
 }
 
 function refusedAsBroken({ problem, line, origin }: Broken): Refused {

@@ -1,12 +1,11 @@
 /** Judges one line in plain JavaScript. The kernel must agree with it, and leaves difficult lines to it. */
 import { isUtf8 } from 'node:buffer'
 import { failure } from '../failure/failure.js'
-import type { Member, Origin, Refused } from '../flow.js'
+import type { Refused } from '../flow.js'
 import { isWhiteSpace } from '../text/bytes.js'
 import { refusedLineIn } from '../text/refused-line.js'
 import { type ActionProblem, type ActionTemplate, actionLine } from './action-line.js'
 import { NO_FAULT, SOMEWHERE, jsonFault } from '../text/json-fault.js'
-import { placeInMember } from './members.js'
 import type { Position } from './open-batch.js'
 
 /** Why a line is not sent. Shared by all lines with the same problem. */
@@ -56,8 +55,8 @@ export function idInvalid({ of, ...problem }: ActionProblem): Why {
 
 const codes = { index: 'DOCUMENT_INDEX_INVALID', version: 'DOCUMENT_VERSION_INVALID' } as const
 
-/** Returns why the format refused the line, and where the document begins in it. Undefined: it is a line like any other. */
-export function refusedByFormat(
+/** Returns why a line was refused before, and where the document begins in it. Undefined: it is a line like any other. */
+export function refusedBefore(
   bytes: Buffer,
   from: number,
   to: number,
@@ -66,8 +65,8 @@ export function refusedByFormat(
   // Lines that stand so in an input say nothing about themselves.
   const refused = kind === 'lines' ? undefined : refusedLineIn(bytes, from, to)
   if (refused === undefined) return undefined
-  const type = kind === 'actions' ? 'DOCUMENT_HIT_INVALID' : 'DOCUMENT_ROW_INVALID'
-  const { message: reason } = failure(type, { problem: refused.reason })
+  const { code: type, problem } = refused
+  const { message: reason } = failure(type, { problem })
   return { why: { status: 0, type, reason }, from: refused.from }
 }
 
@@ -81,22 +80,6 @@ function notJson(problem: string): Why {
   const why = { status: 0, type: 'DOCUMENT_NOT_JSON', reason: failure('DOCUMENT_NOT_JSON', { problem }).message }
   if (known.size < MOST_KNOWN) known.set(problem, why)
   return why
-}
-
-export function originOf({ input, kind, document, line, offset, member }: Position): Origin {
-  return originIn(input.name, kind, document, line, offset, member)
-}
-
-/** Returns the origin of a document in the input of that name. */
-export function originIn(
-  input: string,
-  kind: Position['kind'],
-  document: number,
-  line: number,
-  offset: number,
-  member?: Member,
-): Origin {
-  return kind === 'lines' ? { input, document, line, offset } : { input, document, ...placeInMember(member, line) }
 }
 
 const BRACE = 0x7b

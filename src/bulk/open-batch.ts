@@ -2,7 +2,8 @@ import type { Batch, Input, Lines, Mark, Member, Origin, Rejected, Span } from '
 import type { BatchOperation } from '../operation.js'
 import { LINE_FEED, endWithoutSpace } from '../text/bytes.js'
 import type { Around } from './action-line.js'
-import { enterMember, placeInMember } from './members.js'
+import { enterMember } from './members.js'
+import { originIn } from './origin.js'
 import type { Slot, SlotPool } from './slots.js'
 
 /** How far an input has been read: number, line and offset of what comes next. */
@@ -170,10 +171,8 @@ function origins(
     if (span === undefined || ordinal >= documents) throw new RangeError(`no document ${ordinal} in this body`)
     const before = firsts[at] ?? 0
     const document = span.document + ordinal - before
-    if (span.kind !== 'lines')
-      return { input: span.input.name, document, ...placeInMember(span.member, span.line + ordinal - before) }
     const offset = span.from + (ends[ordinal] ?? 0) - (ends[before] ?? 0)
-    return { input: span.input.name, document, line: span.line + ordinal - before, offset }
+    return originIn(span.input.name, span.kind, document, span.line + ordinal - before, offset, span.member)
   }
 }
 

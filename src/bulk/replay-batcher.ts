@@ -8,7 +8,7 @@ import type { BatchOptions } from './batcher.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
 import { frameLines } from './frame-lines.js'
 import { type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
-import { originOf } from './judge-line.js'
+import { originOf } from './origin.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, reserve } from './slots.js'
 

@@ -35,8 +35,8 @@ export function loadDumps({ documents, inputs: { format } }: Sections): Feature 
       get takesDumps() {
         return takesDumps
       },
-      frame: (framing, _ledger, plain) => {
-        const usual = plain()
+      frame: (framing, _ledger, inner) => {
+        const usual = inner(framing)
         let dumps: ActionBatcher | undefined
         const ofDumps = () => {
           dumps ??= new ActionBatcher({ ...framing, operation: op })

@@ -16,6 +16,7 @@ import { invalid } from './option-checks.js'
 import { checkIndexName, checkIndexPattern } from './names.js'
 import { isDump } from '../format/dump-formats.js'
 import { checksAt } from './describe-option.js'
+import { checkEdits } from './edit-kinds.js'
 import { isPattern } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
 import { isSourceUrl } from '../text/source-url.js'
@@ -31,6 +32,7 @@ const proxy = { ...checksAt('proxy'), origin: check.string, environmentOrigin: c
 const servicenow = checksAt('servicenow')
 const csv = checksAt('csv')
 const remote = checksAt('remote')
+const edits = checksAt('edits')
 const table = checksAt('table')
 
 const fresh = {
@@ -49,6 +51,7 @@ const options = {
   table: check.anything,
   csv: check.anything,
   remote: check.anything,
+  edits: check.anything,
   proxy: check.anything,
   stdin: check.stream,
   signal: check.signal,
@@ -80,6 +83,10 @@ export function checkFreshCredentials(given: FreshCredentials): void {
 export function checkIngestOptions(given: IngestOptions): Ids {
   checkConnectOptions(given)
   checkCsv(given)
+  if (given.edits !== undefined) {
+    check.all('edits', given.edits, edits)
+    checkEdits(given.edits, name => `edits.${name}`)
+  }
   const { ids = 'run', idField = '', idSeparator, runId, index, swapAlias, indexBody, checkQuery } = given
   checkDocuments(given)
   checkDump(given)
@@ -236,6 +243,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   format: said,
   csv: said,
   remote: 'is not an option of replay, which reads files',
+  edits: 'is not an option of replay, because the dead letters hold the edited documents',
   pick: said,
   maxIndices: said,
   swapAlias: guarded,

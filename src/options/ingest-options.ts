@@ -5,6 +5,7 @@ import type { Refused, RejectionLimit } from '../flow.js'
 import type { Operation } from '../operation.js'
 import type { CsvOptions } from '../format/csv/csv-lines.js'
 import type { Format } from '../format/decode.js'
+import type { SetValue } from './edit-values.js'
 import type { Counts } from '../ledger/receipt.js'
 import type { IngestSource } from '../source/open-sources.js'
 
@@ -173,6 +174,21 @@ export interface InputOptions {
   readonly csv?: CsvOptions | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
+}
+
+/**
+ * How documents are edited on their way into the index: first `keep` and `drop`, then `rename`, then `set`. All other bytes of a
+ * document stay as they are. A name with dots leads into objects and arrays of objects: `user.id`.
+ */
+export interface EditOptions {
+  /** Values of fields, new or not. A string may hold `{now}`, `{file}`, `{path}` and `{line}`. */
+  readonly set?: Readonly<Record<string, SetValue>> | undefined
+  /** Fields to leave out. */
+  readonly drop?: readonly string[] | undefined
+  /** The only fields that stay. */
+  readonly keep?: readonly string[] | undefined
+  /** New names of fields. A document that already has the new name is rejected. */
+  readonly rename?: Readonly<Record<string, string>> | undefined
 }
 
 /** Only for a source such as `servicenow:TABLE`: what to do with documents of deleted rows. */
@@ -346,6 +362,8 @@ export interface IngestOptions
   readonly remote?: RemoteOptions | undefined
   /** Only for a source such as `servicenow:TABLE`. */
   readonly table?: TableOptions | undefined
+  /** How documents are edited before they are sent. */
+  readonly edits?: EditOptions | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index?: string | undefined
   /**
@@ -413,6 +431,7 @@ type InLetters =
   | 'pick'
   | 'csv'
   | 'remote'
+  | 'edits'
 
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<

@@ -15,6 +15,8 @@ export interface Kind<T> {
   readonly label?: string | undefined
   /** In the form that a person would write. */
   readonly default?: string
+  /** Whether its flag may stand several times. Then it reads the list of their texts. */
+  readonly isRepeated?: true
   readonly read: (raw: unknown) => T | Problem
   readonly check: check.Check
 }

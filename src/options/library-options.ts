@@ -31,6 +31,7 @@ export function ingestOptions(
   return {
     csv: optionsAt('csv', optionNames, effective.values),
     remote: { ...optionsAt('remote', optionNames, effective.values), ...remote },
+    edits: optionsAt('edits', optionNames, effective.values),
     ...connectOptions(effective, access),
     ...optionsAt('', takenBy('ingest'), { ...effective.values, ...guarded }),
   }

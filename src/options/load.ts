@@ -16,6 +16,7 @@ import type {
   RetryOptions,
   ServiceNowConnection,
   ServiceNowOptions,
+  EditOptions,
   StateOptions,
   EndingOptions,
   TableOptions,
@@ -44,6 +45,8 @@ export interface Load {
   readonly remote: RemoteSection | undefined
   /** Set if stdin is written to the state folder first. */
   readonly spool: SpoolSection | undefined
+  /** Set if documents are edited on their way. */
+  readonly edits: EditSection | undefined
 }
 
 /** How to reach a cluster. */
@@ -127,6 +130,8 @@ export interface RemoteSection extends Complete<RemoteOptions, 'throughProxy'> {
   /** By the names that inputs have instead: these hold no secrets. */
   readonly addresses: ReadonlyMap<string, SourceUrl>
 }
+
+export interface EditSection extends Complete<EditOptions, never> {}
 
 export interface SpoolSection {
   /** Most bytes on the disk. Undefined: any number. */

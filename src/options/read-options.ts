@@ -3,7 +3,15 @@ import type { Ids } from '../bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults } from './describe-option.js'
 import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowConnection } from './ingest-options.js'
-import type { ConnectSection, InstanceSection, Load, ProxySection, RemoteSection, TableSection } from './load.js'
+import type {
+  ConnectSection,
+  EditSection,
+  InstanceSection,
+  Load,
+  ProxySection,
+  RemoteSection,
+  TableSection,
+} from './load.js'
 import { invalid, isUrl } from './option-checks.js'
 import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
@@ -111,6 +119,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     tables: tables.length === 0 ? undefined : tableSection(given, tables),
     remote,
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
+    edits: editSection(given.edits),
   })
 }
 
@@ -168,6 +177,11 @@ function tableSection(given: IngestOptions, names: readonly string[]): TableSect
     selection: take(filled(table, defaults), 'query', 'fields', 'displayValue', 'pageSize'),
     deletions: deletions === 'keep' ? undefined : take(filled(given, defaults), 'maxDeleted', 'reconcileEveryMs'),
   })
+}
+
+function editSection(given: IngestOptions['edits']): EditSection | undefined {
+  const isAny = Object.values(given ?? {}).some(value => value !== undefined)
+  return given === undefined || !isAny ? undefined : take(given, 'set', 'drop', 'keep', 'rename')
 }
 
 /** How long `wait` waits. */

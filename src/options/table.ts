@@ -5,6 +5,7 @@
 import { encodings } from '../format/csv/to-utf8.js'
 import { dumpFormats } from '../format/dump-formats.js'
 import * as csvKinds from './csv-kinds.js'
+import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
 import { type OptionRow, group, toCluster } from './option.js'
@@ -17,6 +18,7 @@ const route = group('Proxy and route', toCluster)
 const documents = group('Documents', ['ingest'])
 const csv = group('CSV', ['ingest'], { section: 'csv' })
 const remote = group('Inputs on servers', ['ingest'], { section: 'remote' })
+const edits = group('Edits', ['ingest'], { section: 'edits' })
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
 const runs = group('Runs', ['ingest', 'replay'])
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { section: 'servicenow' })
@@ -201,6 +203,13 @@ export const table = {
     { label: 'token', secret: 'value', as: 'token' },
   ),
   sourceTokenFile: remote(kinds.text(), 'file that holds the token', { label: 'file', as: false }),
+  set: edits(
+    editKinds.setValues(),
+    'set a field, as in @timestamp={now}, source={file} or n:=5 for JSON. Also {path} and {line}. Repeat for more fields',
+  ),
+  drop: edits(editKinds.fieldNames(), 'fields to leave out, as in password,user.email'),
+  keep: edits(editKinds.fieldNames(), 'the only fields to keep'),
+  rename: edits(editKinds.newNames(), 'new names of fields, as in ts=@timestamp'),
   onConflict: documents(
     kinds.choice('reject', 'skip'),
     'what to do if the id already exists: reject or skip the document',

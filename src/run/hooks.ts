@@ -49,8 +49,8 @@ export interface RunHook {
   prepare?(started: Started): Promise<void>
   /** Options of the sender. Read after `connected` for budget and ids, and after `prepare`. */
   readonly sending?: Partial<Pick<SenderOptions, 'budget' | 'learnt' | 'ownIds' | 'safeToResend'>>
-  /** Makes bodies of documents. `plain`: does so if no hook does. */
-  frame?(framing: Framing, ledger: Ledger, plain: () => BodyFramer): BodyFramer
+  /** Makes bodies of documents. `inner`: does so as if this hook did not. */
+  frame?(framing: Framing, ledger: Ledger, inner: (framing: Framing) => BodyFramer): BodyFramer
   /** Whether its bodies may hold documents that carry their own actions. Default false. */
   readonly takesDumps?: boolean
   /** Called before a batch is sent, in the order of reading. Returns why it must not be, and the run stops. */

@@ -36,8 +36,13 @@ export function openBatcher(
     longLine: async (input: Input, origin: Origin, operation: Operation, id?: string) =>
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
   }
-  const plain = () => new Batcher({ ...framing, ...actionOf(documents) })
-  return hooks.all.find(({ frame }) => frame !== undefined)?.frame?.(framing, ledger, plain) ?? plain()
+  const plain = (how: Framing): BodyFramer => new Batcher({ ...how, ...actionOf(documents) })
+  // What a hook makes of documents passes those before it.
+  const framer = hooks.all.reduce(
+    (inner, hook) => (hook.frame === undefined ? inner : how => hook.frame?.(how, ledger, inner) ?? inner(how)),
+    plain,
+  )
+  return framer(framing)
 }
 
 function actionOf({ op, ids, routingField, indexPattern, ...documents }: DocumentSection) {

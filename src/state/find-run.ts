@@ -17,6 +17,8 @@ export interface FoundRun {
   readonly path?: string
   /** The file that the run was read from, if that is another one. */
   readonly oldPath?: string
+  /** When the run began. A resume keeps it. ISO 8601. */
+  readonly began: string
   /** The same for all runs of one command. */
   readonly key: string
   readonly target: Target
@@ -131,6 +133,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     plan,
     ...(path === undefined ? {} : { path }),
     ...(oldPath === undefined || oldPath === path ? {} : { oldPath }),
+    began: plan.continues?.began ?? new Date().toISOString(),
     key: runKey(place, identity, runId),
     target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow) },
     hasOwnIndex: identity.hasOwnIndex === true,

@@ -59,7 +59,7 @@ export class StateKeeper {
     this.#keeping = keeping
     this.path = keeping.path
     const now = new Date().toISOString()
-    this.#began = plan.continues?.began ?? now
+    this.#began = found.began
     this.#since = plan.continues === undefined ? undefined : now
     this.#writer = new CheckpointWriter(async () => await this.#write('running'), CHECKPOINT_MS, systemClock)
     for (const { id } of inputsOf(plan.continues ?? { inputs: [] })) this.#nextId = Math.max(this.#nextId, id + 1)

@@ -17,6 +17,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   DOCUMENT_HIT_INVALID: 'Told of single lines of a dump: `test/contracts/dumps.suite.ts`.',
   DOCUMENT_INDEX_INVALID: 'Told of single documents: `test/contracts/index-by-field.suite.ts`.',
   TOO_MANY_INDICES: 'Told of what documents name, not of the way: `test/contracts/index-by-field.suite.ts`.',
+  DOCUMENT_NOT_EDITED: 'Told of single documents: `test/lab/load/edits.test.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
   INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.long.test.ts`.',
   INPUT_REPLACED: 'Told of an object that changes while it is read: `test/contracts/url-cases.ts`.',

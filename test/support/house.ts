@@ -13,7 +13,10 @@ export const house: Readonly<Record<string, Part>> = {
   'flow.ts': { imports: 'failure operation.ts' },
   'web-assembly.ts': { imports: '' },
   // The strict check of JSON, for the kernels of format and bulk.
-  'strict-json': { imports: '', doors: 'assembly/fields assembly/json assembly/marks assembly/strings layout' },
+  'strict-json': {
+    imports: '',
+    doors: 'assembly/fields assembly/json assembly/marks assembly/numbers assembly/strings layout',
+  },
   checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
   time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
   text: {
@@ -65,7 +68,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure operation.ts flow.ts text source format bulk ledger',
     doors:
-      'check-options describe-option hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
+      'check-options describe-option edit-values hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -101,6 +104,7 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts time text checksum compression source proxy cluster options connect run',
     doors: 'read-remote',
   },
+  edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
   tuned: {
@@ -114,7 +118,9 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
-  'ingest.ts': { imports: 'ledger options run spool index-by-field guarded remote tables limits managed dumps tuned' },
+  'ingest.ts': {
+    imports: 'ledger options run spool index-by-field guarded remote tables limits managed dumps tuned edits',
+  },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {

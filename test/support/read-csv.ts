@@ -56,5 +56,5 @@ function rowOf(line: Buffer): unknown {
   if (line.length === 0) return ''
   const refused = refusedLineIn(line, 0, line.length)
   if (refused === undefined) return JSON.parse(line.toString())
-  return [refused.reason, JSON.parse(line.toString('latin1', refused.from))]
+  return [refused.problem, JSON.parse(line.toString('latin1', refused.from))]
 }

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { type DecodeOptions, decode } from '../../src/format/decode.js'
 import { isSluiceError } from '../../src/index.js'
 
@@ -44,7 +45,11 @@ function linesIn(output: string): DumpLine[] {
 
 function lineOf(line: string): DumpLine {
   const [, refused] = line.split('\u001f')
-  if (refused !== undefined) return { refused, line: line.slice(refused.length + 2) }
+  if (refused !== undefined) {
+    const [code = '', ...problem] = refused.split(' ')
+    expect(code).toBe('DOCUMENT_HIT_INVALID')
+    return { refused: problem.join(' '), line: line.slice(refused.length + 2) }
+  }
   const [, carried] = line.split('\u001e')
   if (carried === undefined) return { document: line }
   const brace = carried.indexOf('{')

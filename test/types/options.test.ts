@@ -64,7 +64,7 @@ const same = {
 } as const satisfies Behind<
   Omit<
     IngestOptions,
-    OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | keyof typeof contents
+    OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | 'edits' | keyof typeof contents
   >
 >
 
@@ -132,6 +132,13 @@ const csv = {
   empty: 'empty',
 } as const satisfies Behind<NonNullable<IngestOptions['csv']>>
 
+const edits = {
+  set: 'set',
+  drop: 'drop',
+  keep: 'keep',
+  rename: 'rename',
+} as const satisfies Behind<NonNullable<IngestOptions['edits']>>
+
 /** What concerns the command alone: where secrets are read, and how it prints. */
 const ofTheCommand = [
   'config',
@@ -195,13 +202,15 @@ const ofTheAlarm = [
 ] as const satisfies (keyof Settings)[]
 
 test('every option of the command reaches the library, but for those that concern the command alone', () => {
-  const behind = [same, contents, target, proxy, servicenow, table, csv, remote].flatMap(one => Object.values(one))
+  const behind = [same, contents, target, proxy, servicenow, table, csv, remote, edits].flatMap(one =>
+    Object.values(one),
+  )
   const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 
 test('the table checks what a program passes in each part of the library options', () => {
-  const parts = { target, proxy, servicenow, table, csv, remote } as const
+  const parts = { target, proxy, servicenow, table, csv, remote, edits } as const
   for (const [part, behind] of Object.entries(parts)) {
     expect(Object.keys(checksAt(part)).toSorted()).toEqual(Object.keys(behind).toSorted())
     for (const [name, option] of Object.entries(behind)) expect(optionAs(`${part}.${name}`)).toBe(option)
@@ -220,5 +229,6 @@ test('their types agree, and ingest takes what connect takes', () => {
   expectTypeOf<Unfit<Required<ProxyOptions>, typeof proxy>>().toBeNever()
   expectTypeOf<Unfit<Required<ServiceNowOptions>, typeof servicenow>>().toBeNever()
   expectTypeOf<Unfit<Required<Omit<TableOptions, 'fields'>>, typeof table>>().toBeNever()
+  expectTypeOf<Unfit<Required<NonNullable<IngestOptions['edits']>>, typeof edits>>().toBeNever()
   expectTypeOf<IngestOptions>().toExtend<ConnectOptions>()
 })

@@ -63,6 +63,8 @@ export function addOptions(command: Command, name: OptionCommand): Command {
     const option = new Option(flag, row.doc).helpGroup(`${row.group}:`)
     // A name that begins with "no" is a switch like any other: the parser has no default to turn off.
     option.negate = false
+    if (row.kind.isRepeated === true)
+      option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])
     option.hidden = !row.first.includes(name)
     command.addOption(option)
     return { option, row }

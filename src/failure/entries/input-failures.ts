@@ -217,6 +217,31 @@ export const inputEntries = {
     ],
     example: { problem: 'line 812 has 3 cells for 4 columns' },
   },
+  DOCUMENT_NOT_EDITED: {
+    exit: 1,
+    title: 'A document could not be edited',
+    message: 'not edited: {problem}',
+    observed: 'Other tools overwrite the field that already has the new name, or send the document with both fields.',
+    causes: [
+      { cause: 'The document already has a field with the new name of --rename.', if: /both/ },
+      {
+        cause: 'The renamed field stands more than once in the document, for example in an array.',
+        if: /more than once/,
+      },
+      { cause: 'The document has more levels than Elasticsearch takes.', if: /levels/ },
+    ],
+    fixes: [
+      {
+        fix: 'To replace that field, also pass --drop with its name. To load the rejected documents, add an edited `document` to each record in the dead letters, then run `sluice replay FILE`.',
+        if: /both/,
+      },
+      {
+        fix: 'Add an edited `document` to each record in the dead letters, then run `sluice replay FILE`.',
+        unless: /both/,
+      },
+    ],
+    example: { problem: "it has both 'ts' and '@timestamp', so the first cannot be renamed" },
+  },
   DOCUMENT_HIT_INVALID: {
     exit: 1,
     title: 'A line of a dump or a _bulk file holds no document that Sluice can load',

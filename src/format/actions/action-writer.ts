@@ -57,7 +57,7 @@ export class ActionWriter {
 
   /** Writes what is no document, for the dead letters. */
   refused(reason: string, lines: readonly Range[]): void {
-    const start = refusedLineStart(reason)
+    const start = refusedLineStart('DOCUMENT_HIT_INVALID', reason)
     this.#reserve(start.length + lines.reduce((sum, { from, to }) => sum + to - from + 1, 0))
     this.#at += start.copy(this.#out, this.#at)
     for (const [number, line] of lines.entries()) {

@@ -104,7 +104,7 @@ export class LineWriter {
   }
 
   #refusal(reason: string): number {
-    const start = refusedLineStart(reason)
+    const start = refusedLineStart('DOCUMENT_ROW_INVALID', reason)
     this.#reserve(start.length)
     this.#copy(start, 0, start.length)
     return this.#at

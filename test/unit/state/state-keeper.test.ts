@@ -66,6 +66,7 @@ async function keep(
     plan,
     target: { url: 'https://cluster', index: 'i' },
     key: 'k',
+    began: '2026-01-02T03:04:05.678Z',
     named: undefined,
     identity: { into: 'i' },
     hasOwnIndex: false,
