@@ -88,7 +88,7 @@ class LineEditor {
   readonly #editor: DocumentEditor
   readonly #kernel: EditKernel | undefined
   readonly #starts: LineStarts
-  readonly #action: CarriedAction = { address: 0, document: 0 }
+  readonly #action: CarriedAction = { operationEnd: 0, condition: undefined, address: 0, document: 0 }
   #out = Buffer.allocUnsafeSlow(2 * AT_ONCE_BYTES)
 
   constructor(kind: Lines['kind'], editor: DocumentEditor, kernel: EditKernel | undefined, starts: LineStarts) {

@@ -31,7 +31,7 @@ export interface Field {
   readonly inside?: Level
 }
 
-export interface Renaming {
+interface Renaming {
   readonly number: number
   /** The new name in the same object, with its quotes. Absent: the field moves to the end of the document. */
   readonly key?: Buffer

@@ -36,7 +36,7 @@ const MEMORY_BYTES = OUTPUT + OUTPUT_BYTES + SLACK_BYTES
 const PAGE_BYTES = 64 << 10
 
 /** The result of one call. */
-export interface KernelEdited {
+interface KernelEdited {
   /** Offset behind the lines that it took. */
   readonly takenTo: number
   /** Where each of these ends, counted from the first one. */
