@@ -34,6 +34,7 @@ export type { SpoolReceipt } from './spool/spool-stdin.js'
 export type { FileList, IngestSource } from './source/open-sources.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
 export type { VerifiedInput } from './verify/tally.js'
+export type { InferOptions, InferredMapping } from './infer/infer-mapping.js'
 export type { Restored, UntuneOptions } from './tuned/untune.js'
 export type { Undone } from './verify/undo.js'
 export type { Verification } from './verify/verify.js'
@@ -41,6 +42,10 @@ export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
 import { loadedAtCall } from './options/snapshot.js'
 
 const ingest: typeof import('./ingest.js').ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest)
+
+const inferMapping: typeof import('./infer/infer-mapping.js').inferMapping = loadedAtCall(
+  async () => (await import('./infer/infer-mapping.js')).inferMapping,
+)
 
 const replay: typeof import('./replay.js').replay = loadedAtCall(async () => (await import('./replay.js')).replay)
 
@@ -78,4 +83,4 @@ const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = l
   async () => (await import('./doctor/diagnose.js')).diagnoseRefusal,
 )
 
-export { connect, diagnose, diagnoseRefusal, ingest, replay, reportRun, restoreSettings, rollback, serve, undo, verify }
+export { connect, diagnose, diagnoseRefusal, inferMapping, ingest, replay, reportRun, restoreSettings, rollback, serve, undo, verify }

@@ -1,5 +1,6 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
 import { guardAlias } from './guarded/guard-alias.js'
+import { mapIndex } from './mapped/map-index.js'
 import { loadDumps } from './dumps/load-dumps.js'
 import { editDocuments } from './edits/edit-documents.js'
 import { fillIndices } from './index-by-field/fill-indices.js'
@@ -52,6 +53,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
     features: [
       spoolStdin(load),
       fillIndices(load),
+      mapIndex(load),
       guardAlias(load),
       ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),

@@ -1,7 +1,7 @@
 /** Finds the index that takes the documents sent to a name, and makes one if the name is new. */
 import { type IndexFacts, readIndices } from './alias.js'
 import { type ReachedCluster, call } from './request.js'
-import { isObject, type JsonObject } from '../text/parse-json.js'
+import type { JsonObject } from '../text/parse-json.js'
 
 export interface WriteIndex {
   /** Absent: nothing has the name. */
@@ -20,7 +20,7 @@ export async function findWriteIndex(cluster: ReachedCluster, name: string): Pro
   const streams = [...new Set(found.map(({ stream }) => stream))]
   const [stream] = streams
   if (streams.length > 1) return { problem: `${name} is an alias of several data streams` }
-  if (stream !== undefined) return await lastOf(cluster, stream, found)
+  if (stream !== undefined) return lastOf(stream, found)
   const writers = found.filter(({ aliases }) => aliases[name]?.['is_write_index'] === true)
   const [writer] =
     writers.length > 0 ? writers : found.filter(({ aliases }) => aliases[name]?.['is_write_index'] !== false)
@@ -28,18 +28,17 @@ export async function findWriteIndex(cluster: ReachedCluster, name: string): Pro
   return { problem: `${name} is an alias of ${found.length} indices, and none of them is its write index` }
 }
 
-async function lastOf(cluster: ReachedCluster, stream: string, found: readonly IndexFacts[]): Promise<WriteIndex> {
-  const { json } = await call(cluster, { method: 'GET', path: `/_data_stream/${encodeURIComponent(stream)}` })
-  const streams = Array.isArray(json['data_streams']) ? (json['data_streams'] as unknown[]) : []
-  const [described] = streams.filter(isObject)
-  const behind = Array.isArray(described?.['indices']) ? (described['indices'] as unknown[]) : []
-  const last = behind.filter(isObject).at(-1)?.['index_name']
-  const facts = found.find(({ name }) => name === last)
+/** Returns the index of a data stream with the highest generation. Its name ends with it. */
+function lastOf(stream: string, found: readonly IndexFacts[]): WriteIndex {
+  const generation = ({ name }: IndexFacts) => Number(/-(\d+)$/.exec(name)?.[1] ?? 0)
+  const own = found.filter(({ name }) => name.startsWith(`.ds-${stream}-`))
+  const [facts] = own.toSorted((one, other) => generation(other) - generation(one))
   return facts === undefined ? { problem: `the data stream ${stream} shows no write index` } : { facts }
 }
 
 /**
- * Makes the index as the first document would: templates apply, and may make it a data stream. An index that exists stays as it is.
+ * Makes the index as the first document would: templates apply, and may make it a data stream. An index that exists stays as it is. A
+ * cluster that makes data streams only for documents makes none.
  * Throws SluiceError: see `call`.
  */
 export async function makeNamed(cluster: ReachedCluster, name: string, body: JsonObject = {}): Promise<void> {
@@ -51,5 +50,6 @@ export async function makeNamed(cluster: ReachedCluster, name: string, body: Jso
   const { type, reason } = await call(cluster, { method: 'PUT', path, body, expects })
   if (type !== 'illegal_argument_exception') return
   const isStream = /data stream/.test(reason)
-  await call(cluster, { method: 'PUT', path: isStream ? `/_data_stream${path}` : path, body })
+  const stream = { method: 'PUT', path: `/_data_stream${path}`, expects: [400, 405] } as const
+  await call(cluster, isStream ? stream : { method: 'PUT', path, body })
 }

@@ -22,7 +22,7 @@ export function guardAlias(sections: AliasSections): Feature {
 }
 
 function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHook {
-  const { guarded, dryRun, state } = sections
+  const { guarded, dryRun, state, preparing } = sections
   const { alias: name, indexBody } = guarded
   let alias: AliasFacts = { name }
   let loading: GuardedLoad | undefined
@@ -34,6 +34,7 @@ function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHo
       options: {
         ...plain.options,
         ...(indexBody === undefined ? {} : { indexBody: keyOf([indexBody]).slice(0, 8) }),
+        ...(preparing.mapping === undefined ? {} : { mapping: keyOf([preparing.mapping]).slice(0, 8) }),
       },
       hasOwnIndex: true,
       target: { alias: name },

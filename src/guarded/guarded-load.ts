@@ -7,7 +7,7 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
-import type { StateSection } from '../options/load.js'
+import type { Load, StateSection } from '../options/load.js'
 import { type StepRetrying, retryStep } from '../run/retry-step.js'
 import type { FoundRun } from '../state/find-run.js'
 
@@ -29,6 +29,7 @@ declare module '../ledger/receipt.js' {
 
 export interface GuardedSections extends LoadedSections {
   readonly state: StateSection
+  readonly preparing: Load['preparing']
 }
 
 interface Guarding {
@@ -160,8 +161,11 @@ export class GuardedLoad {
   #body(): Readonly<Record<string, unknown>> {
     const { cluster, alias, sections } = this.#guarding
     const { indexBody } = sections.guarded
-    if (indexBody !== undefined) return indexBody
-    return alias.on === undefined ? {} : likeBefore(alias.on, cluster.preflight.info?.flavor === 'serverless')
+    const { mapping } = sections.preparing
+    const mapped = mapping === undefined ? {} : { mappings: mapping }
+    if (indexBody !== undefined) return { ...indexBody, ...mapped }
+    const before = alias.on === undefined ? {} : likeBefore(alias.on, cluster.preflight.info?.flavor === 'serverless')
+    return { ...before, ...mapped }
   }
 
   async #restore(): Promise<void> {

@@ -59,6 +59,8 @@ function refuseOptions({
 }: Sections): void {
   if (tables !== undefined) throw needsCluster('source', 'holds a table, whose rows replace earlier documents')
   if (guarded !== undefined) throw needsCluster('swapAlias', 'makes an index and switches an alias')
+  if (preparing.mapping !== undefined) throw needsCluster('mapping', 'is the mapping of an index')
+  if (preparing.template !== undefined) throw needsCluster('template', 'is an index template')
   if (preparing.tune) throw needsCluster('tune', 'changes settings of an index')
   if (indexPattern !== undefined) throw needsCluster('index', 'names a field of the documents')
   if (op !== 'create') throw needsCluster('op', `is '${op}'`)

@@ -5,6 +5,7 @@ import type {
   ConnectOptions,
   FreshCredentials,
   IngestOptions,
+  InputOptions,
   PullOptions,
   RemoteOptions,
   ReplayOptions,
@@ -60,6 +61,14 @@ const options = {
   onEvent: check.listener,
 }
 
+/** Checks options of a proposed mapping. */
+export function checkInferOptions(given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown }): void {
+  const { format = check.anything, pick = check.anything } = top
+  const { source, csv: anyCsv, stdin, signal } = options
+  check.all('options', given, { format, pick, source, csv: anyCsv, stdin, signal, sample: check.whole(0, Number.MAX_SAFE_INTEGER) })
+  checkCsv(given)
+}
+
 /** Refuses an option that is unknown, or of another kind than its type says. */
 export function checkConnectOptions(given: ConnectOptions): void {
   check.all('options', given, options)
@@ -92,6 +101,8 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   checkDump(given)
   const name = index ?? swapAlias
   if (name === undefined) throw invalid('index', 'is not set')
+  if (given.mapping !== undefined && indexBody?.['mappings'] !== undefined)
+    throw invalid('mapping', 'cannot be combined with a mapping in indexBody')
   const aliases = indexBody?.['aliases']
   if (isObject(aliases) && Object.hasOwn(aliases, name))
     throw invalid('indexBody', `contains the alias ${name}, which Sluice switches only after the load`)
@@ -111,7 +122,7 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   return { from: ids, field: idField, ...(isUsual ? {} : { separator: idSeparator }) }
 }
 
-function checkCsv({ csv: given, format, pick }: IngestOptions): void {
+function checkCsv({ csv: given, format, pick }: InputOptions): void {
   if (given === undefined) return
   check.all('csv', given, csv)
   checkTableFormat({ ...given, format, pick }, name => (name === 'pick' || name === 'format' ? name : `csv.${name}`))
@@ -150,6 +161,7 @@ type Documents =
   | 'tune'
   | 'byteBudget'
   | 'versionField'
+  | 'mapping'
 
 /** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
 export function checkDocuments(
@@ -194,7 +206,9 @@ export function checkDocuments(
 }
 
 function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
-  const { index, swapAlias, tune, byteBudget } = given
+  const { index, swapAlias, tune, byteBudget, mapping } = given
+  if (mapping !== undefined && typeof index === 'string' && isPattern(index))
+    throw invalid(said('mapping'), `needs the name of one index, but ${said('index')} has a field in it. Use a template`)
   if (tune !== true) return
   if (swapAlias !== undefined) throw invalid(said('tune'), `is what ${said('swapAlias')} always does. Leave it out`)
   if (typeof index === 'string' && isPattern(index))
@@ -251,6 +265,8 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   checkQuery: guarded,
   checkHits: guarded,
   tune: prepared,
+  mapping: prepared,
+  template: prepared,
 }
 
 export function checkReplayOptions(given: ReplayOptions): void {

@@ -230,6 +230,17 @@ export interface PreparationOptions {
    * its write index. Needs the privilege `manage`. Default false. A load with `swapAlias` always does this.
    */
   readonly tune?: boolean | undefined
+  /**
+   * The mapping of `index`: itself, `{ mappings }`, or the answer of `GET /INDEX/_mapping`. If the index is missing, Sluice makes it
+   * with this mapping. If not, Sluice compares the two and changes nothing: MAPPING_DIFFERS if a field is missing or different.
+   * With `swapAlias` the new index gets it.
+   */
+  readonly mapping?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * An index template: the body of `PUT /_index_template/NAME` with its `name`, or the answer of GET. Sluice makes it if it is
+   * missing, and compares it if not: MAPPING_DIFFERS.
+   */
+  readonly template?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** How documents are stored. */

@@ -1,6 +1,6 @@
 /** Turns the user's settings into options of the library. The table says where each option belongs. */
 import { describeOption } from './describe-option.js'
-import type { ClusterAccess, GuardedJson } from './option-files.js'
+import type { ClusterAccess, JsonOptions } from './option-files.js'
 import type { ConnectOptions, IngestOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
 import type { OptionCommand } from './option.js'
 import type { Effective } from './resolve.js'
@@ -25,16 +25,21 @@ export function connectOptions(effective: Effective, access: ClusterAccess): Con
 export function ingestOptions(
   effective: Effective,
   access: ClusterAccess,
-  guarded: GuardedJson = {},
+  json: JsonOptions = {},
   remote: Pick<RemoteOptions, 'ca' | 'token'> = {},
 ): Omit<IngestOptions, 'source'> {
   return {
-    csv: optionsAt('csv', optionNames, effective.values),
+    csv: csvOptions(effective),
     remote: { ...optionsAt('remote', optionNames, effective.values), ...remote },
     edits: optionsAt('edits', optionNames, effective.values),
     ...connectOptions(effective, access),
-    ...optionsAt('', takenBy('ingest'), { ...effective.values, ...guarded }),
+    ...optionsAt('', takenBy('ingest'), { ...effective.values, ...json }),
   }
+}
+
+/** How CSV is read. */
+export function csvOptions({ values }: Effective): NonNullable<IngestOptions['csv']> {
+  return optionsAt('csv', optionNames, values)
 }
 
 /**

@@ -1,4 +1,6 @@
 /** Defines the options of a load behind the door: checked, complete with defaults, frozen. */
+import type { JsonObject } from '../text/parse-json.js'
+import type { IndexTemplate } from './mapping-files.js'
 import type { IndexPattern } from '../text/index-pattern.js'
 import type { SourceUrl } from '../text/source-url.js'
 import type { Ids } from '../bulk/action-line.js'
@@ -109,7 +111,10 @@ export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias
   readonly alias: string
 }
 
-interface PreparationSection extends Complete<PreparationOptions, 'tune'> {}
+interface PreparationSection extends Complete<Omit<PreparationOptions, 'mapping' | 'template'>, 'tune'> {
+  readonly mapping: JsonObject | undefined
+  readonly template: IndexTemplate | undefined
+}
 
 export interface TableSection {
   /** Each once: `incident`, not `servicenow:incident`. */

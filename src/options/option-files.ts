@@ -2,6 +2,7 @@
  * Reads the files that options name: credentials, certificates, JSON. All throw SluiceError OPTION_INVALID with the path
  * and why it cannot be read, never with the contents.
  */
+import { basename } from 'node:path'
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 import type { Secret } from './table.js'
@@ -185,22 +186,26 @@ export async function readServeToken(effective: Effective, readFile: ReadFile): 
   )
 }
 
-/** The options of a guarded load that are JSON. */
-export interface GuardedJson {
+/** The options of a load that are JSON. */
+export interface JsonOptions {
+  readonly mapping?: JsonObject
+  readonly template?: JsonObject
   readonly indexBody?: JsonObject
   readonly checkQuery?: JsonObject
 }
 
-/** Reads `--index-body` and `--check-query`: JSON if the value begins with a brace, otherwise the path of a file. */
-export async function readGuarded({ values, origins }: Effective, readFile: ReadFile): Promise<GuardedJson> {
-  const read: { -readonly [K in keyof GuardedJson]: GuardedJson[K] } = {}
-  for (const name of ['indexBody', 'checkQuery'] as const) {
+/** Reads `--index-body` and others: JSON if the value begins with a brace, otherwise the path of a file. */
+export async function readJsonOptions({ values, origins }: Effective, readFile: ReadFile): Promise<JsonOptions> {
+  const read: { -readonly [K in keyof JsonOptions]: JsonOptions[K] } = {}
+  for (const name of ['indexBody', 'checkQuery', 'mapping', 'template'] as const) {
     const value = values[name]
     if (value === undefined) continue
     const isJson = value.startsWith('{')
     const parsed = parseJson(isJson ? value : await readFile(value).catch(cannotRead(value, origins[name])))
     if (!isObject(parsed)) throw invalid(origins[name], `${isJson ? 'the value' : value} is not a JSON object`)
-    read[name] = parsed
+    const isBare = name === 'template' && !isJson && parsed['index_templates'] === undefined
+    // The file's name is that of the template.
+    read[name] = isBare ? { name: basename(value).replace(/\.json$/, ''), ...parsed } : parsed
   }
   return read
 }

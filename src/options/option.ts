@@ -10,6 +10,7 @@ export const optionCommands = [
   'undo',
   'rollback',
   'untune',
+  'infer',
   'filter',
   'pull',
   'login',

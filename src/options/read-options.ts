@@ -13,6 +13,7 @@ import type {
   TableSection,
 } from './load.js'
 import { invalid, isUrl } from './option-checks.js'
+import { mappingIn, templateIn } from './mapping-files.js'
 import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
 import { isWebAddress } from './urls.js'
@@ -81,7 +82,7 @@ function checkDeletions(
 /** Fills in defaults of options that were checked. `tables`: those among the inputs. */
 export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[] = [], remote?: RemoteSection): Load {
   const options = filled(given, defaults)
-  const { index, swapAlias, spool, spoolLimit } = options
+  const { index, swapAlias, spool, spoolLimit, mapping, template } = options
   return Object.freeze({
     ...take(options, 'dryRun', 'onEvent'),
     connecting: connectSection(given),
@@ -111,7 +112,11 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     }),
     stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
     state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
-    preparing: take(options, 'tune'),
+    preparing: Object.freeze({
+      ...take(options, 'tune'),
+      mapping: mapping === undefined ? undefined : mappingIn(mapping),
+      template: template === undefined ? undefined : templateIn(template),
+    }),
     guarded:
       swapAlias === undefined
         ? undefined

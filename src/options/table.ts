@@ -16,7 +16,7 @@ const cluster = group('Cluster', toCluster, { section: 'target' })
 const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { section: 'proxy' })
 const route = group('Proxy and route', toCluster)
 const documents = group('Documents', ['ingest'])
-const csv = group('CSV', ['ingest'], { section: 'csv' })
+const csv = group('CSV', ['ingest', 'infer'], { section: 'csv' })
 const remote = group('Inputs on servers', ['ingest'], { section: 'remote' })
 const edits = group('Edits', ['ingest'], { section: 'edits' })
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
@@ -171,9 +171,12 @@ export const table = {
   format: documents(
     kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', ...dumpFormats),
     'auto, ndjson, json, csv, tsv, bulk, search, …',
-    { default: 'auto', label: 'name', first: true },
+    { default: 'auto', label: 'name', commands: ['ingest', 'infer'], first: true },
   ),
-  pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', { label: 'path' }),
+  pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', {
+    label: 'path',
+    commands: ['ingest', 'infer'],
+  }),
   columns: csv(csvKinds.columnNames(), 'names of the columns. Default: the first row names them'),
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
   delimiter: csv(
@@ -478,6 +481,21 @@ export const table = {
     kinds.toggle(),
     'turn refreshes and replicas off for the load, and restore them at its end. After a kill, the next load restores them',
   ),
+  sample: preparing(
+    kinds.wholeNumber({ min: 0, max: MOST }),
+    'number of documents to read of each input. 0 reads all',
+    { default: '10_000', commands: ['infer'], first: true, as: false },
+  ),
+  mapping: preparing(
+    kinds.text(check.jsonObject),
+    'mapping of the index: JSON, or a file that holds it. Sluice makes a missing index with it, and compares it with one that exists',
+    { label: 'file|json' },
+  ),
+  template: preparing(
+    kinds.text(check.jsonObject),
+    'index template: a file with the name of the template, or JSON with its name. Sluice makes or compares it',
+    { label: 'file|json' },
+  ),
 
   swapAlias: guarded(kinds.text(), 'load into a new index, check it, then switch this alias', { label: 'name' }),
   indexBody: guarded(
@@ -540,7 +558,7 @@ export const table = {
   config: output(
     kinds.text(),
     'configuration file in place of sluice.config.json. Credentials of the environment may go to URLs that it names',
-    { label: 'file', commands: [...toCluster, 'runs', 'pull', 'login'] },
+    { label: 'file', commands: [...toCluster, 'runs', 'pull', 'login', 'infer'] },
   ),
   json: output(kinds.toggle(), 'print one JSON object on stdout', {
     commands: [

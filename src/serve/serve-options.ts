@@ -30,6 +30,8 @@ type OfOneLoad =
   | 'checkQuery'
   | 'checkHits'
   | 'tune'
+  | 'mapping'
+  | 'template'
   | 'startedAt'
   | 'onEvent'
 

@@ -78,7 +78,7 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
       ;({ facts, problem } = await findWriteIndex(cluster, name))
     }
     if (problem !== undefined) throw invalid('tune', `needs one index: ${problem}`)
-    if (facts === undefined) return
+    if (facts === undefined) return warn(`${name} does not exist yet, so it is not tuned`)
     tuning = tuningOf(cluster, facts.name, found.plan.run)
     before = await tune(tuning, await enter(tuning.run, Date.now()), before)
     nextBeat = Date.now() + BEAT_MS

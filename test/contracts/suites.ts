@@ -10,6 +10,7 @@ import { describeOperations } from './operations.suite.js'
 import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
+import { describeMapping } from './mapping.suite.js'
 import { describeTune } from './tune.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
@@ -29,6 +30,7 @@ export const suitesOfVersions: readonly Suite[] = [
   describeVersions,
   describeSwap,
   describeTune,
+  describeMapping,
   describeRuns,
   describeIds,
   describeFieldIds,

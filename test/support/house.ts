@@ -22,7 +22,7 @@ export const house: Readonly<Record<string, Part>> = {
   text: {
     imports: 'operation.ts',
     doors:
-      'source-url bytes condition field-list index-name index-pattern misplaced parse-json json-fault carried-action quotes refused-line unicode visible',
+      'source-url bytes condition field-list index-name index-pattern misplaced parse-json json-fault carried-action value-kinds quotes refused-line unicode visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -68,7 +68,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure operation.ts flow.ts text source format bulk ledger',
     doors:
-      'check-options describe-option edit-values hide-secrets ingest-options library-options listener load mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
+      'check-options describe-option edit-values hide-secrets ingest-options library-options listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -107,6 +107,8 @@ export const house: Readonly<Record<string, Part>> = {
   edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
+  infer: { imports: 'failure flow.ts text source format options', doors: 'infer-mapping' },
+  mapped: { imports: 'failure ledger cluster options run text', doors: 'map-index' },
   tuned: {
     imports: 'failure flow.ts time text ledger cluster options connect state run',
     doors: 'tune-index tuned-index untune',
@@ -119,7 +121,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // Compose a run: stages and hooks.
   'ingest.ts': {
-    imports: 'ledger options run spool index-by-field guarded remote tables limits managed dumps tuned edits',
+    imports: 'ledger options run spool index-by-field guarded remote tables limits managed dumps mapped tuned edits',
   },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.
@@ -146,13 +148,13 @@ export const house: Readonly<Record<string, Part>> = {
   // The public doors.
   'index.ts': {
     imports:
-      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned tables serve ingest.ts replay.ts verify alarm doctor',
+      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned infer tables serve ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
   },
 }
 

@@ -43,6 +43,7 @@ test('the package exports what the docs say, and nothing else', () => {
       'diagnoseRefusal',
       'explain',
       'failureCodes',
+      'inferMapping',
       'ingest',
       'isSluiceError',
       'replay',

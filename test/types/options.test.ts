@@ -69,7 +69,7 @@ const same = {
 >
 
 /** JSON, or files of it, on the command line; what it says in the library. */
-const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery' } as const
+const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery', mapping: 'mapping', template: 'template' } as const
 
 /** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
 const target = {

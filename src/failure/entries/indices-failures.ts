@@ -98,6 +98,30 @@ export const indexEntries = {
       reason: 'mapper_parsing_exception: No handler for type [strin]',
     },
   },
+  MAPPING_DIFFERS: {
+    title: 'The index is not mapped as the file says',
+    message: '{what} differs from {option}: {observed}. Sluice changed nothing',
+    observed: 'Documents that are rejected with document_parsing_exception, or numbers that sort as text.',
+    causes: [
+      'Somebody made the index with another mapping, or the first documents made it.',
+      'The file was changed after the index was made. Elasticsearch cannot change the type of a field that exists.',
+      { cause: 'Another version of the template is in the cluster.', if: /--template/ },
+    ],
+    fixes: [
+      {
+        fix: 'To add fields that are missing, send the file: PUT /INDEX/_mapping. Then run the same command again.',
+        if: /is missing/,
+        unless: /--template/,
+      },
+      {
+        fix: 'To change the type of a field, fill a new index: use --swap-alias with --mapping, or choose another name with --index.',
+        unless: /--template/,
+      },
+      { fix: 'To replace the template, send the file: PUT /_index_template/NAME.', if: /--template/ },
+      'To keep what the cluster has, correct the file or leave the option out.',
+    ],
+    example: { what: 'the mapping of orders', option: '--mapping', observed: 'total is text, not long' },
+  },
   ALIAS_CONFLICT: {
     title: 'Sluice cannot switch the alias',
     message: 'cannot switch the alias {alias}: {observed}',

@@ -50,7 +50,7 @@ function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, li
   if (refused) return refused
   const named = cluster.writable(name)
   if (named === 'no-write-index') return refuse(noWriteIndex(name))
-  const index = named ?? cluster.create(name)
+  const index = named ?? cluster.createFor(name)
   const id = action.id ?? newId()
   if (index.isWriteBlocked) {
     const reason = `index [${index.name}] blocked by: [FORBIDDEN/8/index write (api)];`

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { FilterBody } from '../filter/edge.js'
-import type { Mapping } from './mapping.js'
+import { flat } from './index-settings.js'
+import { declaredMapping } from './mapping.js'
 import { Security } from './security.js'
 import { type AliasProperties, Index, type PointInTime } from './store.js'
+import { asObject, fits, Templates } from './templates.js'
 import { type ClusterVersion, majorOf } from './version.js'
 
 /** Holds the state of one search cluster: its indices and who may use them. Both of its ports show the same state. */
@@ -16,6 +18,7 @@ export class Cluster {
   readonly indices = new Map<string, Index>()
   /** Data streams with their indices. Writes go to the last index. */
   readonly streams = new Map<string, Index[]>()
+  readonly templates = new Templates()
   /** Points in time by id. */
   readonly points = new Map<string, PointInTime>()
   /** `http.max_content_length` */
@@ -30,10 +33,19 @@ export class Cluster {
     this.security = security
   }
 
-  create(name: string, mapping?: Mapping, settings?: Record<string, unknown>): Index {
-    const index = new Index(name, mapping, settings)
+  /** Makes an index as its template says. */
+  create(name: string, settings: Record<string, unknown> = {}, template = this.templates.of(name)): Index {
+    const of = asObject(template?.['template'])
+    const index = new Index(name, declaredMapping(of['mappings']), { ...flat(of['settings']), ...settings })
+    for (const [alias, properties] of Object.entries(asObject(of['aliases']))) index.aliases.set(alias, asObject(properties))
     this.indices.set(name, index)
     return index
+  }
+
+  /** Makes what the first document of a name makes. */
+  createFor(name: string): Index {
+    const isStream = this.templates.of(name)?.['data_stream'] !== undefined
+    return isStream ? this.createStream(name) : this.create(name)
   }
 
   createStream(name: string, timeSeries = false): Index {
@@ -46,7 +58,8 @@ export class Cluster {
     const behind = this.streams.get(stream)
     if (behind === undefined) throw new Error(`no data stream ${stream}`)
     const generation = String(behind.length + 1).padStart(6, '0')
-    const index = this.create(`.ds-${stream}-2026.11.21-${generation}`, undefined, settings)
+    const name = `.ds-${stream}-2026.11.21-${generation}`
+    const index = this.create(name, settings, this.templates.of(stream))
     behind.push(index)
     return index
   }
@@ -102,8 +115,3 @@ export class Cluster {
   }
 }
 
-function fits(name: string, pattern: string): boolean {
-  if (pattern === '_all') return true
-  const parts = pattern.split('*').map(part => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
-  return new RegExp(`^${parts.join('.*')}$`).test(name)
-}

@@ -1,8 +1,8 @@
 import { describeAliases, declaredAliases } from './alias-routes.js'
-import { RequestRefused, answer, illegalArgument, noSuchIndex } from './answers.js'
+import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { indexNameFault } from './index-names.js'
 import { changeSettings, describeSettings, flat } from './index-settings.js'
-import { declaredMapping, describeMapping, extendMapping } from './mapping.js'
+import { describeMapping, extendMapping, fieldAt, fieldDefaults } from './mapping.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
 import type { Index } from './store.js'
@@ -35,19 +35,11 @@ function streamOf({ streams }: Exchange['cluster'], index: Index): { data_stream
   return named === undefined ? {} : { data_stream: named[0] }
 }
 
-/** `/_data_stream/{name}`: create and read. */
-export function answerStream(exchange: Exchange, method: string, name: string): void {
-  const { cluster, response } = exchange
-  if (method === 'PUT') {
-    if (!permit(exchange, permissions.create, name)) return
-    cluster.createStream(name)
-    return answer(response, 200, '{"acknowledged":true}')
-  }
-  if (!permit(exchange, permissions.view, name)) return
-  const behind = cluster.streams.get(name)
-  if (behind === undefined) throw new RequestRefused(noSuchIndex(name))
-  const indices = behind.map(index => ({ index_name: index.name, index_uuid: index.uuid }))
-  answer(response, 200, JSON.stringify({ data_streams: [{ name, generation: behind.length, indices }] }))
+/** `PUT /_data_stream/{name}` */
+export function createStream(exchange: Exchange, name: string): void {
+  if (!permit(exchange, permissions.create, name)) return
+  exchange.cluster.createStream(name)
+  answer(exchange.response, 200, '{"acknowledged":true}')
 }
 
 function createIndex(exchange: Exchange, name: string): void {
@@ -64,7 +56,10 @@ function createIndex(exchange: Exchange, name: string): void {
     const reason = `unknown key [${first}] for create index`
     throw new RequestRefused({ status: 400, type: 'parse_exception', reason })
   }
-  const index = cluster.create(name, declaredMapping(mappings))
+  const template = cluster.templates.of(name)
+  if (template?.['data_stream'] !== undefined) throw new RequestRefused(illegalArgument(streamOnly(name, cluster.templates.nameOf(name))))
+  const index = cluster.create(name)
+  extendMapping(index.mapping, mappings)
   changeSettings(index, flat(settings))
   for (const [alias, properties] of declaredAliases(aliases)) index.aliases.set(alias, properties)
   answer(response, 200, JSON.stringify({ acknowledged: true, shards_acknowledged: true, index: name }))
@@ -93,9 +88,25 @@ export function answerSettings(exchange: Exchange, method: string, name: string)
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
 }
 
+/** `/{index}/_mapping/field/{fields}`, with defaults. */
+function answerFields(exchange: Exchange, name: string): void {
+  if (!permit(exchange, permissions.view, name)) return
+  const asked = decodeURIComponent(exchange.path.split('/')[4] ?? '').split(',')
+  const described = findIndices(exchange, name).map(({ name: index, mapping }) => {
+    const mappings = asked.flatMap(path => {
+      const field = fieldAt(mapping, path)
+      if (field === undefined || field.type === 'object') return []
+      return [[path, { full_name: path, mapping: { [field.name]: { type: field.type, ...fieldDefaults, ...field.declared } } }]]
+    })
+    return [index, { mappings: Object.fromEntries(mappings) as unknown }]
+  })
+  answer(exchange.response, 200, JSON.stringify(Object.fromEntries(described)))
+}
+
 /** `/{index}/_mapping` */
 export function answerMapping(exchange: Exchange, method: string, name: string): void {
   const { response, body } = exchange
+  if (method === 'GET' && exchange.path.split('/')[3] === 'field') return answerFields(exchange, name)
   if (method !== 'GET') {
     if (!permit(exchange, permissions.mapping, name)) return
     for (const index of findIndices(exchange, name)) extendMapping(index.mapping, parseBody(body))
@@ -127,6 +138,10 @@ function deletesAlias(name: string) {
   return illegalArgument(
     `The provided expression [${name}] matches an alias, specify the corresponding concrete indices instead.`,
   )
+}
+
+function streamOnly(name: string, template: string): string {
+  return `cannot create index with name [${name}], because it matches with template [${template}] that creates data streams only, use create data stream api instead`
 }
 
 function finalSetting(setting: string, found: readonly Index[]): string {

@@ -11,6 +11,8 @@ export class Field {
   readonly parent: Field | undefined
   type: FieldType
   dynamic: Dynamic
+  /** What a mapping says of it besides its type. Absent: a document made it. */
+  declared?: Readonly<Record<string, unknown>>
   /** Children by their names in documents, also dotted names, which mean a field further down. */
   readonly children = new Map<string, Field>()
   /** The object, by its number among all that were read, that held this name last: finds duplicate names. */
@@ -119,13 +121,26 @@ export function extendMapping(mapping: Mapping, mappings: unknown): void {
 function declare(mapping: Mapping, parent: Field, { properties }: Declared): void {
   for (const [name, value] of Object.entries(asObject(properties))) {
     const declared: Declared = asObject(value)
+    const [first = '', ...below] = name.split('.')
+    if (below.length > 0) {
+      declare(mapping, objectIn(mapping, parent, first), { properties: { [below.join('.')]: value } })
+      continue
+    }
     const field = parent.child(name)
     const type = typeof declared.type === 'string' ? declared.type : 'object'
     const isObject = type === 'object' || type === 'nested'
+    const { type: _, properties: __, ...parameters } = asObject(value)
+    field.declared = parameters
     field.dynamic = dynamicOf(declared.dynamic, parent.dynamic)
     mapping.add(field, isObject ? (declared.enabled === false ? 'ignored' : 'object') : type)
     if (isObject) declare(mapping, field, declared)
   }
+}
+
+function objectIn(mapping: Mapping, parent: Field, name: string): Field {
+  const field = parent.child(name)
+  if (field.type === 'unmapped') mapping.add(field, 'object')
+  return field
 }
 
 /** The `mappings` that describe a mapping. */
@@ -144,10 +159,29 @@ function describeChildren(field: Field): Record<string, unknown> {
     if (child.type === 'object')
       properties[name] = child.children.size > 0 ? describeChildren(child) : { type: 'object' }
     else if (child.type === 'ignored') properties[name] = { type: 'object', enabled: false }
+    else if (child.declared !== undefined) properties[name] = { type: child.type, ...parametersOf(child.declared) }
     else if (child.type === 'text') properties[name] = { type: 'text', fields: keywordBeside }
     else properties[name] = { type: child.type }
   }
   return Object.keys(properties).length > 0 ? { properties } : {}
+}
+
+/** Parameters as the cluster shows them: without those that say the default. */
+function parametersOf(declared: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(declared).filter(([name, value]) => value !== fieldDefaults[name]))
+}
+
+/** Defaults that all types of the lab share. */
+export const fieldDefaults: Readonly<Record<string, unknown>> = {
+  index: true,
+  store: false,
+  doc_values: true,
+  format: 'strict_date_optional_time||epoch_millis',
+}
+
+/** Finds a field by its path. */
+export function fieldAt({ root }: Mapping, path: string): Field | undefined {
+  return path.split('.').reduce<Field | undefined>((field, name) => field?.children.get(name), root)
 }
 
 const keywordBeside = { keyword: { type: 'keyword', ignore_above: 256 } }

@@ -4,11 +4,12 @@ import { answerBulk, answerPlanted } from './bulk-route.js'
 import { queryOf } from './count-query.js'
 import { answerDocument, answerMget } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
-import { answerIndex, answerMapping, answerSettings, answerStream } from './index-routes.js'
+import { answerIndex, answerMapping, answerSettings, createStream } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
 import { closePoint, openPoint } from './point-in-time.js'
 import { answerSearch } from './search.js'
 import { describePrincipal } from './security.js'
+import { answerTemplate } from './template-routes.js'
 import { describeVersion } from './version.js'
 
 /** Answers a request by its method and path. Throws RequestRefused. */
@@ -39,7 +40,8 @@ export async function handle(exchange: Exchange): Promise<void> {
     if (isSearch) return answerSearch(exchange, first === '_search' ? undefined : first)
     return answerMget(exchange, first === '_mget' ? undefined : first)
   }
-  if (first === '_data_stream' && second !== undefined) return answerStream(exchange, method, second)
+  if (first === '_index_template' && second !== undefined) return answerTemplate(exchange, method, second)
+  if (first === '_data_stream' && second !== undefined && method === 'PUT') return createStream(exchange, second)
   if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')
   if (second === '_pit') return method === 'POST' ? openPoint(exchange, first) : wrongMethod(exchange, 'POST')
   if (first.startsWith('_')) {

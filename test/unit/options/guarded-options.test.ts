@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkIngestOptions } from '../../../src/options/check-options.js'
 import { type IngestOptions, isSluiceError } from '../../../src/index.js'
-import { readGuarded } from '../../../src/options/option-files.js'
+import { readJsonOptions } from '../../../src/options/option-files.js'
 import { resolveOptions } from '../../../src/options/resolve.js'
 import { failureOf } from '../../support/options-failure.js'
 
@@ -31,7 +31,7 @@ describe('options of a guarded load', () => {
     const read = async (checkQuery: string, indexBody = '{}') => {
       const effective = resolveOptions({ flags: { swapAlias: 'products', indexBody, checkQuery }, env: {} })
       const files: Record<string, string> = { 'q.json': JSON.stringify(query), 'list.json': '[]' }
-      return await readGuarded(effective, async path => {
+      return await readJsonOptions(effective, async path => {
         const text = files[path]
         if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
         return text

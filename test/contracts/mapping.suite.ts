@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { type Connected, type IngestOptions, connect, ingest } from '../../src/index.js'
+import { failureOf, newIndex, through } from './options.js'
+import type { World } from './world.js'
+
+/** Loads with a mapping or a template: made if missing, compared if not, and never changed. */
+export function describeMapping(world: () => World): void {
+  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  // Templates are more than the API key may make.
+  const asUser = () => {
+    const { username, password } = world().cluster
+    const { target, ...rest } = base()
+    return { ...rest, target: { ...target, apiKey: undefined, username, password } }
+  }
+  const load = async (index: string, more: Partial<IngestOptions> = {}) =>
+    await ingest({ ...asUser(), source: [{ total: 1, note: 'a' }], index, ...more })
+
+  async function ask<T>(question: (client: Connected['client']) => Promise<T>): Promise<T> {
+    const { deadLetters: _, ...way } = asUser()
+    await using opened = await connect(way)
+    return await question(opened.client)
+  }
+  const mappingOf = async (index: string) =>
+    Object.values(await ask(async client => await client.indices.getMapping({ index })))[0]?.mappings
+
+  const mapping = {
+    dynamic: true,
+    properties: {
+      total: { type: 'double' },
+      note: { type: 'text', index: true, fields: { raw: { type: 'keyword', ignore_above: '64' } } },
+      at: { type: 'date', format: 'strict_date_optional_time||epoch_millis' },
+      'customer.region': { type: 'keyword' },
+    },
+  }
+
+  describe('loads with a mapping', () => {
+    test('make a missing index, and take it again with the fields that documents added', async () => {
+      const index = newIndex('mapped')
+      expect(await load(index, { mapping: { mappings: mapping } })).toMatchObject({ created: 1 })
+      expect(await mappingOf(index)).toMatchObject({
+        properties: { total: { type: 'double' }, customer: { properties: { region: { type: 'keyword' } } } },
+      })
+      expect(await load(index, { mapping, source: [{ total: 2, more: true }] })).toMatchObject({ created: 1 })
+      expect(await load(index, { mapping: { [index]: { mappings: mapping } } })).toMatchObject({ created: 1 })
+    })
+
+    test('stop before the first document if a field is missing or different, and name each', async () => {
+      const index = newIndex('mapped')
+      const live = { properties: { total: { type: 'text' }, note: { type: 'keyword', ignore_above: 9 }, x: { type: 'long' } } } as const
+      await ask(async client => await client.indices.create({ index, mappings: live }))
+      const seen: string[] = []
+      const onEvent: IngestOptions['onEvent'] = event => {
+        if (event.type === 'warning') seen.push(event.message)
+      }
+      const wanted = { dynamic: 'strict', properties: { ...mapping.properties, note: { type: 'keyword' } } }
+      for (const dryRun of [true, false]) {
+        const { code, evidence } = await failureOf(load(index, { mapping: wanted, onEvent, dryRun }))
+        const differences = [
+          expect.stringMatching(/^dynamic is (missing \(strict\)|true, not strict)$/) as string,
+          'total is text, not double',
+          'note: ignore_above is 9, and the file has none',
+          'at is missing (date)',
+          'customer is missing (object)',
+        ]
+        expect([code, evidence['what'], evidence['differences']]).toEqual([
+          'MAPPING_DIFFERS',
+          `the mapping of ${index}`,
+          differences,
+        ])
+        expect(seen.splice(0)).toHaveLength(5)
+      }
+      expect([await mappingOf(index), await world().count(index)]).toEqual([live, 0])
+    })
+
+    test('compare the write index of an alias, and give a guarded load its mapping', async () => {
+      const alias = newIndex('mapped')
+      const first = await load(alias, { index: undefined, swapAlias: alias, mapping })
+      expect(first).toMatchObject({ created: 1, alias: { switched: true } })
+      expect(await load(alias, { mapping })).toMatchObject({ created: 1 })
+      const other = { properties: { total: { type: 'long' } } }
+      const refused = await failureOf(load(alias, { mapping: other }))
+      expect(refused.evidence['observed']).toBe('total is double, not long')
+    })
+
+    test('with a template: make it, then compare it field by field', async () => {
+      const name = newIndex('template')
+      const template = {
+        name,
+        index_patterns: [`${name}-*`],
+        priority: 300,
+        template: { settings: { number_of_shards: 1, 'index.refresh_interval': '5s' }, mappings: mapping },
+      }
+      const index = `${name}-a`
+      expect(await load(index, { template, mapping })).toMatchObject({ created: 1 })
+      expect(await mappingOf(index)).toMatchObject({ properties: { total: { type: 'double' } } })
+      expect(await load(index, { template })).toMatchObject({ created: 1 })
+      const shown = await ask(async client => await client.indices.getIndexTemplate({ name }))
+      expect(await load(index, { template: { ...shown } })).toMatchObject({ created: 1 })
+      const changed = {
+        ...template,
+        priority: 301,
+        template: { ...template.template, settings: { number_of_shards: 2 } },
+      }
+      const { code, evidence } = await failureOf(load(index, { template: changed }))
+      expect(code).toBe('MAPPING_DIFFERS')
+      expect(evidence['differences']).toEqual([
+        'priority is 300, not 301',
+        'template.settings.number_of_shards is 1, not 2',
+        'template.settings.refresh_interval is 5s, and the file has none',
+      ])
+      expect(await world().count(index)).toBe(3)
+    })
+
+    test('a data stream takes its template, and its write index is tuned and compared', async () => {
+      const name = newIndex('stream')
+      const template = { name, index_patterns: [name], priority: 300, data_stream: {}, template: { mappings: mapping } }
+      const source = [{ '@timestamp': '2026-01-01T00:00:00Z', total: 1 }]
+      expect(await load(name, { template, source })).toMatchObject({ created: 1 })
+      const receipt = await load(name, { template, mapping, tune: true, source })
+      expect(receipt).toMatchObject({ created: 1, tuned: { restored: true } })
+      expect(receipt.tuned?.index).toMatch(new RegExp(`^\\.ds-${name}-`))
+      const missing = { name: newIndex('stream'), index_patterns: [`${name}-other`], data_stream: {}, priority: 300 }
+      const refused = await failureOf(load(`${name}-other`, { template: missing, mapping, source }))
+      expect(refused).toMatchObject({ code: 'INDEX_REQUEST_REFUSED', evidence: { status: 400 } })
+    })
+
+    test('without the privilege nothing is made', async () => {
+      const index = newIndex('least-mapped')
+      const { target, ...others } = base()
+      const least = { ...others, target: { ...target, apiKey: world().cluster.leastPrivilegeApiKey } }
+      const template = { name: index, index_patterns: [index] }
+      for (const more of [{ mapping }, { template }])
+        expect(await failureOf(ingest({ ...least, source: [{ n: 1 }], index, ...more }))).toMatchObject({
+          code: 'CLUSTER_PRIVILEGE_MISSING',
+        })
+      expect(await world().documents(index)).toEqual([])
+    })
+  })
+}
