@@ -155,6 +155,7 @@ const ofTheCommand = [
   'quiet',
   'logFormat',
   'supportBundle',
+  'sample',
   'output',
 ] as const satisfies (keyof Settings)[]
 
