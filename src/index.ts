@@ -83,4 +83,17 @@ const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = l
   async () => (await import('./doctor/diagnose.js')).diagnoseRefusal,
 )
 
-export { connect, diagnose, diagnoseRefusal, inferMapping, ingest, replay, reportRun, restoreSettings, rollback, serve, undo, verify }
+export {
+  connect,
+  diagnose,
+  diagnoseRefusal,
+  inferMapping,
+  ingest,
+  replay,
+  reportRun,
+  restoreSettings,
+  rollback,
+  serve,
+  undo,
+  verify,
+}

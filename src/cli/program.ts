@@ -38,10 +38,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     'switch an alias back to the previous index',
     async () => (await import('./commands/rollback.js')).defineRollback,
   ],
-  infer: [
-    'propose a mapping for documents',
-    async () => (await import('./commands/infer.js')).defineInfer,
-  ],
+  infer: ['propose a mapping for documents', async () => (await import('./commands/infer.js')).defineInfer],
   untune: [
     'restore the settings of an index that a load tuned',
     async () => (await import('./commands/untune.js')).defineUntune,

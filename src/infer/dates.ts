@@ -2,22 +2,102 @@
 
 const time = String.raw`\d{2}:\d{2}:\d{2}`
 
-const formats: readonly (readonly [format: string, pattern: RegExp, order: readonly ['year' | 'month' | 'day', number][]])[] = [
+const formats: readonly (readonly [
+  format: string,
+  pattern: RegExp,
+  order: readonly ['year' | 'month' | 'day', number][],
+])[] = [
   [
     'strict_date_optional_time',
-    new RegExp(String.raw`^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$`),
-    [['year', 1], ['month', 2], ['day', 3]],
+    new RegExp(
+      String.raw`^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}(?::\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$`,
+    ),
+    [
+      ['year', 1],
+      ['month', 2],
+      ['day', 3],
+    ],
   ],
-  ['yyyy-MM-dd HH:mm:ss', new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2}) ${time}$`), [['month', 2], ['day', 3]]],
-  ['yyyy-MM-dd HH:mm:ss.SSS', new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2}) ${time}\\.\\d{3}$`), [['month', 2], ['day', 3]]],
-  ['yyyy/MM/dd', /^(\d{4})\/(\d{2})\/(\d{2})$/, [['month', 2], ['day', 3]]],
-  ['yyyy/MM/dd HH:mm:ss', new RegExp(`^(\\d{4})/(\\d{2})/(\\d{2}) ${time}$`), [['month', 2], ['day', 3]]],
-  ['dd.MM.yyyy', /^(\d{2})\.(\d{2})\.(\d{4})$/, [['month', 2], ['day', 1]]],
-  ['dd.MM.yyyy HH:mm:ss', new RegExp(`^(\\d{2})\\.(\\d{2})\\.(\\d{4}) ${time}$`), [['month', 2], ['day', 1]]],
-  ['dd/MM/yyyy', /^(\d{2})\/(\d{2})\/(\d{4})$/, [['month', 2], ['day', 1]]],
-  ['MM/dd/yyyy', /^(\d{2})\/(\d{2})\/(\d{4})$/, [['month', 1], ['day', 2]]],
-  ['dd/MM/yyyy HH:mm:ss', new RegExp(`^(\\d{2})/(\\d{2})/(\\d{4}) ${time}$`), [['month', 2], ['day', 1]]],
-  ['MM/dd/yyyy HH:mm:ss', new RegExp(`^(\\d{2})/(\\d{2})/(\\d{4}) ${time}$`), [['month', 1], ['day', 2]]],
+  [
+    'yyyy-MM-dd HH:mm:ss',
+    new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2}) ${time}$`),
+    [
+      ['month', 2],
+      ['day', 3],
+    ],
+  ],
+  [
+    'yyyy-MM-dd HH:mm:ss.SSS',
+    new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2}) ${time}\\.\\d{3}$`),
+    [
+      ['month', 2],
+      ['day', 3],
+    ],
+  ],
+  [
+    'yyyy/MM/dd',
+    /^(\d{4})\/(\d{2})\/(\d{2})$/,
+    [
+      ['month', 2],
+      ['day', 3],
+    ],
+  ],
+  [
+    'yyyy/MM/dd HH:mm:ss',
+    new RegExp(`^(\\d{4})/(\\d{2})/(\\d{2}) ${time}$`),
+    [
+      ['month', 2],
+      ['day', 3],
+    ],
+  ],
+  [
+    'dd.MM.yyyy',
+    /^(\d{2})\.(\d{2})\.(\d{4})$/,
+    [
+      ['month', 2],
+      ['day', 1],
+    ],
+  ],
+  [
+    'dd.MM.yyyy HH:mm:ss',
+    new RegExp(`^(\\d{2})\\.(\\d{2})\\.(\\d{4}) ${time}$`),
+    [
+      ['month', 2],
+      ['day', 1],
+    ],
+  ],
+  [
+    'dd/MM/yyyy',
+    /^(\d{2})\/(\d{2})\/(\d{4})$/,
+    [
+      ['month', 2],
+      ['day', 1],
+    ],
+  ],
+  [
+    'MM/dd/yyyy',
+    /^(\d{2})\/(\d{2})\/(\d{4})$/,
+    [
+      ['month', 1],
+      ['day', 2],
+    ],
+  ],
+  [
+    'dd/MM/yyyy HH:mm:ss',
+    new RegExp(`^(\\d{2})/(\\d{2})/(\\d{4}) ${time}$`),
+    [
+      ['month', 2],
+      ['day', 1],
+    ],
+  ],
+  [
+    'MM/dd/yyyy HH:mm:ss',
+    new RegExp(`^(\\d{2})/(\\d{2})/(\\d{4}) ${time}$`),
+    [
+      ['month', 1],
+      ['day', 2],
+    ],
+  ],
 ]
 
 const most = { year: 9999, month: 12, day: 31 }

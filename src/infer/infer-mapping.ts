@@ -65,7 +65,11 @@ class Sample {
     this.#most = most
   }
 
-  async read(source: Source, { format = 'auto', pick, csv }: Partial<InferOptions>, signal: AbortSignal): Promise<void> {
+  async read(
+    source: Source,
+    { format = 'auto', pick, csv }: Partial<InferOptions>,
+    signal: AbortSignal,
+  ): Promise<void> {
     // Cells of a table say what they are only if they are read as values.
     const lines = await decode(source, source.open(signal), { format, pick, csv: { ...csv, inferTypes: true } })
     let number = 0

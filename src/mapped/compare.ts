@@ -49,7 +49,12 @@ function compareField(at: string, wanted: JsonObject, has: JsonObject): readonly
 
 const apart: ReadonlySet<string> = new Set(['type', 'properties', 'fields', 'meta'])
 /** Parameters of objects. Others have their defaults at the cluster. */
-const objectDefaults: JsonObject = { enabled: 'true', subobjects: 'true', include_in_parent: 'false', include_in_root: 'false' }
+const objectDefaults: JsonObject = {
+  enabled: 'true',
+  subobjects: 'true',
+  include_in_parent: 'false',
+  include_in_root: 'false',
+}
 
 function parameter(at: string, name: string, wanted: unknown, has: unknown, field?: string): readonly Difference[] {
   if (isAlike(wanted ?? objectDefaults[name], has ?? objectDefaults[name])) return []
@@ -123,7 +128,8 @@ export function compareTemplates(wanted: JsonObject, has: JsonObject): readonly 
 function plainTemplate({ template, data_stream: stream, ...rest }: JsonObject): JsonObject {
   const { settings, ...parts } = isObject(template) ? template : {}
   const left = Object.entries(rest).filter(
-    ([name, value]) => !/_date(_millis)?$/.test(name) && !(name === 'composed_of' && Array.isArray(value) && value.length === 0),
+    ([name, value]) =>
+      !/_date(_millis)?$/.test(name) && !(name === 'composed_of' && Array.isArray(value) && value.length === 0),
   )
   const named = [...flat(isObject(settings) ? settings : {})].map(
     ([name, value]) => [name.replace(/^index\./, ''), value] as const,

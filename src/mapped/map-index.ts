@@ -78,7 +78,10 @@ async function withoutDefaults(
   const fields = [...new Set(differences.flatMap(one => (one.default === undefined ? [] : [one.default.field])))]
   const shown = new Map<string, JsonObject>()
   for (let at = 0; at < fields.length; at += ASKED_AT_ONCE) {
-    const names = fields.slice(at, at + ASKED_AT_ONCE).map(encodeURIComponent).join(',')
+    const names = fields
+      .slice(at, at + ASKED_AT_ONCE)
+      .map(encodeURIComponent)
+      .join(',')
     const path = `/${encodeURIComponent(name)}/_mapping/field/${names}`
     const { json } = await call(cluster, { method: 'GET', path, query: { include_defaults: 'true' } })
     for (const [field, facts] of fieldsOf(json[name])) shown.set(field, facts)

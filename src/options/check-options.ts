@@ -62,10 +62,20 @@ const options = {
 }
 
 /** Checks options of a proposed mapping. */
-export function checkInferOptions(given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown }): void {
+export function checkInferOptions(
+  given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
+): void {
   const { format = check.anything, pick = check.anything } = top
   const { source, csv: anyCsv, stdin, signal } = options
-  check.all('options', given, { format, pick, source, csv: anyCsv, stdin, signal, sample: check.whole(0, Number.MAX_SAFE_INTEGER) })
+  check.all('options', given, {
+    format,
+    pick,
+    source,
+    csv: anyCsv,
+    stdin,
+    signal,
+    sample: check.whole(0, Number.MAX_SAFE_INTEGER),
+  })
   checkCsv(given)
 }
 
@@ -208,7 +218,10 @@ export function checkDocuments(
 function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
   const { index, swapAlias, tune, byteBudget, mapping } = given
   if (mapping !== undefined && typeof index === 'string' && isPattern(index))
-    throw invalid(said('mapping'), `needs the name of one index, but ${said('index')} has a field in it. Use a template`)
+    throw invalid(
+      said('mapping'),
+      `needs the name of one index, but ${said('index')} has a field in it. Use a template`,
+    )
   if (tune !== true) return
   if (swapAlias !== undefined) throw invalid(said('tune'), `is what ${said('swapAlias')} always does. Leave it out`)
   if (typeof index === 'string' && isPattern(index))

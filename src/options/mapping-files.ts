@@ -13,11 +13,17 @@ export function mappingIn(given: JsonObject): JsonObject {
   if (inner === undefined) {
     const unknown = Object.keys(given).find(name => !rootNames.has(name))
     if (unknown === undefined) return given
-    throw invalid('mapping', `has ${JSON.stringify(unknown)}, which is no part of a mapping. A mapping begins with {"properties": …}`)
+    throw invalid(
+      'mapping',
+      `has ${JSON.stringify(unknown)}, which is no part of a mapping. A mapping begins with {"properties": …}`,
+    )
   }
   const other = Object.keys(inner).find(name => name !== 'mappings')
   if (other !== undefined && inner === given)
-    throw invalid('mapping', `has ${JSON.stringify(other)} beside the mapping. Put settings and aliases into a template (--template)`)
+    throw invalid(
+      'mapping',
+      `has ${JSON.stringify(other)} beside the mapping. Put settings and aliases into a template (--template)`,
+    )
   return inner['mappings'] as JsonObject
 }
 

@@ -46,7 +46,9 @@ export function describeMapping(world: () => World): void {
 
     test('stop before the first document if a field is missing or different, and name each', async () => {
       const index = newIndex('mapped')
-      const live = { properties: { total: { type: 'text' }, note: { type: 'keyword', ignore_above: 9 }, x: { type: 'long' } } } as const
+      const live = {
+        properties: { total: { type: 'text' }, note: { type: 'keyword', ignore_above: 9 }, x: { type: 'long' } },
+      } as const
       await ask(async client => await client.indices.create({ index, mappings: live }))
       const seen: string[] = []
       const onEvent: IngestOptions['onEvent'] = event => {

@@ -10,10 +10,7 @@ import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineInfer(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(
-    command.argument('<source...>', 'files, quoted globs, or - for stdin, as for sluice ingest'),
-    'infer',
-  )
+  addOptions(command.argument('<source...>', 'files, quoted globs, or - for stdin, as for sluice ingest'), 'infer')
     .addHelpText(
       'after',
       `
@@ -50,7 +47,9 @@ function* notesOn({ conflicts, empty, unreadable, isCut, documents }: InferredMa
       ({ kind, documents: many, first }) =>
         `${kind} in ${plural(many, 'document')} (${share(many, documents)}), first at ${first}`,
     )
-    const what = takesAll ? `The mapping has ${proposed}, which takes all` : `No type takes all. The mapping has ${proposed}`
+    const what = takesAll
+      ? `The mapping has ${proposed}, which takes all`
+      : `No type takes all. The mapping has ${proposed}`
     yield `${field}: ${seen.join('; ')}. ${what}`.replaceAll(';', ',')
   }
   if (empty.length > 0) {

@@ -37,7 +37,8 @@ export class Cluster {
   create(name: string, settings: Record<string, unknown> = {}, template = this.templates.of(name)): Index {
     const of = asObject(template?.['template'])
     const index = new Index(name, declaredMapping(of['mappings']), { ...flat(of['settings']), ...settings })
-    for (const [alias, properties] of Object.entries(asObject(of['aliases']))) index.aliases.set(alias, asObject(properties))
+    for (const [alias, properties] of Object.entries(asObject(of['aliases'])))
+      index.aliases.set(alias, asObject(properties))
     this.indices.set(name, index)
     return index
   }
@@ -114,4 +115,3 @@ export class Cluster {
     return { found: [...found], missing }
   }
 }
-

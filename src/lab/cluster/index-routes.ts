@@ -57,7 +57,8 @@ function createIndex(exchange: Exchange, name: string): void {
     throw new RequestRefused({ status: 400, type: 'parse_exception', reason })
   }
   const template = cluster.templates.of(name)
-  if (template?.['data_stream'] !== undefined) throw new RequestRefused(illegalArgument(streamOnly(name, cluster.templates.nameOf(name))))
+  if (template?.['data_stream'] !== undefined)
+    throw new RequestRefused(illegalArgument(streamOnly(name, cluster.templates.nameOf(name))))
   const index = cluster.create(name)
   extendMapping(index.mapping, mappings)
   changeSettings(index, flat(settings))
@@ -96,7 +97,12 @@ function answerFields(exchange: Exchange, name: string): void {
     const mappings = asked.flatMap(path => {
       const field = fieldAt(mapping, path)
       if (field === undefined || field.type === 'object') return []
-      return [[path, { full_name: path, mapping: { [field.name]: { type: field.type, ...fieldDefaults, ...field.declared } } }]]
+      return [
+        [
+          path,
+          { full_name: path, mapping: { [field.name]: { type: field.type, ...fieldDefaults, ...field.declared } } },
+        ],
+      ]
     })
     return [index, { mappings: Object.fromEntries(mappings) as unknown }]
   })

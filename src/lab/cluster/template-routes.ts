@@ -34,4 +34,3 @@ function described({ template, index_patterns: patterns, ...rest }: Record<strin
     ...rest,
   }
 }
-

@@ -33,7 +33,10 @@ test('a proposed mapping makes the index, is compared by the next load, and its 
   expect(refused.stderr).toContain(
     'the mapping of orders differs from --mapping: code is keyword, not long. Sluice changed nothing',
   )
-  await writeFile(join(work.path, 'nightly.json'), '{"index_patterns":["orders*"],"template":{"mappings":{"dynamic":"false"}}}')
+  await writeFile(
+    join(work.path, 'nightly.json'),
+    '{"index_patterns":["orders*"],"template":{"mappings":{"dynamic":"false"}}}',
+  )
   expect(await run(...load, '--template', 'nightly.json')).toMatchObject({ code: 0 })
   expect(await run(...load, '--template', 'nightly.json', '--quiet')).toMatchObject({ code: 0, stderr: '' })
   for (const [option, value, problem] of [

@@ -70,7 +70,10 @@ describe('a proposed mapping', () => {
   })
 
   test('names conflicts with counts and the first line of each, most frequent first', async () => {
-    const path = await file('a.ndjson', lines({ t: 1, o: 1, d: '2026-01-01' }, { t: 2.5, o: { a: 1 }, d: 'n/a' }, { t: 'x', o: 2 }, 'no', '[1]'))
+    const path = await file(
+      'a.ndjson',
+      lines({ t: 1, o: 1, d: '2026-01-01' }, { t: 2.5, o: { a: 1 }, d: 'n/a' }, { t: 'x', o: 2 }, 'no', '[1]'),
+    )
     const { mappings, conflicts, unreadable } = await inferMapping({ source: path })
     expect(mappings).toEqual({ properties: { t: { type: 'keyword' }, o: { type: 'long' }, d: { type: 'keyword' } } })
     const at = (line: number) => `${path}, line ${line}`
@@ -113,9 +116,15 @@ describe('a proposed mapping', () => {
     for (const path of [await file('a.csv', rows), await file('b.csv.gz', gzipSync(rows))])
       expect((await inferMapping({ source: path })).mappings).toEqual({ properties: expected })
     const json = await file('a.json', '[{"a":1},{"a":2}]')
-    expect(await inferMapping({ source: json })).toMatchObject({ documents: 2, mappings: { properties: { a: { type: 'long' } } } })
+    expect(await inferMapping({ source: json })).toMatchObject({
+      documents: 2,
+      mappings: { properties: { a: { type: 'long' } } },
+    })
     const dump = '{"index":{"_id":"1"}}\n{"b":true}\n{"delete":{"_id":"2"}}\n'
-    expect(await infer(dump, { format: 'bulk' })).toMatchObject({ documents: 1, mappings: { properties: { b: { type: 'boolean' } } } })
+    expect(await infer(dump, { format: 'bulk' })).toMatchObject({
+      documents: 1,
+      mappings: { properties: { b: { type: 'boolean' } } },
+    })
     expect(await inferMapping({ source: join(folder, '*.csv*'), sample: 1 })).toMatchObject({ documents: 2, inputs: 2 })
     expect(await infer('')).toMatchObject({ documents: 0, mappings: { properties: {} } })
   })
