@@ -107,7 +107,7 @@ export const house: Readonly<Record<string, Part>> = {
   edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
-  infer: { imports: 'failure flow.ts text source format options', doors: 'infer-mapping' },
+  infer: { imports: 'flow.ts text source format options', doors: 'infer-mapping' },
   mapped: { imports: 'failure ledger cluster options run text', doors: 'map-index' },
   tuned: {
     imports: 'failure flow.ts time text ledger cluster options connect state run',
