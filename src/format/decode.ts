@@ -3,7 +3,7 @@ import type { Lines, Source } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { CsvOptions } from './csv/csv-lines.js'
 import { type DumpFormat, isDump } from './dump-formats.js'
-import { archiveKind } from './archive/archive-kind.js'
+import { type Container, containerKind } from './container-kind.js'
 import { isCsv } from './is-csv.js'
 import { lookAlike } from './look-alike.js'
 import { Look, type Opening, readOpening } from './opening.js'
@@ -48,8 +48,8 @@ export async function decode(
   const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
   const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
   const { at, look, isWhole, encoding } = opening
-  const archive = source.name === '(iterable)' ? undefined : archiveKind(opening.head)
-  if (archive !== undefined) return await ofArchive(source, archive, opening, options, note)
+  const container = source.name === '(iterable)' ? undefined : containerKind(opening.head)
+  if (container !== undefined) return await ofContainer(source, container, opening, options, note)
   const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
   const isTable = format === 'csv' || format === 'tsv' || (isOpen && isCsv(source.name, opening, alike))
   if (isTable && encoding !== 'UTF-32') {
@@ -82,26 +82,33 @@ export async function decode(
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
 }
 
-async function ofArchive(
+async function ofContainer(
   source: Source,
-  kind: 'zip' | 'tar',
+  kind: Container,
   opening: Opening,
   options: DecodeOptions,
   note: (name: string, found: string) => void,
 ): Promise<Lines> {
   if (options.isMember === true) {
     await opening.close()
-    const observed = 'Sluice does not unpack an archive in an archive'
-    throw fail('INPUT_NOT_JSON', {
-      input: source.name,
-      kind: kind === 'zip' ? 'a ZIP archive' : 'a tar archive',
-      observed,
-    })
+    const observed = 'Sluice does not read this in an archive'
+    throw fail('INPUT_NOT_JSON', { input: source.name, kind: names[kind], observed })
+  }
+  if (kind === 'parquet') {
+    const { parquetLines } = await import('./parquet/parquet-lines.js')
+    const lines = await parquetLines(source, opening.bytes, options.csv?.empty === 'null')
+    return { kind: 'elements', at: 0, ...lines }
   }
   const { openArchive } = await import('./archive/open-archive.js')
   const decodeFile = async (name: string, bytes: AsyncIterable<Uint8Array>) =>
     await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true })
   return await openArchive(source, kind, opening.bytes, decodeFile, note)
+}
+
+const names: Readonly<Record<Container, string>> = {
+  zip: 'a ZIP archive',
+  tar: 'a tar archive',
+  parquet: 'a Parquet file',
 }
 
 async function readerOf(dump: DumpFormat) {

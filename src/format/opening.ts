@@ -1,6 +1,6 @@
 import { LINE_FEED, endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { parseJson } from '../text/parse-json.js'
-import { archiveKind, mayBeArchive } from './archive/archive-kind.js'
+import { containerKind, mayBeContainer } from './container-kind.js'
 import { MOST_LINES, lookAlike } from './look-alike.js'
 
 /** The start of an input, and all of its bytes. */
@@ -78,10 +78,10 @@ async function* behind(
 }
 
 function isUndecided(head: Uint8Array, look: Look | undefined): boolean {
-  if (archiveKind(head) !== undefined) return false
+  if (containerKind(head) !== undefined) return false
   if (MARKS.some(({ mark }) => head.length < mark.length && head.every((byte, index) => byte === mark[index])))
     return true
-  return look?.isUndecided(head.subarray(begins(head, MARKS[0].mark) ? 3 : 0)) || mayBeArchive(head)
+  return look?.isUndecided(head.subarray(begins(head, MARKS[0].mark) ? 3 : 0)) || mayBeContainer(head)
 }
 
 /** No JSON document begins with more white space than this. */

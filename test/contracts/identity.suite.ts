@@ -633,6 +633,21 @@ const cases: Readonly<Record<string, Case>> = {
     await at.begun('a.tgz', range(1, 200), gzipSync(tar(range(1, 5), range(6, 150), range(151, 200))))
     return await again(at, at.path('a.tgz'), 'a.tgz')
   },
+  'Parquet: the same file, renamed': async at => {
+    await loadedAs(at, 'a.parquet', () => parquet(25))
+    await rename(at.path('a.parquet'), at.path('b.parquet'))
+    return await again(at, at.path('b.parquet'), 'b.parquet')
+  },
+  'Parquet: written anew with other rows': async at => {
+    await loadedAs(at, 'a.parquet', () => parquet(25))
+    await writeFile(at.path('a.parquet'), parquet(200))
+    at.holds.push(...range(1, 200))
+    return await again(at, at.path('a.parquet'), 'a.parquet')
+  },
+  'Parquet: interrupted': async at => {
+    await at.begun('a.parquet', range(1, 200), parquet(200))
+    return await again(at, at.path('a.parquet'), 'a.parquet')
+  },
   'stdin, a pipe or a stream': async at => {
     const stream = () => Readable.from([Buffer.from(lines(range(1, 25)))], { objectMode: false })
     at.first = await at.load(stream())
@@ -649,6 +664,10 @@ const hits = (numbers: readonly number[]) => numbers.map(n => `{"_id":"${n}","_s
 /** Every third has no id. */
 const actions = (numbers: readonly number[]) =>
   numbers.map(n => `{"index":${n % 3 === 0 ? '{}' : `{"_id":"${n}"}`}}\n{"n":${n}}\n`).join('')
+
+/** A file of row groups with 50 rows each. */
+const parquet = (rows: 25 | 200) =>
+  readFileSync(fileURLToPath(new URL(`../../fixtures/parquet/n${rows}.parquet`, import.meta.url)))
 
 /** Archives of several files, each with lines of such numbers. */
 const zip = (...of: readonly (readonly number[])[]) => zipOf(filesOf(of))

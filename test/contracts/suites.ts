@@ -2,6 +2,7 @@ import { describeDoctor } from './doctor.suite.js'
 import { describeDumps } from './dumps.suite.js'
 import { describeDocuments } from './documents.suite.js'
 import { describeFieldIds } from './field-ids.suite.js'
+import { describeFormats } from './formats.suite.js'
 import { describeIdentity } from './identity.suite.js'
 import { describeIndexByField } from './index-by-field.suite.js'
 import { describeIds } from './ids.suite.js'
@@ -37,4 +38,4 @@ export const suitesOfVersions: readonly Suite[] = [
   describeDumps,
   describeIndexByField,
 ]
-export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity]
+export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity, describeFormats]

@@ -166,6 +166,8 @@ export const owners: Readonly<Record<string, string>> = {
   'p-limit': 'sender',
   'stream-json': 'format',
   yauzl: 'format',
+  hyparquet: 'format',
+  'hyparquet-compressors': 'format',
   tinyglobby: 'source',
   commander: 'cli',
   pino: 'cli',

@@ -1,7 +1,8 @@
 import type { Entries } from '../entry.js'
 
 const missingProgram = /install the program/
-const damaged = /data is corrupt|incorrect (header|data) check/i
+const damaged = /data is corrupt|data cannot be read|incorrect (header|data) check/i
+const directoryLast = /directory stands at its end/
 const leftOut = /of this archive cannot be loaded/
 
 /** Inputs that cannot be read, and documents in them that cannot be sent. */
@@ -37,6 +38,7 @@ export const inputEntries = {
         cause: 'The compressed data is damaged.',
         if: damaged,
       },
+      { cause: 'Sluice has to read the end of such an input first.', if: directoryLast },
       { cause: 'The archive holds other files than documents, or is protected.', if: leftOut },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
     ],
@@ -45,6 +47,7 @@ export const inputEntries = {
       { fix: "To load the files of a directory, pass a glob: 'dir/*.ndjson'.", if: /: it is a directory|EISDIR/ },
       { fix: 'Install the program, or decompress the file on a machine that has it.', if: missingProgram },
       { fix: 'Fetch the file again from its source.', if: damaged },
+      { fix: 'Save it as a file: `cat > FILE`. Then run `sluice ingest FILE --index INDEX`.', if: directoryLast },
       {
         fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or make it anew without the others.',
         if: leftOut,
@@ -52,7 +55,7 @@ export const inputEntries = {
       {
         fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
         unless:
-          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive/i,
+          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory stands at its end/i,
       },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
@@ -130,7 +133,7 @@ export const inputEntries = {
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
-      { cause: 'An archive lies in an archive.', if: /like a (ZIP|tar)/ },
+      { cause: 'An archive or a Parquet file lies in an archive.', if: /like a (ZIP|tar|Parquet)/ },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
@@ -153,7 +156,7 @@ export const inputEntries = {
         fix: 'Save it as CSV, then run `sluice ingest FILE.csv --index INDEX`.',
         if: /like a spreadsheet/,
       },
-      { fix: 'Unpack the outer archive, and pass the archives in it.', if: /like a (ZIP|tar)/ },
+      { fix: 'Unpack the outer archive, and pass the files in it.', if: /like a (ZIP|tar|Parquet)/ },
       { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
       {
         fix: 'To load each line as a document: `jq -cR "{message: .}" FILE | sluice ingest - --index INDEX`.',
@@ -201,7 +204,7 @@ export const inputEntries = {
   },
   DOCUMENT_ROW_INVALID: {
     exit: 1,
-    title: 'A row of a CSV file does not fit its columns',
+    title: 'A row of a CSV or Parquet file cannot be loaded',
     message: 'not a row of the table: {problem}',
     observed:
       'Other tools shift the cells of such a row into wrong columns, leave some out, or stop with "Invalid Record Length" or "Expected 4 fields, saw 5".',
@@ -209,6 +212,7 @@ export const inputEntries = {
       'A cell holds the delimiter or a line break, and has no quotes around it.',
       'A quote inside a cell is not doubled.',
       'A cell does not fit the type that --types gives its column.',
+      'A value of a Parquet file has no form in JSON, for example NaN.',
       'The file mixes encodings.',
     ],
     fixes: [

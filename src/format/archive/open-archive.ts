@@ -1,9 +1,9 @@
 /** Opens an archive that an input turned out to be. */
 import { fail } from '../../failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../flow.js'
-import { isZip } from './archive-kind.js'
+import { isZip } from '../container-kind.js'
 import { type Archive, archiveLines, type DecodeFile, type Note } from './archive-lines.js'
-import { ByteReader } from './byte-reader.js'
+import { ByteReader } from '../byte-reader.js'
 import { readTar } from './tar.js'
 import { readZip } from './zip.js'
 import { readZipDirectory } from './zip-directory.js'

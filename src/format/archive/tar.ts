@@ -1,6 +1,6 @@
 /** Reads tar archives as a stream: those of POSIX (ustar, pax), GNU and the seventh Unix. */
 import { fail } from '../../failure/failure.js'
-import type { ByteReader } from './byte-reader.js'
+import type { ByteReader } from '../byte-reader.js'
 import { type ArchiveFile, isOfMacOs, shownName } from './member.js'
 import { readPax } from './pax.js'
 import { isHeader, nameIn, numberIn, TAR_BLOCK_BYTES, textIn } from './tar-header.js'

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { inflateRaw } from '../../compression/inflate.js'
 import { decodeByProgram } from '../../compression/program.js'
 import { unzstd } from '../../compression/zstd.js'
-import type { ByteReader } from './byte-reader.js'
+import type { ByteReader } from '../byte-reader.js'
 import { type ArchiveFile, isOfMacOs } from './member.js'
 import { corruptZip, type ZipEntry } from './zip-directory.js'
 

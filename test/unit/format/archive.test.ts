@@ -139,7 +139,7 @@ describe('what an archive holds beside documents is left out, and said', () => {
 
   test.each([
     ['text', { name: 'README.md', data: '# Read\nme\n' }, 'README.md: it looks like plain text'],
-    ['an archive in it', { name: 'b.zip', data: zipOf([good]) }, 'Sluice does not unpack an archive in an archive'],
+    ['an archive in it', { name: 'b.zip', data: zipOf([good]) }, 'Sluice does not read this in an archive'],
     ['a tar archive in it', { name: 'b.tar', data: tarOf([good]) }, 'it looks like a tar archive'],
     ['an encrypted file', { ...good, flags: 1 }, 'good.ndjson: it is encrypted'],
     ['another method', { ...good, method: 9 }, 'good.ndjson: it is compressed with Deflate64'],
