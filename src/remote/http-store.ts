@@ -72,7 +72,7 @@ function loginOf({ username, password = '' }: SourceUrl, token: string | undefin
 
 /** Returns where a redirect leads. */
 function followed(name: string, from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href)) throw redirected(name, 'the answer does not say where to')
+  if (location === '' || !URL.canParse(location, from.href)) throw redirected(name, 'the answer does not say where to')
   const to = new URL(location, from)
   to.username = ''
   to.password = ''

@@ -16,6 +16,8 @@ export interface ServedObject {
 export interface Asked {
   readonly path: string
   readonly method: string
+  /** The address that the request comes from. */
+  readonly from: string | undefined
   readonly headers: IncomingMessage['headers']
 }
 
@@ -61,7 +63,7 @@ export class ObjectServer implements AsyncDisposable {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { url = '', method = '', headers } = request
-    const asked = { path: url, method, headers }
+    const asked = { path: url, method, headers, from: request.socket.remoteAddress }
     const object = this.objects.get(url) ?? this.objects.get(url.replace(/\?.*/, ''))
     this.asked.push(asked)
     if (this.fault?.(asked, response, object) === true) return
