@@ -87,6 +87,11 @@ export function numberOf(text: string): number {
   return digest.readUIntBE(0, 6) * 16 + (digest.readUInt8(6) >> 4) + 1
 }
 
+/** Returns 0 if there is none. */
+export function etagNumberOf(etag: string | undefined): number {
+  return etag === undefined ? 0 : numberOf(etag)
+}
+
 function isPassing(status: number, code: string | undefined): boolean {
   return status === 408 || status === 429 || status >= 500 || code === 'SlowDown' || code === 'RequestTimeout'
 }

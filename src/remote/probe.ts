@@ -1,4 +1,5 @@
 import { isSluiceError } from '../failure/failure.js'
+import { etagNumberOf } from './judge-answer.js'
 import type { Answer, FoundObject, Store, Wanted } from './store.js'
 
 /**
@@ -9,7 +10,8 @@ export async function probe(get: Store['get'], name: string, wanted: Wanted): Pr
   const answer = await firstByte(get, name, wanted)
   const { facts, isPart } = answer
   answer.body.destroy()
-  return { ...facts, name, hasRanges: isPart || facts.size === 0 }
+  const { size, modifiedMs, etag } = facts
+  return { name, size, modifiedMs, etagNumber: etagNumberOf(etag), hasRanges: isPart || size === 0 }
 }
 
 async function firstByte(get: Store['get'], name: string, wanted: Wanted): Promise<Answer> {

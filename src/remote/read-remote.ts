@@ -93,7 +93,7 @@ class Remote {
     const { name, size, hasRanges } = object
     const stat = statOf(name, object)
     if (size === undefined) this.#note(name, 'does not say how long it is, so every run loads it from its start')
-    else if (object.etag === undefined || !hasRanges)
+    else if (object.etagNumber === 0 || !hasRanges)
       this.#note(
         name,
         'is sent without a strong ETag or without ranges: after a lost connection, and to see whether it has changed, Sluice reads it from its start',
@@ -106,7 +106,7 @@ class Remote {
       open: id => {
         if (size === undefined) return streamedObject(id, name, shelf)
         this.#table.set(id, name, DEVICE, { ...stat, size })
-        if (!hasRanges || object.etag === undefined) shelf.wholes.add(id)
+        if (!hasRanges || object.etagNumber === 0) shelf.wholes.add(id)
         return new RemoteObject(id, shelf)
       },
     }

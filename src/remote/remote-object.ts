@@ -6,9 +6,9 @@ import { fail } from '../failure/failure.js'
 import type { FileLook, FileReading, FileStat, Source, StoredFile } from '../flow.js'
 import { skipBytes } from '../source/stored-file.js'
 import { readObject, type Reading } from './read-object.js'
-import { numberOf } from './judge-answer.js'
+import { etagNumberOf, numberOf } from './judge-answer.js'
 import type { Shelf } from './shelf.js'
-import type { ObjectFacts } from './store.js'
+import type { FoundObject, ObjectFacts } from './store.js'
 
 const LOOK_BYTES = 64 << 10
 /** No file system has it. */
@@ -145,7 +145,8 @@ export class RemoteObject implements Source, StoredFile {
     // The part before `from` was loaded: it must be that of the same object.
     const etagNumber = from === 0 || stat.ctimeMs === 0 ? undefined : stat.ctimeMs
     const seen = (facts: ObjectFacts): void => {
-      stat = { ...stat, ...statOf(this.name, facts), size: facts.size ?? stat.size }
+      const { etag, modifiedMs, size = stat.size } = facts
+      stat = { size, ...statOf(this.name, { etagNumber: etagNumberOf(etag), modifiedMs }) }
       onFacts?.(facts)
     }
     let at = start
@@ -190,14 +191,10 @@ export function streamedObject(id: number, name: string, shelf: Shelf): Source {
 /** Returns what identifies an object, in the form of that of a file. */
 export function statOf(
   name: string,
-  { etag, modifiedMs }: Pick<ObjectFacts, 'etag' | 'modifiedMs'>,
+  { etagNumber, modifiedMs }: Pick<FoundObject, 'etagNumber' | 'modifiedMs'>,
 ): Omit<FileStat, 'size'> {
-  return {
-    inode: numberOf(name),
-    // Lists are exact to the millisecond, and headers to the second.
-    mtimeMs: Math.floor(modifiedMs / 1000) * 1000,
-    ctimeMs: etag === undefined ? 0 : numberOf(etag),
-  }
+  // Lists are exact to the millisecond, and headers to the second.
+  return { inode: numberOf(name), mtimeMs: Math.floor(modifiedMs / 1000) * 1000, ctimeMs: etagNumber }
 }
 
 /** The checksum itself takes more memory. */

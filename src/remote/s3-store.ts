@@ -4,7 +4,7 @@ import { byName } from '../source/by-name.js'
 import { bucketAndKey } from '../text/source-url.js'
 import { type Patience, untilDone } from './attempts.js'
 import { Buckets, type Sdk } from './buckets.js'
-import { strong } from './judge-answer.js'
+import { etagNumberOf, strong } from './judge-answer.js'
 import { type KeyPattern, keyPattern } from './key-pattern.js'
 import { probe } from './probe.js'
 import type { SourceRoutes } from './routes.js'
@@ -23,10 +23,11 @@ export async function openS3Store(input: string, routes: SourceRoutes, patience:
       const { bucket, key } = bucketAndKey(name)
       if (key === '' || key.endsWith('/')) throw folder(name)
       const pattern = keyPattern(key)
-      const keys = pattern === undefined ? [] : await listed(buckets, name, pattern, patience, wanted)
-      for (const found of keys) yield { ...found, name: `s3://${bucket}/${found.name}` }
+      const keys = pattern === undefined ? undefined : await listed(buckets, name, pattern, patience, wanted)
+      for (const found of keys ?? []) yield { ...found, name: `s3://${bucket}/${found.name}` }
       // A key with wildcard characters means itself if it matches nothing else.
-      if (keys.length === 0) yield await untilDone(patience, wanted.signal, async () => await probe(get, name, wanted))
+      if (keys === undefined || keys.length === 0)
+        yield await untilDone(patience, wanted.signal, async () => await probe(get, name, wanted))
     },
   }
 }
@@ -53,8 +54,8 @@ async function listed(
   { prefix, matches }: KeyPattern,
   patience: Patience,
   wanted: Wanted,
-): Promise<FoundObject[]> {
-  const found: FoundObject[] = []
+): Promise<Keys> {
+  const keys = new Keys()
   let next: string | undefined
   do {
     const after = next
@@ -63,13 +64,37 @@ async function listed(
       wanted.signal,
       async () => await buckets.list(name, { prefix, after, ...wanted }),
     )
-    for (const { Key: key = '', Size: size, ETag: etag, LastModified: modified } of page.Contents ?? []) {
+    for (const { Key: key = '', Size: size = 0, ETag: etag, LastModified: modified } of page.Contents ?? []) {
       if (key.endsWith('/') || !matches(key) || deadLetters.test(key)) continue
-      found.push({ name: flat(key), size, etag: strong(etag), modifiedMs: modified?.getTime() ?? 0, hasRanges: true })
+      keys.add(flat(key), [size, etagNumberOf(strong(etag)), modified?.getTime() ?? 0])
     }
     next = page.IsTruncated === true ? page.NextContinuationToken : undefined
   } while (next !== undefined)
-  return found.toSorted((a, b) => byName(a.name, b.name))
+  return keys
+}
+
+/** Keys of a list, in little memory: there may be a million. */
+class Keys {
+  readonly #names: string[] = []
+  readonly #numbers: number[] = []
+
+  get length(): number {
+    return this.#names.length
+  }
+
+  add(name: string, about: readonly [size: number, etagNumber: number, modifiedMs: number]): void {
+    this.#names.push(name)
+    this.#numbers.push(...about)
+  }
+
+  *[Symbol.iterator](): Generator<FoundObject> {
+    const names = this.#names
+    const order = Uint32Array.from(names.keys()).toSorted((a, b) => byName(names[a] ?? '', names[b] ?? ''))
+    for (const at of order) {
+      const [size, etagNumber = 0, modifiedMs = 0] = this.#numbers.slice(at * 3, at * 3 + 3)
+      yield { name: names[at] ?? '', size, etagNumber, modifiedMs, hasRanges: true }
+    }
+  }
 }
 
 /** Returns the same text in one piece: V8 would keep the page that it is a part of. */

@@ -12,8 +12,10 @@ export interface ObjectFacts {
 }
 
 /** An object that was found. */
-export interface FoundObject extends Omit<ObjectFacts, 'encoding'> {
+export interface FoundObject extends Pick<ObjectFacts, 'size' | 'modifiedMs'> {
   readonly name: string
+  /** Stands for its strong ETag: see `numberOf`. 0 if it has none. */
+  readonly etagNumber: number
   /** Whether the server sends parts of it. */
   readonly hasRanges: boolean
 }
