@@ -52,9 +52,17 @@ export function describeFormats(world: () => World): void {
         await using direct = await connect(options)
         await direct.client.indices.create({ index, mappings: { dynamic: false } })
       }
-      const receipt = await ingest({ ...options, stateDir: undefined, source: path, index })
+      const receipt = await ingest({
+        ...options,
+        stateDir: undefined,
+        source: path,
+        index,
+        ids: 'field',
+        idField: 'id',
+      })
       expect(receipt).toMatchObject({ status: 'finished', created: documents.length, rejected: 0 })
-      expect((await world().documents(index)).toSorted()).toEqual(documents.toSorted())
+      const stored = await Promise.all(documents.map(async (_, at) => await world().source(index, String(at + 1))))
+      expect(stored).toEqual(documents)
     })
   })
 }

@@ -90,15 +90,25 @@ export type Unit = keyof typeof DIGITS
 /** `isUtc`: otherwise the clock of an unknown zone shows it, and no zone is written. */
 export function timestampWriter(unit: Unit, isUtc: boolean): Write {
   const digits = DIGITS[unit]
-  const perSecond = 10n ** BigInt(digits)
   const zone = isUtc ? 'Z"' : '"'
   return value => {
-    const count = BigInt(value as bigint | number)
-    const fraction = BigInt.asUintN(64, ((count % perSecond) + perSecond) % perSecond)
-    const date = new Date(Number((count - fraction) / perSecond) * 1000)
+    const { seconds, fraction } = secondsOf(value as bigint | number, 10 ** digits)
+    const date = new Date(seconds * 1000)
     if (Number.isNaN(date.getTime())) return outOfRange(value)
     return `"${date.toISOString().slice(0, -'.000Z'.length)}.${String(fraction).padStart(digits, '0')}${zone}`
   }
+}
+
+/** Takes whole seconds apart from their fraction, which is never negative. Small counts need no long integers, which take most of the time. */
+function secondsOf(value: bigint | number, perSecond: number): { seconds: number; fraction: number } {
+  const count = Number(value)
+  if (Number.isSafeInteger(count)) {
+    const fraction = ((count % perSecond) + perSecond) % perSecond
+    return { seconds: (count - fraction) / perSecond, fraction }
+  }
+  const [long, per] = [BigInt(value), BigInt(perSecond)]
+  const fraction = ((long % per) + per) % per
+  return { seconds: Number((long - fraction) / per), fraction: Number(fraction) }
 }
 
 export function timeWriter(unit: Unit): Write {
