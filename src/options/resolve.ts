@@ -77,7 +77,8 @@ function readValue(name: OptionName, { raw, said }: Candidate): unknown {
   if (given === undefined) return undefined
   const read = kind.read(given)
   if (!(read instanceof Problem)) return read
-  throw invalid(said, `${shown(secret, raw)} ${read.text}`)
+  const values: readonly unknown[] = kind.isRepeated === true && Array.isArray(raw) ? raw : [raw]
+  throw invalid(said, `${values.map(value => shown(secret, value)).join(', ')} ${read.text}`)
 }
 
 /** A value as messages and `sluice config` show it: quoted text, secrets replaced. */

@@ -96,6 +96,7 @@ describe('a value that cannot be used is shown with what is wrong', () => {
       "--dead-letters: '-' is not a file, and stdout is for the receipt. Pass a file (./- for a file of that name)",
     ],
     ['index', ['a', 'b'], '--index: ["a","b"] is not a single value'],
+    ['set', ['tenant'], "--set: 'tenant' is not a field and its value, as in tenant=acme or n:=5"],
     ['caFingerprint', 'ab', "--ca-fingerprint: 'ab' is not a SHA-256 fingerprint (64 hexadecimal digits)"],
   ]
   test.each(rows)('%s: %j', (name, raw, message) => {
