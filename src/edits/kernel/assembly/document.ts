@@ -1,6 +1,6 @@
 /** Walks through a document and notes its patches: see `document-editor.ts`, which says the same at length. */
 import { afterSpace } from '../../../strict-json/assembly/json'
-import { closingQuote, lastEscape } from '../../../strict-json/assembly/strings'
+import { lastEscape } from '../../../strict-json/assembly/strings'
 import {
   FIELD_BYTES,
   INSERT_BYTES,
@@ -15,7 +15,7 @@ import {
   VALUE_BYTES,
 } from '../layout'
 import { insert, patch } from './patches'
-import { endOfValue, isContainer } from './value'
+import { endOfValue, isContainer, quoteBehind } from './value'
 
 const QUOTE: u8 = 0x22
 const COMMA: u8 = 0x2c
@@ -91,7 +91,7 @@ function leaveOut(isBehind: bool, comma: usize, begin: usize, end: usize, isLast
 function member(at: usize, level: usize, isInArray: bool): usize {
   if (load<u8>(at) != QUOTE) return 0
   const key = at + 1
-  const keyEnd = closingQuote(key)
+  const keyEnd = quoteBehind(key)
   if (keyEnd == 0 || lastEscape >= key) return 0
   let value = afterSpace(keyEnd + 1)
   if (load<u8>(value) != COLON) return 0

@@ -21,9 +21,14 @@ export function bytesOfTexts(): usize {
   return texts
 }
 
-/** Adds a patch behind all others. False if there are too many. */
+/** Adds a patch behind all others. False if there are too many. What is left out right behind another patch becomes part of it. */
 export function patch(from: usize, to: usize, text: usize, bytes: usize): bool {
   if (count == <usize>MOST_PATCHES) return false
+  const last = list + (count - 1) * PATCH_BYTES
+  if (bytes == 0 && count > 0 && <usize>load<u32>(last, 4) == from) {
+    store<u32>(last, u32(to), 4)
+    return true
+  }
   put(list + count * PATCH_BYTES, from, to, text, bytes)
   count += 1
   return true

@@ -1,6 +1,7 @@
 /** Passes values in which nothing is named. */
 import { afterSpace, endOfObject } from '../../../strict-json/assembly/json'
 import { endOfNumber } from '../../../strict-json/assembly/numbers'
+import { marksFrom } from '../../../strict-json/assembly/marks'
 import { closingQuote } from '../../../strict-json/assembly/strings'
 
 const QUOTE: u8 = 0x22
@@ -25,6 +26,15 @@ export function isContainer(at: usize): bool {
   return first == BRACE || first == BRACKET
 }
 
+/** The closing quote of the string that has its first byte at `from`, or 0 if it is broken. As a rule its mark is at hand. */
+// @ts-ignore: decorator
+@inline
+export function quoteBehind(from: usize): usize {
+  const marks = marksFrom(from)
+  const end = from + <usize>ctz(marks)
+  return u32(marks != 0) & u32(load<u8>(end) == QUOTE) ? end : closingQuote(from)
+}
+
 /** The offset behind the value at `at`, or 0 where JavaScript has to look at the line. */
 export function endOfValue(at: usize): usize {
   return valueWithin(at, 0)
@@ -33,7 +43,7 @@ export function endOfValue(at: usize): usize {
 function valueWithin(at: usize, arrays: u32): usize {
   const first = load<u8>(at)
   if (first == QUOTE) {
-    const quote = closingQuote(at + 1)
+    const quote = quoteBehind(at + 1)
     return quote == 0 ? 0 : quote + 1
   }
   if (first == BRACE) return endOfObject(at)
