@@ -1,85 +1,10 @@
-import { expect, test } from 'vitest'
-import { DocumentEditor } from '../../../src/edits/document-editor.js'
-import { editLines } from '../../../src/edits/edit-lines.js'
-import { openEditKernel } from '../../../src/edits/kernel/kernel.js'
-import { rulesOf } from '../../../src/edits/rules.js'
-import { valueOf } from '../../../src/edits/values.js'
-import type { EditOptions } from '../../../src/options/ingest-options.js'
-import { editedTree, treeOf } from '../../support/edit-model.js'
-import { randomEdits, randomObject } from '../../support/random-edits.js'
-import { randomLine } from '../../support/random-lines.js'
-import { rounds } from '../../support/rounds.js'
-import { seeded } from '../../support/seeded.js'
-
-const facts = { now: '2026-01-02T03:04:05.678Z', path: 'logs/a.ndjson' }
-
-const kernel = openEditKernel()
-
-async function edited(
-  chunks: Iterable<Buffer>,
-  { set = {}, drop, keep, rename }: EditOptions,
-  isPlain: boolean,
-): Promise<string> {
-  const values = Object.values(set).map(value => valueOf(value, facts))
-  const rules = rulesOf({ set, drop, keep, rename })
-  kernel?.prepare(rules, values)
-  const editor = new DocumentEditor(rules, values)
-  const bytes = (async function* () {
-    await Promise.resolve()
-    yield* chunks
-  })()
-  const parts: Buffer[] = []
-  const { lines } = editLines({ kind: 'lines', at: 0, bytes }, editor, isPlain ? undefined : kernel, 1 << 20)
-  for await (const part of lines.bytes) parts.push(Buffer.from(part))
-  return Buffer.concat(parts).toString()
-}
-
-function* pieces(text: string, random: ReturnType<typeof seeded>): Generator<Buffer> {
-  const bytes = Buffer.from(text)
-  for (let from = 0; from < bytes.length;) {
-    const to = from + 1 + random.below(60)
-    yield bytes.subarray(from, to)
-    from = to
-  }
-}
-
-const isRefused = (line: string) => line.startsWith('\u001fDOCUMENT_NOT_EDITED')
+import { test } from 'vitest'
+import { fuzzEditKernel, fuzzEdits } from '../../support/edit-fuzz.js'
 
 test('edits make of every document what the model makes of it, wherever the bytes are cut', async () => {
-  for (let seed = 1; seed <= rounds(80, 5000); seed += 1) {
-    const random = seeded(seed)
-    const edits = randomEdits(random)
-    const documents = Array.from({ length: 8 }, () => randomObject(random))
-    const text = await edited(pieces(documents.join('\n'), random), edits, true)
-    const byKernel = await edited([Buffer.from(`${documents.join('\n')}\n`)], edits, false)
-    expect(byKernel, `seed ${seed}: ${JSON.stringify(edits)}`).toBe(`${text}\n`)
-    const lines = text.split('\n')
-    const values = Object.fromEntries(
-      Object.entries(edits.set ?? {}).map(([name, value]) => [name, (value as { json: string }).json]),
-    )
-    expect(lines).toHaveLength(documents.length)
-    for (const [at, document] of documents.entries()) {
-      const line = lines[at] ?? ''
-      const expected = editedTree(treeOf(document), edits, values)
-      const told = `seed ${seed}: ${JSON.stringify(edits)} on ${document} made ${line}`
-      expect(isRefused(line) ? undefined : treeOf(line), told).toEqual(expected)
-      if (!isRefused(line)) JSON.parse(line)
-    }
-  }
+  await fuzzEdits(1, 200)
 })
 
 test('the kernel and plain JavaScript edit broken and odd lines alike', async () => {
-  const text = '{line}: {file} {line}'
-  const all = [
-    { drop: ['id'], set: { tenant: '{line}', 'é.n': { json: '{line}' } } },
-    { keep: ['tenant.id', 'id', 'ids'], set: { at: '{now}' } },
-    { rename: { id: 'no', 'tenant.id': 'tenant.no' }, drop: ['tenant.x'] },
-    { rename: { 'tenant.id': 'tenant_id' }, set: { text } },
-  ] as const satisfies readonly EditOptions[]
-  for (const [at, edits] of all.entries()) {
-    const random = seeded(at + 1)
-    const lines = Array.from({ length: rounds(400, 50_000) }, () => randomLine(random))
-    const given = [Buffer.from(lines.join('\n'))]
-    expect(await edited(given, edits, false)).toBe(await edited(given, edits, true))
-  }
+  await fuzzEditKernel(400)
 })
