@@ -62,6 +62,8 @@ export class LineStarts {
     while ((this.#pieces[1]?.line ?? Infinity) <= line) this.#pieces.shift()
     this.#reached = line
     const [piece] = this.#pieces
+    // A long line may lack its line end.
+    if (line > this.#line) return this.end
     if (piece === undefined || line >= piece.line + piece.ends.length) return this.#offset
     return piece.offset + (line === piece.line ? 0 : (piece.ends[line - piece.line - 1] ?? 0))
   }
