@@ -29,10 +29,13 @@ test.each(ways)('a line is found where it began in the input (%j)', async how =>
   expect([7, 8, 9, 10, 11, 12].map(line => starts.startOf(line))).toEqual([100, 114, 115, 123, 137, 144])
 })
 
-test.each(ways.filter(({ bytes }) => bytes < Infinity))('a line that is too long passes as it is, also at the end (%j)', async how => {
-  const long = `{"a":"${'x'.repeat(40)}"}`
-  const { text, starts } = await edited(`{"a":1}\n${long}\n{"a":2}\n${long}`, { ...how, longest: 20 })
-  expect(text).toBe(`{}\n${long}\n{}\n${long}`)
-  const end = 100 + 8 + long.length + 1 + 8
-  expect([8, 9, 10, 11].map(line => starts.startOf(line))).toEqual([108, end - 8, end, end + long.length])
-})
+test.each(ways.filter(({ bytes }) => bytes < Infinity))(
+  'a line that is too long passes as it is, also at the end (%j)',
+  async how => {
+    const long = `{"a":"${'x'.repeat(40)}"}`
+    const { text, starts } = await edited(`{"a":1}\n${long}\n{"a":2}\n${long}`, { ...how, longest: 20 })
+    expect(text).toBe(`{}\n${long}\n{}\n${long}`)
+    const end = 100 + 8 + long.length + 1 + 8
+    expect([8, 9, 10, 11].map(line => starts.startOf(line))).toEqual([108, end - 8, end, end + long.length])
+  },
+)
