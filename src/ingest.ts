@@ -12,6 +12,7 @@ import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
 import type { RemoteSections } from './remote/read-remote.js'
 import type { Feature } from './run/hooks.js'
+import { rehearse } from './rehearsal/rehearse.js'
 import { run } from './run/run.js'
 import { keptSegments } from './spool/segments.js'
 import { spoolStdin } from './spool/spool-stdin.js'
@@ -63,6 +64,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       loadDumps(load),
       editDocuments(load),
       tuneIndex(load),
+      rehearse(load),
     ],
   })
 }

@@ -23,8 +23,8 @@ interface Question {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** Sent as JSON. A buffer is NDJSON. */
-  readonly body?: object | Buffer
+  /** Sent as JSON. A string is JSON already, and a buffer is NDJSON. */
+  readonly body?: object | string | Buffer
   /** Expected bytes of the answer, if known. A budget of bytes uses it. */
   readonly answerBytes?: number
 }
@@ -85,7 +85,7 @@ export async function inquire(
   { method, path, query = {}, body, signal = cluster.bounds?.givenUp, maxAnswerBytes, answerBytes }: Inquiry,
 ): Promise<ClusterAnswer> {
   const { bounds } = cluster
-  const sent = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const sent = Buffer.isBuffer(body) ? body : Buffer.from(textOf(body))
   const type = Buffer.isBuffer(body) ? 'application/x-ndjson' : 'application/json'
   return await bounded(bounds?.budget?.admitQuestion(sent.length, answerBytes), async admitted => {
     try {
@@ -101,6 +101,11 @@ export async function inquire(
       throw isAbort(error) ? notAsked('Sluice gave up on the request') : error
     }
   })
+}
+
+function textOf(body: object | string | undefined): string {
+  if (typeof body === 'string') return body
+  return body === undefined ? '' : JSON.stringify(body)
 }
 
 export interface Post {

@@ -61,6 +61,7 @@ function refuseOptions({
   if (guarded !== undefined) throw needsCluster('swapAlias', 'makes an index and switches an alias')
   if (preparing.mapping !== undefined) throw needsCluster('mapping', 'is the mapping of an index')
   if (preparing.template !== undefined) throw needsCluster('template', 'is an index template')
+  if (preparing.againstIndex) throw needsCluster('againstIndex', 'asks about an index')
   if (preparing.tune) throw needsCluster('tune', 'changes settings of an index')
   if (indexPattern !== undefined) throw needsCluster('index', 'names a field of the documents')
   if (op !== 'create') throw needsCluster('op', `is '${op}'`)

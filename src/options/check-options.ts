@@ -172,6 +172,8 @@ type Documents =
   | 'byteBudget'
   | 'versionField'
   | 'mapping'
+  | 'againstIndex'
+  | 'dryRun'
 
 /** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
 export function checkDocuments(
@@ -216,7 +218,11 @@ export function checkDocuments(
 }
 
 function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
-  const { index, swapAlias, tune, byteBudget, mapping } = given
+  const { index, swapAlias, tune, byteBudget, mapping, againstIndex, dryRun } = given
+  if (againstIndex === true && dryRun !== true)
+    throw invalid(said('againstIndex'), `needs ${said('dryRun')}: a rehearsal stores nothing`)
+  if (againstIndex === true && swapAlias !== undefined)
+    throw invalid(said('againstIndex'), `needs ${said('index')}: the index of ${said('swapAlias')} does not exist yet`)
   if (mapping !== undefined && typeof index === 'string' && isPattern(index))
     throw invalid(
       said('mapping'),
@@ -279,6 +285,7 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   checkHits: guarded,
   tune: prepared,
   mapping: prepared,
+  againstIndex: prepared,
   template: prepared,
 }
 

@@ -237,6 +237,11 @@ export interface PreparationOptions {
    */
   readonly mapping?: Readonly<Record<string, unknown>> | undefined
   /**
+   * With `dryRun`: groups the documents by shape and asks the cluster what the index would do with one of each. Nothing is stored.
+   * REHEARSAL_REFUSED if it would refuse any. Default false.
+   */
+  readonly againstIndex?: boolean | undefined
+  /**
    * An index template: the body of `PUT /_index_template/NAME` with its `name`, or the answer of GET. Sluice makes it if it is
    * missing, and compares it if not: MAPPING_DIFFERS.
    */

@@ -111,7 +111,10 @@ export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias
   readonly alias: string
 }
 
-interface PreparationSection extends Complete<Omit<PreparationOptions, 'mapping' | 'template'>, 'tune'> {
+interface PreparationSection extends Complete<
+  Omit<PreparationOptions, 'mapping' | 'template'>,
+  'tune' | 'againstIndex'
+> {
   readonly mapping: JsonObject | undefined
   readonly template: IndexTemplate | undefined
 }

@@ -113,7 +113,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
     state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
     preparing: Object.freeze({
-      ...take(options, 'tune'),
+      ...take(options, 'tune', 'againstIndex'),
       mapping: mapping === undefined ? undefined : mappingIn(mapping),
       template: template === undefined ? undefined : templateIn(template),
     }),

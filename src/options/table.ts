@@ -481,6 +481,10 @@ export const table = {
     kinds.toggle(),
     'turn refreshes and replicas off for the load, and restore them at its end. After a kill, the next load restores them',
   ),
+  againstIndex: preparing(
+    kinds.toggle(),
+    'with --dry-run: ask the cluster what the index would do with one document of each shape',
+  ),
   sample: preparing(
     kinds.wholeNumber({ min: 0, max: MOST }),
     'number of documents to read of each input. 0 reads all',

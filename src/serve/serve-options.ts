@@ -31,6 +31,7 @@ type OfOneLoad =
   | 'checkHits'
   | 'tune'
   | 'mapping'
+  | 'againstIndex'
   | 'template'
   | 'startedAt'
   | 'onEvent'

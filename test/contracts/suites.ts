@@ -12,6 +12,7 @@ import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
 import { describeMapping } from './mapping.suite.js'
+import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
@@ -32,6 +33,7 @@ export const suitesOfVersions: readonly Suite[] = [
   describeSwap,
   describeTune,
   describeMapping,
+  describeRehearsal,
   describeRuns,
   describeIds,
   describeFieldIds,

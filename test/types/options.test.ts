@@ -25,6 +25,7 @@ const same = {
   swapAlias: 'swapAlias',
   checkHits: 'checkHits',
   tune: 'tune',
+  againstIndex: 'againstIndex',
   op: 'op',
   ids: 'ids',
   idField: 'idField',

@@ -4,6 +4,7 @@ import { outcomes } from '../../ledger/receipt.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, showDuration, plural } from './columns.js'
 import { shown, visible } from '../../text/visible.js'
+import { sayRefusal } from '../../rehearsal/rehearse.js'
 import { failureJson } from './say-error.js'
 
 /** Shows the receipt to people: the outcome of every document, the balance and the route. */
@@ -186,6 +187,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ...indices(receipt),
     ...alias(receipt),
     ...tuned(receipt),
+    ...rehearsal(receipt),
     ...deletions(receipt),
     ...ids(receipt),
     ...(deadLetters === undefined ? [] : [['dead letters', deadLetters]]),
@@ -225,6 +227,20 @@ function alias({ alias: one }: Receipt): string[][] {
         : [['', `to move it there, run sluice rollback ${name} --to ${to}`]]),
     ]
   return [['alias', `${name} is on ${to}${from === undefined ? '' : `. Sluice kept the previous index, ${from}`}`]]
+}
+
+/** Reasons that are listed. `--json` lists all. */
+const MOST_REASONS = 20
+
+function rehearsal({ rehearsal: one, ...receipt }: Receipt): string[][] {
+  if (one === undefined) return []
+  const { shapes, refused, asked, refusals, notes } = one
+  const who = { cluster: 'the cluster', mapping: 'the mapping', nobody: 'nobody' }[asked]
+  const sum = `${plural(shapes, 'shape')} of documents, ${count(refused)} would be refused. Asked: ${who}`
+  const all = receipt.thisProcess.read
+  const lines = refusals.slice(0, MOST_REASONS).map(reason => `${sayRefusal(reason, all)}: ${reason.reason}`)
+  const more = refusals.length > MOST_REASONS ? [`and ${refusals.length - MOST_REASONS} more reasons`] : []
+  return [sum, ...lines, ...more, ...notes].map((line, at) => [at === 0 ? 'rehearsal' : '', line])
 }
 
 function tuned({ tuned: one }: Receipt): string[][] {

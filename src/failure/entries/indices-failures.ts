@@ -122,6 +122,27 @@ export const indexEntries = {
     ],
     example: { what: 'the mapping of orders', option: '--mapping', observed: 'total is text, not long' },
   },
+  REHEARSAL_REFUSED: {
+    exit: 1,
+    title: 'The index would refuse some of the documents',
+    message: '{refused} of {shapes} shapes would be refused by {index}: {observed}',
+    observed: 'document_parsing_exception for some documents of a load, after the others are stored.',
+    causes: [
+      'A field holds values of several types, and the mapping takes only one of them.',
+      'The mapping was made by other documents, or is strict.',
+      { cause: 'The ingest pipeline fails for these documents.', if: /pipeline|processor/i },
+    ],
+    fixes: [
+      'Correct these documents, or load all: the index stores the others, and Sluice writes these to the dead letters.',
+      'Or load into a new index with a mapping that takes all values. `sluice infer FILE` proposes one.',
+    ],
+    example: {
+      index: 'orders',
+      refused: 3,
+      shapes: 214,
+      observed: 'total is text in 1.2% of documents, first at orders.csv, line 812',
+    },
+  },
   ALIAS_CONFLICT: {
     title: 'Sluice cannot switch the alias',
     message: 'cannot switch the alias {alias}: {observed}',

@@ -26,6 +26,10 @@ export const permissions = {
   get: { action: 'indices:data/read/get', index: ['read', 'all'] },
   refresh: { action: 'indices:admin/refresh', index: ['maintenance', 'manage', 'all'] },
   create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },
+  simulate: {
+    action: 'indices:data/write/simulate/bulk',
+    index: ['create_doc', 'create', 'index', 'write', 'all'],
+  },
   template: { action: 'indices:admin/index_template/put', cluster: ['manage_index_templates', 'manage', 'all'] },
   delete: { action: 'indices:admin/delete', index: ['delete_index', 'manage', 'all'] },
   settings: { action: 'indices:admin/settings/update', index: ['manage', 'all'] },
