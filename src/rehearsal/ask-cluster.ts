@@ -31,10 +31,12 @@ export async function simulate(
   { index, pipeline, addition }: Simulation,
 ): Promise<readonly Refusal[]> {
   const refused: Refusal[] = []
-  const more = Object.keys(addition).length === 0 ? '' : `,"mapping_addition":${JSON.stringify({ properties: addition })}`
+  const more =
+    Object.keys(addition).length === 0 ? '' : `,"mapping_addition":${JSON.stringify({ properties: addition })}`
   for (const part of partsOf(shapes)) {
     const docs = part.map(
-      (shape, at) => `{"_index":${JSON.stringify(shape.index ?? index)},"_id":"${at}","_source":${shape.document.toString()}}`,
+      (shape, at) =>
+        `{"_index":${JSON.stringify(shape.index ?? index)},"_id":"${at}","_source":${shape.document.toString()}}`,
     )
     const query = {
       filter_path: 'docs.doc._id,docs.doc.error',
@@ -93,6 +95,9 @@ export function whyNotAsked(error: unknown): string | undefined {
   if (code === 'CLUSTER_PRIVILEGE_MISSING')
     return `the credentials may not simulate documents. This needs create_doc on the index (${message})`
   const status = evidence['status']
-  const isUnknown = code === 'INDEX_REQUEST_REFUSED' && (status === 400 || status === 404 || status === 405 || status === 410)
-  return isUnknown ? `the cluster does not simulate documents (${message}). Elasticsearch 8.12 or later does` : undefined
+  const isUnknown =
+    code === 'INDEX_REQUEST_REFUSED' && (status === 400 || status === 404 || status === 405 || status === 410)
+  return isUnknown
+    ? `the cluster does not simulate documents (${message}). Elasticsearch 8.12 or later does`
+    : undefined
 }

@@ -7,17 +7,26 @@ import type { Feature, ValueKind } from './shapes.js'
  * itself, and would forget them. Empty if the mapping has rules of its own for new fields.
  */
 export function newFields(features: readonly Feature[], mapping: JsonObject): JsonObject {
-  const { dynamic = 'true', date_detection: dates = true, numeric_detection: numbers, dynamic_templates: rules } = mapping
-  if (String(dynamic as string) !== 'true' || (Array.isArray(rules) && rules.length > 0)) return {}
-  if (numbers === true || numbers === 'true') return {}
+  const {
+    dynamic = 'true',
+    date_detection: dates = true,
+    numeric_detection: numbers,
+    dynamic_templates: rules,
+  } = mapping
+  if (!isOn(dynamic) || (Array.isArray(rules) && rules.length > 0)) return {}
+  if (isOn(numbers)) return {}
   const root: Tree = { properties: {} }
   for (const { path, kind } of features) {
     if (typeAt(mapping, path) !== undefined) continue
     const type = dynamicTypes[kind]
-    const isDate = kind === 'a date' && String(dates as string) !== 'false'
+    const isDate = kind === 'a date' && isOn(dates)
     if (type !== undefined) place(root, mapping, path, isDate ? { type: 'date' } : type)
   }
   return root.properties
+}
+
+function isOn(value: unknown): boolean {
+  return value === true || value === 'true'
 }
 
 const text = { type: 'text', fields: { keyword: { type: 'keyword', ignore_above: 256 } } }

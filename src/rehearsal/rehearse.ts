@@ -11,7 +11,7 @@ import { simulate, whyNotAsked } from './ask-cluster.js'
 import { newFields, refuses, typeAt } from './predict.js'
 import { type Feature, Shapes, type Shape } from './shapes.js'
 
-export interface Rehearsal {
+interface Rehearsal {
   /** Different shapes of documents, and those that would be refused. */
   readonly shapes: number
   readonly refused: number
@@ -88,7 +88,8 @@ interface Asking {
 
 async function ask({ cluster, index, pipeline, planned, notes: before }: Asking, shapes: Shapes): Promise<Rehearsal> {
   const notes = [...before]
-  if (shapes.similar > 0) notes.push(`${shapes.similar} documents of further shapes have only values that others have too`)
+  if (shapes.similar > 0)
+    notes.push(`${shapes.similar} documents of further shapes have only values that others have too`)
   if (shapes.left > 0) notes.push(`${shapes.left} documents are too large, or too different, to ask about`)
   const { all } = shapes
   const known = await mappingOf(cluster, index, notes)
@@ -122,7 +123,11 @@ function isProperties(mapping: JsonObject | undefined): mapping is { readonly pr
 }
 
 /** Returns the mapping, `{}` if the index is missing, or undefined if nobody says. */
-async function mappingOf(cluster: Cluster, index: string | undefined, notes: string[]): Promise<JsonObject | undefined> {
+async function mappingOf(
+  cluster: Cluster,
+  index: string | undefined,
+  notes: string[],
+): Promise<JsonObject | undefined> {
   if (index === undefined) return undefined
   try {
     const { facts } = await findWriteIndex(cluster, index)
@@ -131,7 +136,9 @@ async function mappingOf(cluster: Cluster, index: string | undefined, notes: str
     return facts?.mappings ?? {}
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'CLUSTER_PRIVILEGE_MISSING') throw error
-    notes.push('the credentials may not read the mapping (view_index_metadata), so fields that are new to it are not compared with each other')
+    notes.push(
+      'the credentials may not read the mapping (view_index_metadata), so fields that are new to it are not compared with each other',
+    )
     return undefined
   }
 }
@@ -161,7 +168,12 @@ function note(
 }
 
 /** Returns what the shape holds in the field that the cluster named: of several kinds, the one that its type does not take. */
-function featureOf(shape: Shape, field: string, known: JsonObject | undefined, addition: JsonObject): Feature | undefined {
+function featureOf(
+  shape: Shape,
+  field: string,
+  known: JsonObject | undefined,
+  addition: JsonObject,
+): Feature | undefined {
   const own = shape.features.filter(({ path }) => path === field)
   const type = typeAt(known ?? {}, field) ?? typeAt({ properties: addition }, field)
   return own.find(({ kind }) => type !== undefined && refuses(type, kind)) ?? own[0]

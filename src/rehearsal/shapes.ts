@@ -8,7 +8,7 @@ import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
 import { type Kind, kindOf, parseExactly } from '../text/value-kinds.js'
 
 /** Where a document stands, as people read it: `orders.csv, line 812`. */
-export interface Counted {
+interface Counted {
   documents: number
   readonly first: string
 }
@@ -20,7 +20,13 @@ export interface Feature extends Counted {
 }
 
 /** Texts that mappings read in different ways have kinds of their own. */
-export type ValueKind = Kind | 'a whole number as text' | 'a number as text' | 'true or false as text' | 'a date' | 'long text'
+export type ValueKind =
+  | Kind
+  | 'a whole number as text'
+  | 'a number as text'
+  | 'true or false as text'
+  | 'a date'
+  | 'long text'
 
 export interface Shape extends Counted {
   readonly index: string | undefined

@@ -107,7 +107,7 @@ export const house: Readonly<Record<string, Part>> = {
   edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
-  rehearsal: { imports: 'failure flow.ts ledger cluster options run text', doors: 'rehearse' },
+  rehearsal: { imports: 'failure flow.ts cluster options run text', doors: 'rehearse' },
   infer: { imports: 'flow.ts text source format options', doors: 'infer-mapping' },
   mapped: { imports: 'failure ledger cluster options run text', doors: 'map-index' },
   tuned: {
@@ -122,7 +122,8 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // Compose a run: stages and hooks.
   'ingest.ts': {
-    imports: 'ledger options run spool index-by-field guarded remote tables limits managed dumps mapped rehearsal tuned edits',
+    imports:
+      'ledger options run spool index-by-field guarded remote tables limits managed dumps mapped rehearsal tuned edits',
   },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.

@@ -41,7 +41,8 @@ export async function handle(exchange: Exchange): Promise<void> {
     if (isSearch) return answerSearch(exchange, first === '_search' ? undefined : first)
     return answerMget(exchange, first === '_mget' ? undefined : first)
   }
-  if (first === '_ingest' && names.at(-1) === '_simulate') return answerSimulation(exchange, third === undefined ? undefined : second)
+  if (first === '_ingest' && names.at(-1) === '_simulate')
+    return answerSimulation(exchange, third === undefined ? undefined : second)
   if (first === '_index_template' && second !== undefined) return answerTemplate(exchange, method, second)
   if (first === '_data_stream' && second !== undefined && method === 'PUT') return createStream(exchange, second)
   if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')

@@ -13,7 +13,7 @@ export function answerSimulation(exchange: Exchange, target: string | undefined)
   const named = asked.map(({ _index: index }) => (typeof index === 'string' ? index : (target ?? '')))
   for (const index of new Set(named)) if (!permit(exchange, permissions.simulate, index)) return
   const answers = asked.map(({ _id: given, _source: source }, at) => {
-    const [id, index] = [String(given as string), named[at] ?? '']
+    const [id, index] = [typeof given === 'string' ? given : '', named[at] ?? '']
     const mapping = mappingOf(exchange, index)
     if (addition !== undefined) extendMapping(mapping, addition)
     return { doc: { _id: id, _index: index, _version: -3, _source: source, ...errorOf(mapping, source, id) } }
