@@ -93,7 +93,7 @@ export function whyNotAsked(error: unknown): string | undefined {
   if (!isSluiceError(error)) return undefined
   const { code, message, evidence } = error.failure
   if (code === 'CLUSTER_PRIVILEGE_MISSING')
-    return `the credentials may not simulate documents. This needs create_doc on the index (${message})`
+    return `the credentials may not simulate documents. This needs create_doc (${message})`
   const status = evidence['status']
   const isUnknown =
     code === 'INDEX_REQUEST_REFUSED' && (status === 400 || status === 404 || status === 405 || status === 410)
