@@ -3,7 +3,7 @@
  * body (one bulk request), never a document.
  */
 import type { Failure } from './failure/failure.js'
-import type { BatchOperation, ConditionFields, ConditionKind, Operation } from './operation.js'
+import type { BatchOperation, ConditionFields, ConditionKind, Operation, Script } from './operation.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`
@@ -241,6 +241,8 @@ export interface Batch {
   readonly ids?: 'own' | 'given'
   /** Set if each action line has a condition of this kind. */
   readonly condition?: ConditionKind
+  /** Set if a script changes the documents. What is sent twice is done twice then. */
+  readonly script?: Script
 }
 
 /** Facts that all documents of such a batch share. */
@@ -261,6 +263,8 @@ export interface Destination extends ConditionFields {
   readonly idField?: string
   readonly idSeparator?: string
   readonly routingField?: string
+  /** Set if the document holds the parameters of a script. */
+  readonly script?: Script
 }
 
 /** A document that was not stored, and why. */

@@ -15,6 +15,7 @@ import type { Feature } from './run/hooks.js'
 import { rehearse } from './rehearsal/rehearse.js'
 import { run } from './run/run.js'
 import { keptSegments } from './spool/segments.js'
+import { runScript } from './scripted/run-script.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 import type { OpenPlatform } from './tables/open-platform.js'
 import type { TableSections } from './tables/read-tables.js'
@@ -61,6 +62,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
       limitBytes(load.stopping),
       learnLimits,
       loadIntoQueue(load),
+      runScript(load),
       loadDumps(load),
       editDocuments(load),
       tuneIndex(load),

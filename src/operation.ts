@@ -19,6 +19,9 @@ export interface ConditionFields {
   readonly ifPrimaryTermField?: string
 }
 
+/** A painless script that changes stored documents: its text, or the id of one that the cluster stores. */
+export type Script = { readonly source: string } | { readonly id: string }
+
 /** The operation of a batch. `mixed`: each action line names its own, as in a `_bulk` file. */
 export type BatchOperation = Operation | 'mixed'
 
@@ -37,10 +40,9 @@ interface BulkForm {
 }
 
 const whole = { opening: '', closing: '', sendsDocument: true, changes: false, isPartial: false } as const
-/** If another request changes the document at the same moment, Elasticsearch retries the update up to three times. */
 const part = {
   ...whole,
-  action: '{"update":{"retry_on_conflict":3,',
+  action: '{"update":{',
   opening: '{"doc":',
   changes: true,
   isPartial: true,
@@ -59,10 +61,31 @@ const mixed: BulkForm = { ...whole, action: '', sendsDocument: false, changes: t
 
 export const operations = Object.keys(forms) as readonly Operation[]
 
-/** `condition`: Elasticsearch repeats no update that has one. */
-export function bulkFormOf(operation: BatchOperation, condition?: ConditionKind): BulkForm {
+interface Terms {
+  /** Elasticsearch repeats no update that has one. */
+  readonly condition?: ConditionKind | undefined
+  /** The document holds the parameters of the script. */
+  readonly script?: Script | undefined
+  /** How often Elasticsearch repeats an update if another request changes the document at the same moment. Default 3. */
+  readonly retryOnConflict?: number | undefined
+}
+
+export function bulkFormOf(operation: BatchOperation, terms: Terms = {}): BulkForm {
   const form = operation === 'mixed' ? mixed : forms[operation]
-  return condition !== undefined && form.isPartial ? { ...form, action: '{"update":{' } : form
+  const { condition, script, retryOnConflict = 3 } = terms
+  if (!form.isPartial || operation === 'mixed') return form
+  const retries = condition === undefined && retryOnConflict > 0 ? `"retry_on_conflict":${retryOnConflict},` : ''
+  const around = script === undefined ? {} : aroundParameters(script, operation)
+  return { ...form, action: `{"update":{${retries}`, ...around }
+}
+
+/** With `scripted_upsert`, the script runs also for a new document, which is empty at first. */
+function aroundParameters(script: Script, operation: Operation): Pick<BulkForm, 'opening' | 'closing'> {
+  const named = 'id' in script ? script : { ...script, lang: 'painless' }
+  return {
+    opening: `{"script":${JSON.stringify(named).slice(0, -1)},"params":`,
+    closing: operation === 'upsert' ? '},"upsert":{},"scripted_upsert":true}' : '}}',
+  }
 }
 
 export function isOperation(value: unknown): value is Operation {

@@ -48,7 +48,7 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
     // In the order of their endings.
     features: [
       spoolStdin(load),
-      sendDeadLetters(redirection, load.state),
+      sendDeadLetters(redirection, load),
       limitBytes(load.stopping),
       learnLimits,
       refuseQueue,

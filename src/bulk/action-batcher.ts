@@ -116,7 +116,7 @@ export class ActionBatcher {
     const hasId = hasIdAt(bytes, address)
     const ids = hasId ? 'given' : 'own'
     if (open.docs > 0 && (ids !== this.#ids || condition !== this.#condition)) return false
-    const { action, opening, closing } = bulkFormOf(operation, condition)
+    const { action, opening, closing } = bulkFormOf(operation, { condition })
     const bare = to - document - (bytes[to - 1] === LINE_FEED ? 1 : 0)
     const most = action.length + opening.length + closing.length + (to - from) + token.length + 64
     if (open.docs > 0 && open.bytes + most > this.#bodyBytes) return false

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ConditionFields, type Operation, bulkFormOf } from '../operation.js'
+import { type ConditionFields, type Operation, type Script, bulkFormOf } from '../operation.js'
 import { MAX_ID_BYTES } from '../strict-json/layout.js'
 import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '../text/condition.js'
 import { fieldsIn } from '../text/field-list.js'
@@ -27,6 +27,9 @@ export interface ActionOptions extends ConditionFields {
   readonly ids: Ids
   /** Path of the field whose value becomes the routing. */
   readonly routingField?: string
+  /** Set if the document holds the parameters of a script. */
+  readonly script?: Script
+  readonly retryOnConflict?: number
   /** Set if fields of each document name its index. */
   readonly indexPattern?: IndexPattern
 }
@@ -70,9 +73,9 @@ export interface ActionTemplate extends Around {
 
 /** `token` is the input's own part of the ids of a run. */
 export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
-  const { operation, ids, routingField, indexPattern: pattern } = options
+  const { ids, routingField, indexPattern: pattern } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const { action, opening, closing } = bulkFormOf(operation, conditionKindOf(options))
+  const { action, opening, closing } = formOf(options)
   const index = pattern === undefined ? undefined : { opening: `${action}"_index":"`, pattern }
   const around = { index, opening, closing, numbers: [] }
   // What stands before the next field, and at the end.
@@ -96,6 +99,11 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
     ...(numbers === undefined ? {} : { numbers }),
     after: condition === undefined ? '"}}\n' : `${condition.closing}}}\n`,
   }
+}
+
+/** Returns how the documents of a run stand in a bulk request. */
+export function formOf(options: ActionOptions) {
+  return bulkFormOf(options.operation, { ...options, condition: conditionKindOf(options) })
 }
 
 /** The id of Sluice's own that a document gets, whatever it holds. */

@@ -4,11 +4,12 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '../flow.js'
-import { type Operation, bulkFormOf } from '../operation.js'
+import type { Operation } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { conditionKindOf } from '../text/condition.js'
-import { type ActionOptions, type ActionTemplate, actionTemplate, namedIndex, ownId } from './action-line.js'
+import { type ActionOptions, type ActionTemplate, actionTemplate, formOf, namedIndex, ownId } from './action-line.js'
 import { frameLines } from './frame-lines.js'
+import { withoutMetadata } from './json-fields.js'
 import { judgeLine, refusedBefore } from './judge-line.js'
 import { originOf } from './origin.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
@@ -91,12 +92,13 @@ export class Batcher {
     const batch = this.#open.seal(this.#options.operation, this.#options.slots)
     this.#open = this.#newBatch()
     const condition = conditionKindOf(this.#options)
-    return condition === undefined ? batch : { ...batch, condition }
+    const { script } = this.#options
+    return { ...batch, ...(condition === undefined ? {} : { condition }), ...(script === undefined ? {} : { script }) }
   }
 
   #newBatch(): OpenBatch<RefusedLines> {
     const { operation } = this.#options
-    return new OpenBatch(bulkFormOf(operation), new RefusedLines(operation))
+    return new OpenBatch(formOf(this.#options), new RefusedLines(operation))
   }
 
   /** Lines with their line ends, which the last one may lack. */
@@ -168,7 +170,11 @@ export class Batcher {
         const more = open.bytesFor(judged, bytes, from, to)
         if (open.docs > 0 && open.bytes + more > this.#bodyBytes) return 'full'
         reserve(slot, open.bytes + more)
-        open.add(judged, bytes, from, to, at)
+        if (template.numbers.length === 0) open.add(judged, bytes, from, to, at)
+        else {
+          const line = withoutMetadata(bytes.subarray(from, to), this.#options)
+          open.add(judged, line, 0, line.length, at)
+        }
         if (template.index !== undefined) {
           const name = namedIndex(judged, template.index)
           open.name(name, 1)

@@ -1,6 +1,6 @@
 /** Reads records of dead letters: what is needed to send their documents again, and to write them down again. */
 import type { Clock, Destination, Origin, Refused } from '../flow.js'
-import { type Operation, isOperation, operations } from '../operation.js'
+import { type Operation, type Script, bulkFormOf, isOperation, operations } from '../operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../text/bytes.js'
 import { kindOfCondition } from '../text/condition.js'
 import { unicodeProblem } from '../text/unicode.js'
@@ -101,7 +101,14 @@ function recordedIn(fields: ReadonlyMap<string, string>): Recorded | string {
     texts[name] = text
   }
   const { id, routing, ...others } = texts
-  const destination = value('ids') === 'hash' ? { ...others, ids: 'hash' as const } : others
+  const script = scriptIn(value('script'))
+  if (script === null || (script !== undefined && !bulkFormOf(operation).isPartial))
+    return 'its script is not one of an update, with source or id'
+  const destination = {
+    ...others,
+    ...(value('ids') === 'hash' ? { ids: 'hash' as const } : {}),
+    ...(script === undefined ? {} : { script }),
+  }
   const condition = conditionIn(fields.get('condition'))
   if (condition !== undefined && kindOfCondition(condition) === undefined)
     return 'its condition is neither version and version_type nor if_seq_no and if_primary_term'
@@ -117,6 +124,14 @@ function recordedIn(fields: ReadonlyMap<string, string>): Recorded | string {
     ...(condition === undefined ? {} : { condition }),
     destination,
   }
+}
+
+/** Returns null for what is no script. */
+function scriptIn(value: unknown): Script | null | undefined {
+  if (value === undefined) return undefined
+  const { source, id } = (value ?? {}) as Partial<Record<string, unknown>>
+  if (typeof source === 'string' && source !== '' && id === undefined) return { source }
+  return typeof id === 'string' && id !== '' && source === undefined ? { id } : null
 }
 
 /** Returns the fields of a condition without white space, because digits beyond 2^53 must stay as they are. */

@@ -1,4 +1,5 @@
 /** Finds fields in the text of a JSON object. Raw, because JSON.parse would round a 19-digit id. */
+import type { ConditionFields } from '../operation.js'
 
 /**
  * Returns the raw JSON text of the value at a path: `order.no` is in `{"order":{"no":1}}` and in `{"order.no":1}`, as in
@@ -45,6 +46,38 @@ export function topLevelFields(text: string): ReadonlyMap<string, string> {
     at = skipSpace(text, end + 1)
   }
   return fields
+}
+
+/** Elasticsearch refuses documents that hold them. */
+const METADATA: ReadonlySet<string> = new Set(['_seq_no', '_primary_term'])
+
+/** Returns the line of a document without the metadata that goes into its action line. */
+export function withoutMetadata(
+  line: Buffer,
+  { ifSeqNoField: one = '', ifPrimaryTermField: other = '' }: ConditionFields,
+): Buffer {
+  return METADATA.has(one) || METADATA.has(other) ? withoutFields(line, METADATA) : line
+}
+
+/**
+ * Returns the line of a JSON object without these top-level fields, and as long as before: origins are computed from the lengths of
+ * lines. Every other byte stays, in its order. The text must be a valid JSON object.
+ */
+function withoutFields(line: Buffer, names: ReadonlySet<string>): Buffer {
+  const text = line.toString('latin1')
+  const kept: string[] = []
+  let at = skipSpace(text, text.indexOf('{') + 1)
+  let isLess = false
+  while (text[at] === '"') {
+    const keyEnd = endOfString(text, at)
+    const end = endOfValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1))
+    if (names.has(JSON.parse(text.slice(at, keyEnd)) as string)) isLess = true
+    else kept.push(text.slice(at, end))
+    at = skipSpace(text, skipSpace(text, end) + 1)
+  }
+  if (!isLess) return line
+  const lineEnd = /[\r\n]*$/.exec(text)?.[0] ?? ''
+  return Buffer.from(`{${kept.join(',')}}`.padEnd(text.length - lineEnd.length) + lineEnd, 'latin1')
 }
 
 function isKey(raw: string, name: string): boolean {

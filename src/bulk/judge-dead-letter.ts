@@ -7,6 +7,7 @@ import { patternIn } from '../text/index-pattern.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../text/bytes.js'
 import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
+import { withoutMetadata } from './json-fields.js'
 import { type Why, idInvalid, whyUnsendable } from './judge-line.js'
 
 export interface ReplayRules {
@@ -51,8 +52,10 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const demanded = letter.condition ?? conditionIn(letter)
   if (typeof demanded === 'object') return refusedAgain(letter, document, destination, idInvalid(demanded))
   const condition = demanded === undefined ? undefined : kindOfCondition(demanded)
+  const { script } = destination
+  const sent = letter.condition === undefined ? withoutMetadata(document, destination) : document
   const text = [JSON.stringify(address).slice(1, -1), ...(demanded === undefined ? [] : [demanded])].join(',')
-  return { ...framed(letter.operation, text, document, condition), letter, ids, destination, condition }
+  return { ...framed(letter.operation, text, sent, { condition, script }), letter, ids, destination, condition }
 }
 
 const unedited: Why = {
@@ -115,9 +118,9 @@ function framed(
   operation: Operation,
   address: string,
   document: Buffer,
-  condition: ConditionKind | undefined,
+  terms: Parameters<typeof bulkFormOf>[1],
 ): Pick<Resend, 'action' | 'document'> {
-  const { action, opening, closing } = bulkFormOf(operation, condition)
+  const { action, opening, closing } = bulkFormOf(operation, terms)
   const line =
     opening + closing === '' ? document : Buffer.concat([Buffer.from(opening), document, Buffer.from(closing)])
   return { action: `${action}${address}}}\n`, document: line }

@@ -21,6 +21,8 @@ export interface ReplayBatchOptions
     Pick<BatchOptions, 'batchBytes' | 'bodyBytes' | 'batchDocs' | 'batchMs' | 'slots' | 'clock' | 'longLine'> {
   /** Takes a record that is too long to hold: its head, then the rest without the line end. */
   longRecord(input: Input, head: Omit<Refused, 'document' | 'reason'>): Promise<LongLine>
+  /** Throws if a script must not run, because an earlier process may have sent its document. */
+  allowScript?(): void
 }
 
 export class ReplayBatcher {
@@ -82,6 +84,7 @@ export class ReplayBatcher {
         this.#open.refuse(judged.document.length, at)
       } else {
         const { action, document, letter } = judged
+        if (judged.destination.script !== undefined) this.#options.allowScript?.()
         const more = this.#open.bytesFor(action, document, 0, document.length)
         const first = this.#first
         if (first !== undefined && (!areAlike(first, judged) || this.#open.bytes + more > bodyBytes)) yield this.#seal()
@@ -126,7 +129,8 @@ export class ReplayBatcher {
     const { ids, destination, condition } = first
     const addressed: Addressed = { ids, destination, attempts: ordinal => historyOf(ordinal).attempts }
     const sealed = { ...batch, origins: () => (ordinal: number) => historyOf(ordinal).origin, addressed }
-    return condition === undefined ? sealed : { ...sealed, condition }
+    const { script } = destination
+    return { ...sealed, ...(condition === undefined ? {} : { condition }), ...(script === undefined ? {} : { script }) }
   }
 
   async #freeSlot(): Promise<Slot> {
@@ -150,7 +154,7 @@ function areAlike(one: Resend, other: Resend): boolean {
 }
 
 function isSamePlace(one: Destination, other: Destination): boolean {
-  return places.every(name => one[name] === other[name])
+  return places.every(name => one[name] === other[name]) && JSON.stringify(one.script) === JSON.stringify(other.script)
 }
 
 const places = Object.keys({
@@ -163,4 +167,4 @@ const places = Object.keys({
   versionField: true,
   ifSeqNoField: true,
   ifPrimaryTermField: true,
-} satisfies Record<keyof Destination, true>) as (keyof Destination)[]
+} satisfies Record<Exclude<keyof Destination, 'script'>, true>) as Exclude<keyof Destination, 'script'>[]

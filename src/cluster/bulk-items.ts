@@ -140,7 +140,14 @@ const none: JsonObject = {}
 
 function readError(error: unknown): { type: string; reason: string } {
   if (!isObject(error)) return { type: 'error', reason: asText(error) }
-  return { type: textIn(error['type']) ?? 'error', reason: asText(error['reason']) }
+  return { type: textIn(error['type']) ?? 'error', reason: [asText(error['reason']), ...causesOf(error)].join(': ') }
+}
+
+/** Returns the causes that were asked for, the nearest first. */
+function causesOf({ caused_by: cause }: JsonObject): string[] {
+  if (!isObject(cause)) return []
+  const reason = textIn(cause['reason'])
+  return [...(reason === undefined ? [] : [reason]), ...causesOf(cause)]
 }
 
 function textIn(value: unknown): string | undefined {

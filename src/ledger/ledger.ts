@@ -219,8 +219,10 @@ export class Ledger {
     return new Set(this.#inputs.failures.keys())
   }
 
-  #sendsAgain({ addressed }: Batch): boolean {
-    return addressed === undefined ? this.#options.resendsUnanswered !== false : addressed.ids !== 'none'
+  #sendsAgain({ addressed, script }: Batch): boolean {
+    const { resendsUnanswered } = this.#options
+    if (addressed === undefined) return resendsUnanswered !== false
+    return (addressed.ids !== 'none' && script === undefined) || resendsUnanswered === true
   }
 
   #take(input: number, lines: number): void {

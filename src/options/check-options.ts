@@ -13,6 +13,7 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './ingest-options.js'
+import { type OfTerms, checkTerms } from './check-terms.js'
 import { invalid } from './option-checks.js'
 import { checkIndexName, checkIndexPattern } from './names.js'
 import { isDump } from '../format/dump-formats.js'
@@ -163,24 +164,22 @@ type Documents =
   | 'indexBody'
   | 'checkQuery'
   | 'checkHits'
-  | 'ids'
   | 'idField'
   | 'idSeparator'
-  | 'op'
   | 'pipeline'
   | 'tune'
   | 'byteBudget'
-  | 'versionField'
   | 'mapping'
   | 'againstIndex'
   | 'dryRun'
+  | OfTerms
 
 /** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
 export function checkDocuments(
   given: { readonly [K in Documents]?: unknown },
   said = (name: Documents): string => name,
 ): void {
-  const { index, swapAlias, ids = 'run', idField, idSeparator, op = 'create', pipeline, versionField } = given
+  const { index, swapAlias, ids = 'run', idField, idSeparator, op = 'create', pipeline } = given
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
   checkPreparation(given, said)
@@ -199,15 +198,7 @@ export function checkDocuments(
     throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
   if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
     throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
-  if (versionField !== undefined) {
-    if (op !== 'index' && op !== 'delete')
-      throw invalid(
-        said('versionField'),
-        `needs ${said('op')} 'index' or 'delete': Elasticsearch compares no versions for '${String(op)}'`,
-      )
-    if (!isOfFields)
-      throw invalid(said('versionField'), `needs ids of the documents. Set ${said('ids')} to 'field' or 'hash'`)
-  }
+  checkTerms({ ...given, op }, said)
   if (!isOperation(op) || !bulkFormOf(op).changes) return
   if (!isOfFields)
     throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
@@ -273,6 +264,11 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   idSeparator: said,
   routingField: said,
   versionField: said,
+  ifSeqNoField: said,
+  ifPrimaryTermField: said,
+  script: said,
+  scriptId: said,
+  retryOnConflict: said,
   format: said,
   csv: said,
   remote: 'is not an option of replay, which reads files',

@@ -265,6 +265,22 @@ export interface DocumentOptions {
    * A document that is older than the stored one changes nothing, and counts as `older`.
    */
   readonly versionField?: string | undefined
+  /**
+   * Fields that hold `_seq_no` and `_primary_term` of the document when it was read, paths. If the document has changed since then, it is
+   * rejected with status 409. Fields of the names `_seq_no` and `_primary_term` are not sent as part of the document.
+   */
+  readonly ifSeqNoField?: string | undefined
+  readonly ifPrimaryTermField?: string | undefined
+  /**
+   * With `op` update or upsert: the text of a painless script that changes the stored document. The fields of each line are its `params`.
+   * With upsert, a new document is empty before the script runs. Sluice does not send a line again that the script may have seen,
+   * unless `resendUnknown` is set.
+   */
+  readonly script?: string | undefined
+  /** The id of a script that the cluster stores, instead of `script`. */
+  readonly scriptId?: string | undefined
+  /** How often Elasticsearch repeats an update if another request changes the document at the same moment: 0 to 100. Default 3. */
+  readonly retryOnConflict?: number | undefined
   /** Ingest pipeline. Default: the index's own. */
   readonly pipeline?: string | undefined
   /** What to do if the id already exists, with ids from a field. Default `reject`. */
@@ -443,6 +459,11 @@ type InLetters =
   | 'idSeparator'
   | 'routingField'
   | 'versionField'
+  | 'ifSeqNoField'
+  | 'ifPrimaryTermField'
+  | 'script'
+  | 'scriptId'
+  | 'retryOnConflict'
   | 'format'
   | 'pick'
   | 'csv'

@@ -4,6 +4,7 @@ import type { IndexTemplate } from './mapping-files.js'
 import type { IndexPattern } from '../text/index-pattern.js'
 import type { SourceUrl } from '../text/source-url.js'
 import type { Ids } from '../bulk/action-line.js'
+import type { Script } from '../operation.js'
 import type {
   BodyOptions,
   ConnectOptions,
@@ -73,13 +74,17 @@ export interface ProxySection extends Complete<
 
 export interface InputSection extends Complete<InputOptions, 'source' | 'format'> {}
 
-export interface DocumentSection extends Complete<DocumentOptions, 'op' | 'onConflict' | 'maxIndices'> {
+export interface DocumentSection extends Complete<
+  Omit<DocumentOptions, 'script' | 'scriptId'>,
+  'op' | 'onConflict' | 'maxIndices'
+> {
   /** The name that the user gave: an index or a data stream, or the alias of a guarded load. */
   readonly into: string
   /** Set if fields of each document name its index. */
   readonly indexPattern: IndexPattern | undefined
   /** A replay has `{ from: 'cluster' }`: its dead letters carry their ids. */
   readonly ids: Ids
+  readonly script: Script | undefined
   readonly resendUnknown: boolean
 }
 

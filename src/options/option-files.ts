@@ -210,6 +210,15 @@ export async function readJsonOptions({ values, origins }: Effective, readFile: 
   return read
 }
 
+/** Reads the text of a script. Undefined if the option is not set. */
+export async function readScript({ values, origins }: Effective, readFile: ReadFile): Promise<string | undefined> {
+  const { script: path } = values
+  if (path === undefined) return undefined
+  const text = (await readFile(path).catch(cannotRead(path, origins.script))).trim()
+  if (text === '') throw invalid(origins.script, `${path} is empty`)
+  return text
+}
+
 /**
  * Reads the paths that `find`, `git` or a script lists, one per line, or with a NUL behind each. Undefined if the option is not set.
  */

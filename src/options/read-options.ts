@@ -17,6 +17,7 @@ import { mappingIn, templateIn } from './mapping-files.js'
 import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
 import { isWebAddress } from './urls.js'
+import type { Script } from '../operation.js'
 import { isPattern, patternIn } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
 
@@ -94,6 +95,9 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
         'maxIndices',
         'routingField',
         'versionField',
+        'ifSeqNoField',
+        'ifPrimaryTermField',
+        'retryOnConflict',
         'pipeline',
         'onConflict',
         'deadLetters',
@@ -102,6 +106,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
       into: index ?? swapAlias ?? '',
       indexPattern: patternIn(index ?? ''),
       ids,
+      script: scriptOf(options),
       resendUnknown: options.resendUnknown === true,
     }),
     batching: take(options, 'batchBytes', 'batchDocs', 'batchMs', 'compress'),
@@ -126,6 +131,11 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
     edits: editSection(given.edits),
   })
+}
+
+function scriptOf({ script: source, scriptId: id }: IngestOptions): Script | undefined {
+  if (source !== undefined) return { source }
+  return id === undefined ? undefined : { id }
 }
 
 /** Checks how to reach a cluster, and fills in defaults. Throws SluiceError OPTION_INVALID. */

@@ -159,6 +159,22 @@ export const table = {
     'with --op index or delete: field that holds the version of the document, a number or a date. An older version never replaces a newer one',
     { label: 'field', commands: ['ingest', 'serve'] },
   ),
+  ifSeqNoField: documents(
+    kinds.text(),
+    'field that holds the _seq_no of the document when it was read. A document that has changed since then is rejected',
+    { label: 'field' },
+  ),
+  ifPrimaryTermField: documents(kinds.text(), 'field that holds its _primary_term', { label: 'field' }),
+  script: documents(
+    kinds.text(),
+    'with --op update or upsert: file with a painless script. The fields of each document are its params',
+    { label: 'file' },
+  ),
+  scriptId: documents(kinds.text(), 'the same with a script that the cluster stores', { label: 'id' }),
+  retryOnConflict: documents(
+    kinds.wholeNumber({ min: 0, max: 100 }),
+    'how often Elasticsearch repeats an update if another request changes the document at the same moment. Default: 3',
+  ),
   pipeline: documents(kinds.text(), 'ingest pipeline of the cluster', {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],
@@ -220,7 +236,8 @@ export const table = {
   ),
   resendUnknown: documents(
     kinds.toggle(),
-    'send documents again if no answer shows whether they are stored. With --ids cluster, or through the managed ingest endpoint, they may then be stored twice',
+    'send documents again if no answer shows whether they are stored. With --ids cluster or a script, or through the managed ingest endpoint, they may then be stored or changed twice',
+    { commands: ['ingest', 'replay'] },
   ),
   deadLetters: documents(kinds.writtenFile(), 'file for rejected documents', {
     commands: ['ingest', 'replay', 'serve'],

@@ -56,7 +56,7 @@ const receivers = {
 } as const satisfies Readonly<Record<string, Receiver>>
 
 /** Options whose files are sent as they are. */
-const bodies = ['indexBody', 'checkQuery', 'mapping', 'template'] as const
+const bodies = ['indexBody', 'checkQuery', 'mapping', 'template', 'script'] as const
 
 /** Options whose files Sluice writes. */
 const written = ['deadLetters', 'output', 'supportBundle', 'tokenFile'] as const

@@ -3,7 +3,8 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { type Checkpoint, isSameCluster } from '../state/checkpoint.js'
 import { type LostIndices, isLost } from '../state/lost-index.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
-import type { StateSection } from '../options/load.js'
+import type { Load } from '../options/load.js'
+import { mayRunTwice } from '../scripted/run-script.js'
 import type { Feature } from '../run/hooks.js'
 import { knownRuns } from '../state/runs.js'
 import { sameOptions } from '../state/plan-run.js'
@@ -16,8 +17,12 @@ export interface Redirection {
 }
 
 /** Reads the inputs as dead letters. Each goes to its original index, unless the redirection names another. */
-export function sendDeadLetters(redirection: Redirection, { runId }: StateSection): Feature {
+export function sendDeadLetters(
+  redirection: Redirection,
+  { state: { runId }, documents: { resendUnknown } }: Pick<Load, 'state' | 'documents'>,
+): Feature {
   return ({ stop }) => {
+    let mayHaveSent = ''
     const seen = new Map<string, Promise<IndexSeen>>()
     const seeOnce = async (cluster: Cluster, index: string) => {
       const asked = seen.get(index) ?? seeIndex(cluster, index, stop.signal)
@@ -33,6 +38,11 @@ export function sendDeadLetters(redirection: Redirection, { runId }: StateSectio
           scope: redirection.index ?? '',
           kind: 'replay',
           options,
+          plan: async planning => {
+            const plan = await plain.plan(planning)
+            if (plan.isDoubtful && !resendUnknown) mayHaveSent = `replay ${plan.run}`
+            return plan
+          },
           repeatsIds: true,
           doubt: 'documents without an id that Sluice was sending when the replay stopped may be stored twice',
           refuse: async claim => {
@@ -46,6 +56,9 @@ export function sendDeadLetters(redirection: Redirection, { runId }: StateSectio
         new ReplayBatcher({
           ...framing,
           ...redirection,
+          allowScript: () => {
+            if (mayHaveSent !== '') throw mayRunTwice(mayHaveSent)
+          },
           longRecord: async (input, head) => await ledger.longRecord(input, head),
         }),
     }

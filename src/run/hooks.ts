@@ -80,7 +80,10 @@ type Progress = Extract<IngestEvent, { type: 'progress' }>
 export type BodyFramer = Pick<Batcher, 'frame' | 'rest' | 'reading'>
 
 /** How bodies are made, whatever is in them. */
-export type Framing = Omit<BatchOptions, 'operation' | 'ids' | 'routingField' | 'indexPattern' | keyof ConditionFields>
+export type Framing = Omit<
+  BatchOptions,
+  'operation' | 'ids' | 'routingField' | 'indexPattern' | 'script' | 'retryOnConflict' | keyof ConditionFields
+>
 
 export interface RunPlace {
   readonly stateDir: string

@@ -45,17 +45,24 @@ export function openBatcher(
   return framer(framing)
 }
 
-function actionOf({ op, ids, routingField, indexPattern, ...documents }: DocumentSection) {
+function actionOf({ op, ids, routingField, indexPattern, script, retryOnConflict, ...documents }: DocumentSection) {
   return {
     operation: op,
     ids,
     ...conditionFieldsOf(documents),
+    ...(script === undefined ? {} : { script }),
+    ...(retryOnConflict === undefined ? {} : { retryOnConflict }),
     ...(routingField === undefined ? {} : { routingField }),
     ...(indexPattern === undefined ? {} : { indexPattern }),
   }
 }
 
 /** Returns the fields that are set. */
-export function conditionFieldsOf({ versionField }: Pick<DocumentSection, 'versionField'>): ConditionFields {
-  return versionField === undefined ? {} : { versionField }
+export function conditionFieldsOf(given: Pick<DocumentSection, keyof ConditionFields>): ConditionFields {
+  const { versionField, ifSeqNoField, ifPrimaryTermField } = given
+  return {
+    ...(versionField === undefined ? {} : { versionField }),
+    ...(ifSeqNoField === undefined ? {} : { ifSeqNoField }),
+    ...(ifPrimaryTermField === undefined ? {} : { ifPrimaryTermField }),
+  }
 }

@@ -45,13 +45,14 @@ const OWN_NAME = 'sluice-dead-letters-'
 
 /** Returns what a replay has to know of rejected documents. */
 function destinationOf(index: string, documents: DocumentSection): Destination {
-  const { pipeline, ids, routingField } = documents
+  const { pipeline, ids, routingField, script } = documents
   return {
     index,
     ...(pipeline === undefined ? {} : { pipeline }),
     ...('field' in ids ? idFields(ids) : {}),
     ...(routingField === undefined ? {} : { routingField }),
     ...conditionFieldsOf(documents),
+    ...(script === undefined ? {} : { script }),
   }
 }
 

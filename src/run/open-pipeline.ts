@@ -133,7 +133,8 @@ function sendingOf({ all }: HookList): NonNullable<RunHook['sending']> {
 }
 
 /** Returns whose ids documents get, and whether Sluice sends them again if their answer was lost. */
-function idsOf({ ids, resendUnknown }: DocumentSection, hooks: HookList): BatchIds {
-  const { ownIds = ids.from === 'run', safeToResend = ids.from !== 'cluster' || resendUnknown } = sendingOf(hooks)
+function idsOf({ ids, script, resendUnknown }: DocumentSection, hooks: HookList): BatchIds {
+  const isRepeatable = ids.from !== 'cluster' && script === undefined
+  const { ownIds = ids.from === 'run', safeToResend = isRepeatable || resendUnknown } = sendingOf(hooks)
   return { ownIds, safeToResend }
 }

@@ -1,7 +1,7 @@
 /** Takes bodies apart. */
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
-import { type BatchOperation, type Operation, bulkFormOf } from '../operation.js'
+import { type BatchOperation, type Operation, type Script, bulkFormOf } from '../operation.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { Body } from './send.js'
 
@@ -106,8 +106,8 @@ function isAt(action: Buffer, opening: string): boolean {
 }
 
 /** Returns a document without what its operation puts around it. */
-export function documentIn(line: Buffer, operation: Operation): Buffer {
-  const { opening, closing } = bulkFormOf(operation)
+export function documentIn(line: Buffer, operation: Operation, script?: Script): Buffer {
+  const { opening, closing } = bulkFormOf(operation, { script })
   if (opening === '') return line
   return line.subarray(Buffer.byteLength(opening), line.lastIndexOf(closing))
 }

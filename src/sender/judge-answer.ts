@@ -15,10 +15,14 @@ import { retryAfterMs } from '../time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
-export function filterPathFor(operation: BatchOperation): string {
+export function filterPathFor(operation: BatchOperation, isScripted = false): string {
   // The status of an update does not show whether it changed anything.
-  return bulkFormOf(operation).isPartial ? `${filterPath},items.*.result` : filterPath
+  const path = bulkFormOf(operation).isPartial ? `${filterPath},items.*.result` : filterPath
+  // What a script says of its failure is a cause of the error.
+  return isScripted ? `${path},${causes}` : path
 }
+
+const causes = 'items.*.error.caused_by.reason,items.*.error.caused_by.caused_by.reason'
 
 const filterPath = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.failure_store'
 
@@ -205,7 +209,8 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
     if (result.failureStore === 'used') return 'refused'
     if (status === 201) return 'created'
     if (result.result === 'noop') return 'noop'
-    if (operation === 'delete') return 'deleted'
+    // A script may delete, too.
+    if (operation === 'delete' || result.result === 'deleted') return 'deleted'
     return body.ownIds ? 'duplicate' : 'updated'
   }
   if (status === 429 || status === 503) return 'busy'
@@ -272,7 +277,9 @@ function sameForAll(first: Refusal, body: JudgedBody, cluster: string): Failure 
         ? failure('IDS_REFUSED', { index: body.index, reason })
         : undefined
     case 'illegal_argument_exception':
-      return /^pipeline with id|op_type of create|no write index/.test(reason)
+      return /^pipeline with id|op_type of create|no write index|^failed to execute script: (?:compile error|unable to find script|cannot execute)/.test(
+        reason,
+      )
         ? failure('REQUEST_REFUSED', { cluster, status, reason })
         : undefined
     default:

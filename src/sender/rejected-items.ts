@@ -12,7 +12,7 @@ interface Part {
   readonly isCopy?: true
 }
 
-type Documents = Pick<Batch, 'operation' | 'addressed' | 'condition' | 'origins'>
+type Documents = Pick<Batch, 'operation' | 'addressed' | 'condition' | 'script' | 'origins'>
 
 /**
  * Documents of a batch that were rejected. They stay in the memory of the batch, and the reasons in the answer: as objects, the
@@ -69,7 +69,7 @@ export class RejectedItems implements Rejected {
   }
 
   *[Symbol.iterator](): Iterator<Refused> {
-    const { operation: ofBatch, addressed, condition: hasCondition } = this.#batch
+    const { operation: ofBatch, addressed, condition: hasCondition, script } = this.#batch
     for (const part of this.#parts) {
       const { body, attempts } = part
       const starts = itemStarts(body)
@@ -82,7 +82,7 @@ export class RejectedItems implements Rejected {
           status,
           type,
           reason,
-          document: documentIn(document, operation),
+          document: documentIn(document, operation, script),
           operation,
           ...(id === undefined ? {} : { id }),
           ...(routing === undefined ? {} : { routing }),

@@ -36,18 +36,19 @@ export interface Body {
 export interface BatchIds {
   /** Whether Sluice made the ids: a 409 can then only be an earlier send of the same document. */
   readonly ownIds: boolean
-  /** Whether a second send stores no second copy. True unless the cluster makes the ids. */
+  /** Whether a second send does no harm. True unless the cluster makes the ids, or a script changes documents. */
   readonly safeToResend: boolean
 }
 
 /** Returns whose ids a batch has. Another run made those of dead letters, and a dump may bring its own. */
-export function batchIds({ addressed, ids }: BatchWithIds, { ownIds, safeToResend }: BatchIds): BatchIds {
+export function batchIds({ addressed, ids, script }: BatchWithIds, { ownIds, safeToResend }: BatchIds): BatchIds {
   if (ids !== undefined) return { ownIds: ids === 'own' && ownIds, safeToResend }
   if (addressed === undefined) return { ownIds, safeToResend }
-  return { ownIds: addressed.ids === 'own', safeToResend: addressed.ids !== 'none' }
+  const isRepeatable = addressed.ids !== 'none' && script === undefined
+  return { ownIds: addressed.ids === 'own', safeToResend: isRepeatable || safeToResend }
 }
 
-type BatchWithIds = Pick<Batch, 'addressed' | 'ids'>
+type BatchWithIds = Pick<Batch, 'addressed' | 'ids' | 'script'>
 
 /** The body that was answered, as the sender knows it. */
 export interface JudgedBody extends BatchIds, SendHistory {

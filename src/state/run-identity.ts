@@ -115,7 +115,7 @@ function absolute(name: string): string {
 }
 
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
-  const { op, ids, routingField, versionField, pipeline } = documents
+  const { op, ids, routingField, versionField, ifSeqNoField, ifPrimaryTermField, script, pipeline } = documents
   const { field: idField, separator: idSeparator } = 'field' in ids ? ids : {}
   const given = {
     op,
@@ -125,6 +125,9 @@ function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<st
     idSeparator,
     routingField,
     versionField,
+    ifSeqNoField,
+    ifPrimaryTermField,
+    script: script === undefined ? undefined : 'id' in script ? `id ${script.id}` : `text ${keyOf([script.source])}`,
     pipeline,
     pick: inputs.pick,
   }

@@ -1,3 +1,4 @@
+import { describeConditions } from './conditions.suite.js'
 import { describeDoctor } from './doctor.suite.js'
 import { describeDumps } from './dumps.suite.js'
 import { describeDocuments } from './documents.suite.js'
@@ -14,6 +15,7 @@ import { describeRuns } from './runs.suite.js'
 import { describeMapping } from './mapping.suite.js'
 import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
+import { describeScripts } from './scripts.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
 import type { Pair } from './options.js'
@@ -30,6 +32,8 @@ export const suitesOfVersions: readonly Suite[] = [
   describeReplay,
   describeOperations,
   describeVersions,
+  describeConditions,
+  describeScripts,
   describeSwap,
   describeTune,
   describeMapping,

@@ -115,15 +115,16 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'tune-index tuned-index untune',
   },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
+  scripted: { imports: 'options run', doors: 'run-script' },
   limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
   replay: {
-    imports: 'failure flow.ts time format bulk cluster options state run',
+    imports: 'scripted failure flow.ts time format bulk cluster options state run',
     doors: 'meant-index send-dead-letters',
   },
   // Compose a run: stages and hooks.
   'ingest.ts': {
     imports:
-      'ledger options run spool index-by-field guarded remote tables limits managed dumps mapped rehearsal tuned edits',
+      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits',
   },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.

@@ -4,7 +4,7 @@ import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
-import { readFilesFrom, readJsonOptions, readRemoteAccess } from '../../options/option-files.js'
+import { readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
 import {
   fileReader,
@@ -90,6 +90,7 @@ async function loadWith(
   requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'], ', or --swap-alias NAME')
   const isTable = namesTable(shown, effective)
   const given = await readJsonOptions(effective, fileReader(effective))
+  const script = await readScript(effective, fileReader(effective))
   const access = await loadAccess(effective, terminal)
   const remote = await readRemoteAccess(effective, fileReader(effective))
   keepSecrets(terminal, remoteSecrets([], remote.token))
@@ -97,6 +98,7 @@ async function loadWith(
   checkStdin(shown)
   const options = {
     ...ingestOptions(effective, access, given, remote),
+    ...(script === undefined ? {} : { script }),
     ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
     stateDir: stateDir(effective, terminal),
     // A time limit of a process counts from its start.

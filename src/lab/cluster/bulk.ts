@@ -10,6 +10,7 @@ import type { FilterPath } from './filter-path.js'
 import { newId } from './ids.js'
 import { indexNameFault } from './index-names.js'
 import { type Principal, deniedReason, isAllowed, permissions } from './permissions.js'
+import { type UpdateScript, runKnownScript } from './scripts.js'
 import type { Index } from './store.js'
 import { mergeUpdate, writeTree } from './update-line.js'
 
@@ -143,6 +144,8 @@ function conflictWith(index: Index, action: Action, id: string): string | undefi
 
 function update(index: Index, { update }: Line, id: string, quote: Parameters<typeof readDocument>[4]): Written {
   const stored = index.get(id)
+  if (update?.script !== undefined && (stored?.bytes || update.scriptedUpsert))
+    return changeByScript(index, id, update.script, quote)
   if (!stored?.bytes) {
     const upsert = update?.docAsUpsert ? update.doc : update?.upsert
     if (!upsert) return refusedBy(index, id, 404, 'document_missing_exception', `[${id}]: document missing`)
@@ -151,6 +154,20 @@ function update(index: Index, { update }: Line, id: string, quote: Parameters<ty
   const { text, changed } = mergeUpdate(stored.bytes, update?.doc ?? { members: new Map() })
   if (!changed && update?.detectNoop) return { ...written(index, id, stored.version, 'noop', 200), seqNo: stored.seqNo }
   return storeText(index, id, text, quote)
+}
+
+function changeByScript(
+  index: Index,
+  id: string,
+  script: UpdateScript,
+  quote: Parameters<typeof readDocument>[4],
+): Written {
+  const stored = index.get(id)
+  const changed = runKnownScript(script, stored?.bytes?.toString())
+  if ('status' in changed) return { index: index.name, id, fault: changed }
+  if (changed.op === 'index') return storeText(index, id, JSON.stringify(changed.source), quote)
+  if (changed.op === 'none' || stored === undefined) return written(index, id, stored?.version ?? -1, 'noop', 200)
+  return written(index, id, index.delete(id).version, 'deleted', 200)
 }
 
 function storeText(index: Index, id: string, text: string, quote: Parameters<typeof readDocument>[4]): Written {

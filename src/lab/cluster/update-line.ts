@@ -1,4 +1,5 @@
 import { RequestRefused } from './answers.js'
+import type { UpdateScript } from './scripts.js'
 import { JsonCursor, NotJson } from './json-cursor.js'
 
 /** A JSON value whose numbers and strings keep the digits and escapes that they came with. */
@@ -10,6 +11,8 @@ export interface Update {
   readonly upsert: Raw | undefined
   readonly docAsUpsert: boolean
   readonly detectNoop: boolean
+  readonly script: UpdateScript | undefined
+  readonly scriptedUpsert: boolean
 }
 
 const known = new Set([
@@ -43,7 +46,20 @@ export function readUpdate(bytes: Buffer, from: number, to: number): Update {
     upsert: objectOf(members.members, 'upsert'),
     docAsUpsert: members.members.get('doc_as_upsert') === 'true',
     detectNoop: members.members.get('detect_noop') !== 'false',
+    script: scriptIn(members.members),
+    scriptedUpsert: members.members.get('scripted_upsert') === 'true',
   }
+}
+
+function scriptIn(members: Map<string, Raw>): UpdateScript | undefined {
+  const script = objectOf(members, 'script')
+  if (script === undefined || typeof script === 'string') return undefined
+  const text = (name: string) => {
+    const value = script.members.get(name)
+    return typeof value === 'string' ? (JSON.parse(value) as string) : undefined
+  }
+  const params = script.members.get('params')
+  return { source: text('source'), id: text('id'), params: params === undefined ? '{}' : writeTree(params) }
 }
 
 /** The text of a value, without white space. */

@@ -60,7 +60,8 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
         // Else each action line names the index.
         path: batch.indices === undefined ? `/${encodeURIComponent(index)}/_bulk` : '/_bulk',
         query: {
-          filter_path: filterPathFor(batch.operation) + (isFirst ? ',items.*._id,items.*._index' : ''),
+          filter_path:
+            filterPathFor(batch.operation, batch.script !== undefined) + (isFirst ? ',items.*._id,items.*._index' : ''),
           ...withoutSource,
           ...(pipeline === undefined ? {} : { pipeline }),
         },
