@@ -102,7 +102,7 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
 }
 
 /** Returns how the documents of a run stand in a bulk request. */
-export function formOf(options: ActionOptions) {
+export function formOf(options: ActionOptions): ReturnType<typeof bulkFormOf> {
   return bulkFormOf(options.operation, { ...options, condition: conditionKindOf(options) })
 }
 
