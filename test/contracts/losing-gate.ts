@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Authority, type Certificate, createAuthority } from '../support/proxy-certificates.js'
 import { startGate } from '../lab/load/chaos-gate.js'
 import { type Fault, Program } from '../lab/load/chaos-program.js'
@@ -22,6 +24,18 @@ export async function startLosing(world: World, faults: readonly Fault[]) {
   const url = `https://127.0.0.1:${gate.port}`
   return {
     way: { ...way, target: { ...target, url, ca: authority.cert }, preflightConnections: 1 },
+    /** The same way for a command. */
+    environment: async (folder: string) => {
+      const caFile = join(folder, 'gate-ca.pem')
+      await writeFile(caFile, authority.cert)
+      return {
+        STATIC_PROXY_URL: world.proxy.http,
+        ELASTICSEARCH_URL: url,
+        ELASTICSEARCH_API_KEY: target.apiKey,
+        SLUICE_CA: caFile,
+        SLUICE_PREFLIGHT_CONNECTIONS: '1',
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       await gate[Symbol.asyncDispose]()
       await world.register('both')

@@ -15,6 +15,7 @@ import { describeRuns } from './runs.suite.js'
 import { describeMapping } from './mapping.suite.js'
 import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
+import { describePromises } from './promises.suite.js'
 import { describeScripts } from './scripts.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
@@ -44,4 +45,4 @@ export const suitesOfVersions: readonly Suite[] = [
   describeDumps,
   describeIndexByField,
 ]
-export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity, describeFormats]
+export const allSuites: readonly Suite[] = [...suitesOfVersions, describePromises, describeIdentity, describeFormats]
