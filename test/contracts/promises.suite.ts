@@ -44,7 +44,8 @@ const table = page
   .split('\n')
   .filter(line => line.startsWith('| '))
   .map(line => line.split('|').map(cell => cell.trim()))
-  .filter(([, name]) => name !== undefined && name in operations)
+  // Another table has fewer columns.
+  .filter(({ length, 1: name = '' }) => length === 7 && name in operations)
   .map(([, name = '', lost = '', killed = '', , again = '']) => ({ name, lost, killed, again }))
 
 /** What each operation does after a lost answer, a kill, and if the same file comes again. Each cell of the page is tried. */
