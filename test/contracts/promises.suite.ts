@@ -134,10 +134,9 @@ export function describePromises(world: () => World): void {
       { source, index, stateDir }: { source: string; index: string; stateDir: string },
       { script, ...operation }: Operation,
     ): Promise<string[]> {
-      const flags = Object.entries(operation).flatMap(([name, value]) => [
-        `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`,
-        value,
-      ])
+      const flags = Object.entries(operation).flatMap(([name, value]) =>
+        value === undefined ? [] : [`--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`, value],
+      )
       const path = join(folder, 'count.painless')
       if (script !== undefined) await writeFile(path, script)
       const scripted = script === undefined ? [] : ['--script', path]

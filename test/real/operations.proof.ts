@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Receipt, ingest } from '../../src/index.js'
+import { through } from '../contracts/options.js'
+import type { RealWorld } from '../contracts/real-world.js'
+import { type Seeded, seeded } from '../support/seeded.js'
+import { startSluice } from '../support/sluice.js'
+import { describeOnRealServers } from './on-real-servers.js'
+import { environmentOf } from './real-load.js'
+
+/** Of each operation. */
+const KILLS = Number(process.env.KILLS ?? 100)
+const SEED = Number(process.env.SEED ?? 1)
+/** The world shows at most 10,000 documents. */
+const ROWS = 8000
+
+/** A second run for a row changes nothing. */
+const ONCE = `if (ctx._source.last != null && ctx._source.last >= params.no) { ctx.op = 'none' }
+else { ctx._source.n = (ctx._source.n == null ? 0 : ctx._source.n) + params.by; ctx._source.last = params.no }`
+
+interface Row {
+  readonly id: string
+  readonly [name: string]: unknown
+}
+type Model = Map<string, object>
+
+interface Operation {
+  readonly flags: readonly string[]
+  readonly rows: (random: Seeded) => readonly Row[]
+  /** Changes the model as a row changes the index. */
+  readonly change: (model: Model, row: Row) => void
+}
+
+const pad = 'x'.repeat(100)
+const each = () => Array.from({ length: ROWS }, (_, n) => ({ id: `d${n}`, n, pad }))
+const merge = (model: Model, row: Row) => void model.set(row.id, { ...model.get(row.id), ...row })
+
+const operations: Readonly<Record<string, Operation>> = {
+  index: { flags: ['--op', 'index'], rows: each, change: (model, row) => void model.set(row.id, row) },
+  update: {
+    flags: ['--op', 'update'],
+    rows: each,
+    change: (model, row) => {
+      if (model.has(row.id)) merge(model, row)
+    },
+  },
+  upsert: { flags: ['--op', 'upsert'], rows: each, change: merge },
+  delete: { flags: ['--op', 'delete'], rows: each, change: (model, { id }) => void model.delete(id) },
+  version: {
+    flags: ['--op', 'index', '--version-field', 'v'],
+    // Older and newer rows of a document in any order, far from each other.
+    rows: random => {
+      const rows = Array.from({ length: ROWS }, (_, n) => ({ id: `d${n >> 1}`, v: n & 1, n, pad }))
+      return rows
+        .map(row => ({ row, at: random.real() }))
+        .toSorted((one, other) => one.at - other.at)
+        .map(({ row }) => row)
+    },
+    change: (model, row) => {
+      const there = model.get(row.id) as { readonly v?: number } | undefined
+      if (Number(row['v']) >= (there?.v ?? 0)) model.set(row.id, row)
+    },
+  },
+  script: {
+    flags: ['--op', 'upsert', '--script', 'once.painless', '--resend-unknown'],
+    rows: () => each().map(({ id }) => ({ id, by: 1, no: 1, pad })),
+    change: (model, { id }) => {
+      const there = model.get(id) as { readonly n?: number } | undefined
+      model.set(id, { ...there, n: (there?.n ?? 0) + 1, last: 1 })
+    },
+  },
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-operations-'))
+  await writeFile(join(folder, 'once.painless'), ONCE)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describeOnRealServers({ major: 9, heap: '1g' }, world => {
+  test.each(Object.keys(operations))(`%s, killed ${KILLS} times: the index equals the model`, async name => {
+    const random = seeded(SEED)
+    let kills = 0
+    for (let round = 1; kills < KILLS; round += 1)
+      kills += await killAndCompare(world(), name, round, random, KILLS - kills)
+    console.log(`${name}: ${kills} kills, each index equal to its model`)
+  })
+})
+
+/** Loads one file, killed at most so often. Returns how often. */
+async function killAndCompare(world: RealWorld, name: string, round: number, random: Seeded, most: number) {
+  const { flags, rows: rowsOf, change } = operations[name] as Operation
+  const index = `killed-${name}-${round}`
+  const source = join(folder, `${index}.ndjson`)
+  // Every third document is there before.
+  const before = Array.from({ length: ROWS / 3 }, (_, n) => ({ id: `d${n * 3}`, n: 0, kept: true }))
+  const stored = { ids: 'field', idField: 'id', op: 'index', source: before.values(), index } as const
+  const older = name === 'version' ? { versionField: 'n' } : {}
+  await ingest({ ...through(world, world.proxy.http), ...stored, ...older })
+  const rows = rowsOf(random)
+  await writeFile(source, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const model: Model = new Map(before.map(row => [row.id, row]))
+  for (const row of rows) change(model, row)
+
+  const state = join(folder, `${index}-state`)
+  const where = ['--index', index, '--state-dir', state, '--dead-letters', join(folder, `${index}.dead`)]
+  const how = ['--ids', 'field', '--id-field', 'id', '--batch-bytes', '20kb', '--concurrency', '3', '--json']
+  for (let kills = 0; ;) {
+    const running = startSluice(['ingest', source, ...where, ...how, ...flags], {
+      cwd: folder,
+      env: environmentOf(world),
+    })
+    const isOver = kills < most && (await Promise.race([running.ended.then(() => true), after(random.below(3000))]))
+    if (kills < most && !isOver) {
+      running.child.kill('SIGKILL')
+      await running.ended
+      kills += 1
+      continue
+    }
+    const { code, stdout, stderr } = await running.ended
+    expect(code === 0 || (name === 'update' && code === 1), stderr).toBe(true)
+    const receipt = JSON.parse(stdout) as Receipt
+    expect(receipt).toMatchObject({ status: 'finished', read: rows.length, unsent: 0, unknown: 0 })
+    const found = (await world.documents(index)).map(text => JSON.parse(text) as Row)
+    const idOf = (document: Row) => document.id
+    // A script stores what it makes, without the id.
+    const isKeyed = name !== 'script'
+    if (isKeyed) expect(new Map(found.map(document => [idOf(document), document]))).toEqual(model)
+    expect(found).toHaveLength(model.size)
+    if (!isKeyed) expect(tally(found)).toEqual(tally([...model.values()]))
+    return kills
+  }
+}
+
+/** Counts equal documents. */
+function tally(documents: readonly object[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const document of documents) {
+    const { id: _, ...rest } = document as Partial<Row>
+    const text = JSON.stringify(Object.entries(rest).toSorted())
+    counts[text] = (counts[text] ?? 0) + 1
+  }
+  return counts
+}
+
+const after = (ms: number) => new Promise<false>(resolve => setTimeout(resolve, ms, false))
