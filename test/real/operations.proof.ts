@@ -60,7 +60,7 @@ const operations: Readonly<Record<string, Operation>> = {
         .map(({ row }) => row)
     },
     change: (model, row) => {
-      const there = model.get(row.id) as { readonly v?: number } | undefined
+      const there: { readonly v?: number } | undefined = model.get(row.id)
       if (Number(row['v']) >= (there?.v ?? 0)) model.set(row.id, row)
     },
   },
@@ -68,7 +68,7 @@ const operations: Readonly<Record<string, Operation>> = {
     flags: ['--op', 'upsert', '--script', 'once.painless', '--resend-unknown'],
     rows: () => each().map(({ id }) => ({ id, by: 1, no: 1, pad })),
     change: (model, { id }) => {
-      const there = model.get(id) as { readonly n?: number } | undefined
+      const there: { readonly n?: number } | undefined = model.get(id)
       model.set(id, { ...there, n: (there?.n ?? 0) + 1, last: 1 })
     },
   },
@@ -141,7 +141,7 @@ function tally(documents: readonly object[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const document of documents) {
     const { id: _, ...rest } = document as Partial<Row>
-    const text = JSON.stringify(Object.entries(rest).toSorted())
+    const text = JSON.stringify(Object.entries(rest).toSorted(([one], [other]) => (one < other ? -1 : 1)))
     counts[text] = (counts[text] ?? 0) + 1
   }
   return counts
