@@ -17,7 +17,7 @@ export interface Archive {
 /** Decodes a file of an archive, as an input of that name. */
 export type DecodeFile = (name: string, bytes: AsyncIterable<Uint8Array>) => Promise<Lines>
 /** Says what an input or a file in it is read as. */
-export type Note = (name: string, found: string) => void
+export type ArchiveNote = (name: string, found: string) => void
 
 /**
  * Returns the lines of all files that hold documents. The archive is one input, and each of its lines is an element of it: so it is
@@ -27,7 +27,7 @@ export type Note = (name: string, found: string) => void
  * at once: if a program was missing, a resume has to find the same lines in the same places.
  * Throws SluiceError INPUT_UNREADABLE, INPUT_TRUNCATED.
  */
-export async function archiveLines(archive: Archive, decodeFile: DecodeFile, note: Note): Promise<Lines> {
+export async function archiveLines(archive: Archive, decodeFile: DecodeFile, note: ArchiveNote): Promise<Lines> {
   const reading = new Reading(archive, decodeFile, note)
   try {
     const first = await reading.next('elements')
@@ -67,7 +67,7 @@ const NOTED = 10
 class Reading {
   readonly #archive: Archive
   readonly #decodeFile: DecodeFile
-  readonly #note: Note
+  readonly #note: ArchiveNote
   readonly #refused: string[] = []
   readonly #passedOver = new Map<PassedOver, number>()
   #files = 0
@@ -77,7 +77,7 @@ class Reading {
   #noted = ''
   member: Member | undefined
 
-  constructor(archive: Archive, decodeFile: DecodeFile, note: Note) {
+  constructor(archive: Archive, decodeFile: DecodeFile, note: ArchiveNote) {
     this.#archive = archive
     this.#decodeFile = decodeFile
     this.#note = note

@@ -2,7 +2,7 @@
 import { fail } from '../../failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../flow.js'
 import { isZip } from '../container-kind.js'
-import { type Archive, archiveLines, type DecodeFile, type Note } from './archive-lines.js'
+import { type Archive, archiveLines, type DecodeFile, type ArchiveNote } from './archive-lines.js'
 import { ByteReader } from '../byte-reader.js'
 import { readTar } from './tar.js'
 import { readZip } from './zip.js'
@@ -14,7 +14,7 @@ export async function openArchive(
   kind: 'zip' | 'tar',
   bytes: AsyncIterable<Uint8Array>,
   decodeFile: DecodeFile,
-  note: Note,
+  note: ArchiveNote,
 ): Promise<Lines> {
   const reader = new ByteReader(bytes)
   const input = source.name

@@ -32,14 +32,14 @@ const MODE_END = 108
 
 /** Tells whether the checksum of a header is right. */
 export function isHeader(header: Uint8Array): boolean {
-  const stated = numberIn(header, 148, 8)
+  const stated = tarNumber(header, 148, 8)
   let sum = 8 * 0x20
   for (const [at, byte] of header.entries()) if (at < 148 || at >= 156) sum += byte
   return stated === sum
 }
 
 /** Reads octal digits, or what GNU writes if there are too many. Undefined if it is neither, or too large. */
-export function numberIn(header: Uint8Array, from: number, length: number): number | undefined {
+export function tarNumber(header: Uint8Array, from: number, length: number): number | undefined {
   const bytes = Buffer.from(header.buffer, header.byteOffset + from, length)
   if (bytes[0] === 0x80) {
     const value = bytes.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0)

@@ -3,7 +3,7 @@ import { fail } from '../../failure/failure.js'
 import type { ByteReader } from '../byte-reader.js'
 import { type ArchiveFile, isOfMacOs, shownName } from './member.js'
 import { readPax } from './pax.js'
-import { isHeader, nameIn, numberIn, TAR_BLOCK_BYTES, textIn } from './tar-header.js'
+import { isHeader, nameIn, tarNumber, TAR_BLOCK_BYTES, textIn } from './tar-header.js'
 
 /** Names and other facts about a file take less. */
 const MOST_FACTS_BYTES = 1 << 20
@@ -38,7 +38,7 @@ export async function* readTar(input: string, reader: ByteReader): AsyncGenerato
     if (!isHeader(header)) throw corrupt(input, start)
     isEnded = false
     const type = String.fromCharCode(header[156] ?? 0)
-    const stated = numberIn(header, 124, 12)
+    const stated = tarNumber(header, 124, 12)
     if (stated === undefined) throw corrupt(input, start)
     if (FACTS.has(type)) {
       const text = await reader.take(Math.min(stated, MOST_FACTS_BYTES))

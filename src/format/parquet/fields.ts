@@ -4,14 +4,14 @@ import { leafWriter } from './leaf-writer.js'
 import { Unwritable, type Write } from './values.js'
 
 /** Takes the first value of a row that cannot be written: where it is, and why. */
-export interface Refusal {
+export interface RowRefusal {
   reason: string | undefined
 }
 
 /** Appends the JSON of a value that is not null. */
-type WriteField = (value: unknown, refusal: Refusal) => string
+type WriteField = (value: unknown, refusal: RowRefusal) => string
 
-export interface Field {
+export interface ParquetField {
   readonly name: string
   /** The name as JSON, and a colon. */
   readonly key: string
@@ -32,7 +32,7 @@ export class UnreadableColumn extends Error {}
  * Returns the writers of the columns. Changes the schema, so that the decoder makes neither numbers nor dates of values that are more
  * exact than these, and keeps each entry of a map.
  */
-export function fieldsOf(children: readonly SchemaTree[], options: FieldOptions): Field[] {
+export function parquetFields(children: readonly SchemaTree[], options: FieldOptions): ParquetField[] {
   const names = new Set<string>()
   return children.map(child => {
     const { name } = child.element
@@ -78,7 +78,7 @@ function ofGroup(node: SchemaTree, options: FieldOptions): WriteField {
   if (isWrapper && (name === 'MAP' || name === 'MAP_KEY_VALUE') && repeated.children.length === 2)
     return ofMap(element, repeated, options)
   setType(element, undefined)
-  return objectWriter(fieldsOf(children, options), options)
+  return objectWriter(parquetFields(children, options), options)
 }
 
 /** Source: LogicalTypes.md, "Lists", with the rules for older files. */
@@ -120,7 +120,7 @@ function ofMap(element: SchemaElement, repeated: SchemaTree, options: FieldOptio
   }
 }
 
-function objectWriter(fields: readonly Field[], { writesNull }: FieldOptions): WriteField {
+function objectWriter(fields: readonly ParquetField[], { writesNull }: FieldOptions): WriteField {
   return (value, refusal) => {
     const object = value as Record<string, unknown>
     let text = ''

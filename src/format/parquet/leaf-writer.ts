@@ -11,7 +11,7 @@ import {
   writeFloat,
   writeHalf,
   writeInteger,
-  writeJson,
+  writeJsonText,
   writeMade,
   writeText,
   writeUnsigned,
@@ -40,7 +40,7 @@ export function leafWriter(element: SchemaElement, hasBinary: boolean): LeafWrit
     case 'ENUM':
       return type === 'BYTE_ARRAY' ? text : described(element)
     case 'JSON':
-      return { write: writeJson }
+      return { write: writeJsonText }
     case 'UUID':
       return element.type_length === 16 ? { write: writeUuid } : described(element)
     case 'FLOAT16':

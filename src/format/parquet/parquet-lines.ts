@@ -5,7 +5,7 @@ import type { Lines, Source, StoredFile } from '../../flow.js'
 import { refusedLineStart } from '../../text/refused-line.js'
 import { visible } from '../../text/visible.js'
 import { ByteReader } from '../byte-reader.js'
-import { type Field, fieldsOf, type Refusal, UnreadableColumn } from './fields.js'
+import { type ParquetField, parquetFields, type RowRefusal, UnreadableColumn } from './fields.js'
 import { type Group, groupsOf, readGroup } from './row-groups.js'
 
 /** A footer of more is one of very many columns and row groups. */
@@ -70,7 +70,7 @@ async function partOf(file: StoredFile, from: number, to: number, size: number):
 
 interface Opened {
   readonly metadata: FileMetaData
-  readonly fields: readonly Field[]
+  readonly fields: readonly ParquetField[]
   readonly groups: readonly Group[]
   readonly isFlat: boolean
   readonly writesNull: boolean
@@ -80,7 +80,7 @@ async function open(parts: AsyncBuffer, input: string, writesNull: boolean): Pro
   const metadata = await parquetMetadataAsync(parts, { geoparquet: false })
   const { children } = parquetSchema(metadata)
   try {
-    const fields = fieldsOf(children, { hasBinary: tellsBinary(metadata), writesNull })
+    const fields = parquetFields(children, { hasBinary: tellsBinary(metadata), writesNull })
     const isFlat = children.every(
       ({ children: nested, element }) => nested.length === 0 && element.repetition_type !== 'REPEATED',
     )
@@ -108,7 +108,7 @@ async function* linesOf(
   { metadata, fields, groups, isFlat, writesNull }: Opened,
 ): AsyncGenerator<Uint8Array> {
   const names = fields.map(({ name }) => name)
-  const refusal: Refusal = { reason: undefined }
+  const refusal: RowRefusal = { reason: undefined }
   let row = 0
   try {
     for (const group of groups) {
@@ -119,7 +119,7 @@ async function* linesOf(
           row += 1
           let line = ''
           for (let at = 0; at < fields.length; at += 1) {
-            const { key, write } = fields[at] as Field
+            const { key, write } = fields[at] as ParquetField
             const value = columns[at]?.next()
             const isNull = value === null || value === undefined
             if (isNull && !writesNull) continue

@@ -26,7 +26,7 @@ export function writeText(bytes: Uint8Array): string | Unwritable {
 export const writeMade: Write = made => made as string | Unwritable
 
 /** Passes on JSON text. */
-export const writeJson: Write = value => {
+export const writeJsonText: Write = value => {
   const text = bufferOf(value as Uint8Array).toString('utf8')
   try {
     JSON.parse(text)
