@@ -64,8 +64,9 @@ export function findParts() {
 }
 
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out. */
-export function program(name) {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
+/** `more`: another folder to look into. */
+export function program(name, more = []) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin'].concat(more)
   return folders.map(folder => join(folder, name)).find(executable)
 }
 
