@@ -63,9 +63,8 @@ export function findParts() {
   return { squid, squidAuth, nginx, microsocks, openssl, versitygw, elasticsearch, missing }
 }
 
-/** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out. */
-/** `more`: another folder to look into. */
-export function program(name, more = []) {
+/** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out, and `more`. */
+export function program(name, more = '') {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin'].concat(more)
   return folders.map(folder => join(folder, name)).find(executable)
 }

@@ -114,7 +114,7 @@ class LineEditor {
       if (kernel !== undefined && at < whole) {
         const done = kernel.edit(at, whole, filled, this.#starts.line, this.#kind === 'actions')
         this.#starts.addAll(done.ends)
-        at = done.takenTo
+        at = done.consumedTo
         filled = done.filled
         if (done.stop === 'done') continue
         if (done.stop === 'full' && filled > 0) {

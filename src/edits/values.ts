@@ -6,14 +6,14 @@ import { IN_BRACES, type SetValue } from '../options/edit-values.js'
 export type ValueText = readonly [Buffer, ...Buffer[]]
 
 /** What placeholders stand for in one input. */
-export interface Facts {
+export interface LineFacts {
   /** When the run began. */
   readonly now: string
   /** The name of the input. */
   readonly path: string
 }
 
-export function valueOf(value: SetValue, { now, path }: Facts): ValueText {
+export function valueOf(value: SetValue, { now, path }: LineFacts): ValueText {
   if (typeof value === 'object' && value !== null) {
     if (value.json === '{line}') return [Buffer.alloc(0), Buffer.alloc(0)]
     // Only white space may be a line end: in a string it would be escaped.

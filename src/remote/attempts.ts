@@ -4,7 +4,7 @@ import { type Failure, failure, isSluiceError, SluiceError } from '../failure/fa
 import type { Clock } from '../flow.js'
 import { backoffMs, Retries } from '../time/retry.js'
 
-export interface Patience {
+export interface SourcePatience {
   readonly clock: Clock
   readonly random: () => number
   /** How long attempts may fail in a row. */
@@ -17,12 +17,12 @@ const PROGRESS_BYTES = 64 << 10
 
 /** Attempts at one object, one after the other. */
 export class Attempts {
-  readonly #patience: Patience
+  readonly #patience: SourcePatience
   readonly #signal: AbortSignal
   readonly #retries: Retries
   #received = 0
 
-  constructor(patience: Patience, signal: AbortSignal) {
+  constructor(patience: SourcePatience, signal: AbortSignal) {
     const { clock, random, maxElapsedMs } = patience
     this.#patience = patience
     this.#signal = signal
@@ -52,7 +52,7 @@ export class Attempts {
 
 /** Makes attempts until one succeeds. */
 export async function untilDone<T>(
-  patience: Patience,
+  patience: SourcePatience,
   signal: AbortSignal,
   attempt: (attempts: Attempts) => Promise<T>,
 ): Promise<T> {

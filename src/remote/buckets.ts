@@ -7,7 +7,7 @@ import { bucketAndKey } from '../text/source-url.js'
 import { checkedAnswer } from './checked-answer.js'
 import { refusalOf } from './judge-answer.js'
 import type { SourceRoutes } from './routes.js'
-import type { Answer, Wanted } from './store.js'
+import type { Answer, WantedPart } from './store.js'
 
 export type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -23,7 +23,7 @@ interface SignedRequest {
   readonly body?: unknown
 }
 
-interface Listing extends Wanted {
+interface Listing extends WantedPart {
   readonly prefix: string
   readonly after: string | undefined
 }
@@ -40,7 +40,7 @@ export class Buckets {
   }
 
   /** See `Store.get`. */
-  async get(name: string, wanted: Wanted): Promise<Answer> {
+  async get(name: string, wanted: WantedPart): Promise<Answer> {
     const { bucket: Bucket, key: Key } = bucketAndKey(name)
     const { range, etag } = wanted
     const given = {
@@ -66,7 +66,7 @@ export class Buckets {
 
   async #ask<T>(
     input: string,
-    { signal, timeoutMs }: Wanted,
+    { signal, timeoutMs }: WantedPart,
     send: (s3: S3Client, options: { abortSignal: AbortSignal; requestTimeout?: number }) => Promise<T>,
   ): Promise<T> {
     const options = { abortSignal: signal, ...(timeoutMs === undefined ? {} : { requestTimeout: timeoutMs }) }

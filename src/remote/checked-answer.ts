@@ -2,7 +2,7 @@
 import { fail, SluiceError } from '../failure/failure.js'
 import { factsOf, rangeOf } from './judge-answer.js'
 import { lost } from './routes.js'
-import type { Answer, Wanted } from './store.js'
+import type { Answer, WantedPart } from './store.js'
 
 interface Received {
   readonly status: number
@@ -11,7 +11,7 @@ interface Received {
 }
 
 /** Throws SluiceError INPUT_REPLACED, INPUT_UNREADABLE. */
-export function checkedAnswer(input: string, { status, headers, body }: Received, wanted: Wanted): Answer {
+export function checkedAnswer(input: string, { status, headers, body }: Received, wanted: WantedPart): Answer {
   const facts = factsOf(status, headers)
   const problem = problemOf(input, { status, headers, body }, wanted)
   if (problem !== undefined) {
@@ -23,7 +23,7 @@ export function checkedAnswer(input: string, { status, headers, body }: Received
   return { facts, isPart: range !== undefined, body: readBody(input, body, bytes, wanted) }
 }
 
-function problemOf(input: string, { status, headers }: Received, { range, etag }: Wanted): SluiceError | undefined {
+function problemOf(input: string, { status, headers }: Received, { range, etag }: WantedPart): SluiceError | undefined {
   const facts = factsOf(status, headers)
   // Some servers ignore If-Match.
   if (etag !== undefined && facts.etag !== etag)
@@ -39,7 +39,12 @@ function problemOf(input: string, { status, headers }: Received, { range, etag }
 }
 
 /** Names a body that breaks, and one that has more or fewer bytes than its headers say. */
-function readBody(input: string, body: Answer['body'], bytes: number | undefined, { signal }: Wanted): Answer['body'] {
+function readBody(
+  input: string,
+  body: Answer['body'],
+  bytes: number | undefined,
+  { signal }: WantedPart,
+): Answer['body'] {
   return {
     destroy: error => body.destroy(error),
     async *[Symbol.asyncIterator]() {

@@ -3,12 +3,12 @@ import { fail, SluiceError } from '../failure/failure.js'
 import type { RouteResponse } from '../proxy/route-request.js'
 import type { SourceUrl } from '../text/source-url.js'
 import { isLoopback } from '../cluster/credentials.js'
-import { type Patience, untilDone } from './attempts.js'
+import { type SourcePatience, untilDone } from './attempts.js'
 import { checkedAnswer } from './checked-answer.js'
-import { refusalOf, textOf } from './judge-answer.js'
+import { refusalOf, headerText } from './judge-answer.js'
 import { probe } from './probe.js'
 import type { SourceRoutes } from './routes.js'
-import type { Answer, Store, Wanted } from './store.js'
+import type { Answer, Store, WantedPart } from './store.js'
 
 const MOST_REDIRECTS = 5
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -18,11 +18,11 @@ export interface HttpAccess {
   /** By the names of the objects. */
   readonly addresses: ReadonlyMap<string, SourceUrl>
   readonly token: string | undefined
-  readonly patience: Patience
+  readonly patience: SourcePatience
 }
 
 export function openHttpStore(access: HttpAccess): Store {
-  const get = async (name: string, wanted: Wanted) => await answerOf(access, name, wanted)
+  const get = async (name: string, wanted: WantedPart) => await answerOf(access, name, wanted)
   // A web server lists nothing: a name is one object.
   return {
     get,
@@ -32,7 +32,7 @@ export function openHttpStore(access: HttpAccess): Store {
   }
 }
 
-async function answerOf({ routes, addresses, token }: HttpAccess, name: string, wanted: Wanted): Promise<Answer> {
+async function answerOf({ routes, addresses, token }: HttpAccess, name: string, wanted: WantedPart): Promise<Answer> {
   const { signal, timeoutMs } = wanted
   const address = addresses.get(name)
   if (address?.url === undefined) throw fail('INPUT_NOT_FOUND', { input: name })
@@ -49,11 +49,11 @@ async function answerOf({ routes, addresses, token }: HttpAccess, name: string, 
     if (!redirects.has(response.statusCode)) return await judged(name, response, wanted)
     response.body.destroy()
     if (hops === MOST_REDIRECTS) throw redirected(name, `more than ${MOST_REDIRECTS} redirects`)
-    url = followed(name, url, textOf(response.headers['location']))
+    url = followed(name, url, headerText(response.headers['location']))
   }
 }
 
-function headersOf({ range, etag }: Wanted): Record<string, string> {
+function headersOf({ range, etag }: WantedPart): Record<string, string> {
   return {
     accept: '*/*',
     // Another encoding has other bytes, and often no ranges.
@@ -86,7 +86,7 @@ function redirected(input: string, problem: string): SluiceError {
   return fail('SOURCE_REDIRECTED', { input, problem })
 }
 
-async function judged(name: string, response: RouteResponse, wanted: Wanted): Promise<Answer> {
+async function judged(name: string, response: RouteResponse, wanted: WantedPart): Promise<Answer> {
   const { statusCode: status, headers, body } = response
   if (status === 200 || status === 206) return checkedAnswer(name, { status, headers, body }, wanted)
   const said = await errorIn(response)
@@ -100,7 +100,7 @@ async function errorIn({ headers, body }: RouteResponse): Promise<{ code?: strin
   const parts: Buffer[] = []
   let bytes = 0
   try {
-    if (textOf(headers['content-type']).includes('xml'))
+    if (headerText(headers['content-type']).includes('xml'))
       for await (const part of body) {
         parts.push(part)
         bytes += part.length

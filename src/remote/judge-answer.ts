@@ -33,13 +33,13 @@ export function refusalOf(input: string, said: Said, now: number): Failure {
 
 /** Returns what an answer says about its object. */
 export function factsOf(status: number, headers: Headers): ObjectFacts {
-  const total = status === 206 ? rangeOf(headers)?.total : wholeNumber(textOf(headers['content-length']))
-  const etag = textOf(headers['etag'])
+  const total = status === 206 ? rangeOf(headers)?.total : wholeNumber(headerText(headers['content-length']))
+  const etag = headerText(headers['etag'])
   return {
     size: total,
     etag: strong(etag),
-    modifiedMs: Math.max(0, Date.parse(textOf(headers['last-modified'])) || 0),
-    encoding: textOf(headers['content-encoding']).toLowerCase() || undefined,
+    modifiedMs: Math.max(0, Date.parse(headerText(headers['last-modified'])) || 0),
+    encoding: headerText(headers['content-encoding']).toLowerCase() || undefined,
   }
 }
 
@@ -52,13 +52,13 @@ export function strong(etag: string | undefined): string | undefined {
 export function rangeOf(
   headers: Headers,
 ): { readonly from: number; readonly to: number; readonly total: number | undefined } | undefined {
-  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(textOf(headers['content-range'])) ?? []
+  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(headerText(headers['content-range'])) ?? []
   if (first === undefined || last === undefined) return undefined
   return { from: Number(first), to: Number(last) + 1, total: wholeNumber(total) }
 }
 
 /** Names a connection that could not be made, or that broke. The route calls its target a cluster. */
-export function lostAnswer(input: string, { failure: known, phase, cause }: RouteError): Failure {
+export function lostSourceAnswer(input: string, { failure: known, phase, cause }: RouteError): Failure {
   const { problem, observed, limitMs } = known.evidence
   switch (known.code) {
     case 'CLUSTER_CERT_INVALID':
@@ -82,14 +82,14 @@ export function lostAnswer(input: string, { failure: known, phase, cause }: Rout
 }
 
 /** Returns a number of 52 bits that stands for a text. Never 0. */
-export function numberOf(text: string): number {
+export function hashNumber(text: string): number {
   const digest = createHash('sha256').update(text).digest()
   return digest.readUIntBE(0, 6) * 16 + (digest.readUInt8(6) >> 4) + 1
 }
 
 /** Returns 0 if there is none. */
 export function etagNumberOf(etag: string | undefined): number {
-  return etag === undefined ? 0 : numberOf(etag)
+  return etag === undefined ? 0 : hashNumber(etag)
 }
 
 function isPassing(status: number, code: string | undefined): boolean {
@@ -97,7 +97,7 @@ function isPassing(status: number, code: string | undefined): boolean {
 }
 
 function shorter(headers: Headers): string {
-  const [, size] = /^bytes \*\/(\d+)$/i.exec(textOf(headers['content-range'])) ?? []
+  const [, size] = /^bytes \*\/(\d+)$/i.exec(headerText(headers['content-range'])) ?? []
   return size === undefined ? 'it is shorter now' : `it has only ${Number(size).toLocaleString('en-US')} bytes now`
 }
 
@@ -105,6 +105,6 @@ function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-export function textOf(header: Headers[string]): string {
+export function headerText(header: Headers[string]): string {
   return (typeof header === 'object' ? (header[0] ?? '') : (header ?? '')).trim()
 }

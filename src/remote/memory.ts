@@ -1,5 +1,5 @@
 /** Limits the bytes that wait in memory, of all objects together. */
-export class Memory {
+export class PartMemory {
   #left: number
 
   constructor(bytes: number) {

@@ -1,6 +1,6 @@
 /** Fetches a part of an object. What was received before a connection broke is not fetched again. */
 import { fail } from '../failure/failure.js'
-import { type Patience, untilDone } from './attempts.js'
+import { type SourcePatience, untilDone } from './attempts.js'
 import type { ObjectFacts, Store } from './store.js'
 
 /** So many bytes of an object are asked for at once. */
@@ -9,7 +9,7 @@ export const PART_BYTES = 4 << 20
 export interface Fetching {
   readonly store: Store
   readonly name: string
-  readonly patience: Patience
+  readonly patience: SourcePatience
   readonly timeoutMs: number
 }
 

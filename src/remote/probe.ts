@@ -1,12 +1,12 @@
 import { isSluiceError } from '../failure/failure.js'
 import { etagNumberOf } from './judge-answer.js'
-import type { Answer, FoundObject, Store, Wanted } from './store.js'
+import type { Answer, FoundObject, Store, WantedPart } from './store.js'
 
 /**
  * Asks for the first byte of an object, to learn what the server says about it. Not with HEAD: whoever signs a URL signs its method.
  * Throws what `get` throws.
  */
-export async function probe(get: Store['get'], name: string, wanted: Wanted): Promise<FoundObject> {
+export async function probe(get: Store['get'], name: string, wanted: WantedPart): Promise<FoundObject> {
   const answer = await firstByte(get, name, wanted)
   const { facts, isPart } = answer
   answer.body.destroy()
@@ -14,7 +14,7 @@ export async function probe(get: Store['get'], name: string, wanted: Wanted): Pr
   return { name, size, modifiedMs, etagNumber: etagNumberOf(etag), hasRanges: isPart || size === 0 }
 }
 
-async function firstByte(get: Store['get'], name: string, wanted: Wanted): Promise<Answer> {
+async function firstByte(get: Store['get'], name: string, wanted: WantedPart): Promise<Answer> {
   try {
     return await get(name, { ...wanted, range: { from: 0, to: 1 } })
   } catch (error) {

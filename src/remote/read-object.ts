@@ -7,8 +7,8 @@ import { setMaxListeners } from 'node:events'
 import { Checksum } from '../checksum/checksum.js'
 import { fail, type SluiceError } from '../failure/failure.js'
 import { Attempts } from './attempts.js'
-import { numberOf } from './judge-answer.js'
-import type { Memory } from './memory.js'
+import { hashNumber } from './judge-answer.js'
+import type { PartMemory } from './memory.js'
 import { type Fetching, fetchPart, type Part, PART_BYTES } from './part.js'
 import type { ObjectFacts } from './store.js'
 
@@ -22,9 +22,9 @@ export interface Reading extends Fetching {
   readonly to?: number | undefined
   /** Whether the server sends parts, as far as is known. */
   readonly hasRanges: boolean
-  /** Stands for the ETag that the object must have: see `numberOf`. Absent: any one. */
+  /** Stands for the ETag that the object must have: see `hashNumber`. Absent: any one. */
   readonly etagNumber?: number | undefined
-  readonly memory: Memory
+  readonly memory: PartMemory
   /** The first part of the object, if it was fetched ahead. */
   readonly first?: Promise<Part | undefined> | undefined
   /** Called with the first answer. */
@@ -49,7 +49,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   const first = await firstPart(reading, limit)
   if (first === undefined) return false
   const { facts } = first
-  if (etagNumber !== undefined && numberOf(facts.etag ?? '') !== etagNumber) throw replaced(reading.name)
+  if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(reading.name)
   reading.onFacts?.(facts)
   yield* first.chunks
   const end = Math.min(limit, facts.size ?? limit)
@@ -133,7 +133,7 @@ async function* readWhole(reading: Reading): AsyncGenerator<Buffer> {
 }
 
 function check({ name, etagNumber, onFacts }: Reading, facts: ObjectFacts): void {
-  if (etagNumber !== undefined && numberOf(facts.etag ?? '') !== etagNumber) throw replaced(name)
+  if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(name)
   onFacts?.(facts)
 }
 

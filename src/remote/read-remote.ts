@@ -7,9 +7,9 @@ import { FileTable } from '../source/file-table.js'
 import type { Elsewhere, FoundFile } from '../source/find-files.js'
 import { isSourceUrl } from '../text/source-url.js'
 import { systemClock } from '../time/system-clock.js'
-import type { Patience } from './attempts.js'
+import type { SourcePatience } from './attempts.js'
 import { openHttpStore } from './http-store.js'
-import { Memory } from './memory.js'
+import { PartMemory } from './memory.js'
 import { DEVICE, RemoteObject, statOf, streamedObject } from './remote-object.js'
 import { SourceRoutes } from './routes.js'
 import { Shelf } from './shelf.js'
@@ -37,9 +37,9 @@ class Remote {
   readonly #routes: SourceRoutes
   readonly #over = new AbortController()
   readonly #signal: AbortSignal
-  readonly #patience: Patience
+  readonly #patience: SourcePatience
   readonly #table = new FileTable('/')
-  readonly #memory = new Memory(MOST_BYTES)
+  readonly #memory = new PartMemory(MOST_BYTES)
   #http: Shelf | undefined
   #s3: Promise<Shelf> | undefined
   #warnedAt = -Infinity

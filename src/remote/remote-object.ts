@@ -6,7 +6,7 @@ import { fail } from '../failure/failure.js'
 import type { FileLook, FileReading, FileStat, Source, StoredFile } from '../flow.js'
 import { skipBytes } from '../source/stored-file.js'
 import { readObject, type Reading } from './read-object.js'
-import { etagNumberOf, numberOf } from './judge-answer.js'
+import { etagNumberOf, hashNumber } from './judge-answer.js'
 import type { Shelf } from './shelf.js'
 import type { FoundObject, ObjectFacts } from './store.js'
 
@@ -194,7 +194,7 @@ export function statOf(
   { etagNumber, modifiedMs }: Pick<FoundObject, 'etagNumber' | 'modifiedMs'>,
 ): Omit<FileStat, 'size'> {
   // Lists are exact to the millisecond, and headers to the second.
-  return { inode: numberOf(name), mtimeMs: Math.floor(modifiedMs / 1000) * 1000, ctimeMs: etagNumber }
+  return { inode: hashNumber(name), mtimeMs: Math.floor(modifiedMs / 1000) * 1000, ctimeMs: etagNumber }
 }
 
 /** The checksum itself takes more memory. */

@@ -6,7 +6,7 @@ import { proxyRefusal } from '../proxy/proxy-answer.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { RouteRequest, RouteResponse } from '../proxy/route-request.js'
-import { lostAnswer } from './judge-answer.js'
+import { lostSourceAnswer } from './judge-answer.js'
 
 /** Parts of one object and the beginnings of the next ones are read at once. */
 const CONNECTIONS = 24
@@ -75,5 +75,5 @@ export class SourceRoutes {
 /** Returns the error to throw for an answer that did not come, or broke off. */
 export function lost(input: string, error: unknown, signal: AbortSignal | null | undefined): unknown {
   if (signal?.aborted === true) return signal.reason
-  return error instanceof RouteError ? new SluiceError(lostAnswer(input, error), { cause: error }) : error
+  return error instanceof RouteError ? new SluiceError(lostSourceAnswer(input, error), { cause: error }) : error
 }

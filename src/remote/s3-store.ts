@@ -2,21 +2,21 @@
 import { fail } from '../failure/failure.js'
 import { byName } from '../source/by-name.js'
 import { bucketAndKey } from '../text/source-url.js'
-import { type Patience, untilDone } from './attempts.js'
+import { type SourcePatience, untilDone } from './attempts.js'
 import { Buckets, type Sdk } from './buckets.js'
 import { etagNumberOf, strong } from './judge-answer.js'
 import { type KeyPattern, keyPattern } from './key-pattern.js'
 import { probe } from './probe.js'
 import type { SourceRoutes } from './routes.js'
-import type { FoundObject, Store, Wanted } from './store.js'
+import type { FoundObject, Store, WantedPart } from './store.js'
 
 /** The default name of a file of dead letters: a wildcard does not mean it, as in a folder. */
 const deadLetters = /(^|\/)sluice-dead-letters-[^/]*$/
 
 /** `input`: the first one that needs it. Throws SluiceError SOURCE_NEEDS_PACKAGE. */
-export async function openS3Store(input: string, routes: SourceRoutes, patience: Patience): Promise<Store> {
+export async function openS3Store(input: string, routes: SourceRoutes, patience: SourcePatience): Promise<Store> {
   const buckets = new Buckets(await loadSdk(input), routes)
-  const get = async (name: string, wanted: Wanted) => await buckets.get(name, wanted)
+  const get = async (name: string, wanted: WantedPart) => await buckets.get(name, wanted)
   return {
     get,
     find: async function* (name, wanted) {
@@ -52,8 +52,8 @@ async function listed(
   buckets: Buckets,
   name: string,
   { prefix, matches }: KeyPattern,
-  patience: Patience,
-  wanted: Wanted,
+  patience: SourcePatience,
+  wanted: WantedPart,
 ): Promise<Keys> {
   const keys = new Keys()
   let next: string | undefined

@@ -2,18 +2,18 @@
 import type { FileTable } from '../source/file-table.js'
 import type { Fetching } from './part.js'
 import { fetchPart, type Part, PART_BYTES } from './part.js'
-import type { Memory } from './memory.js'
+import type { PartMemory } from './memory.js'
 
 interface ShelfParts extends Omit<Fetching, 'name'> {
   readonly table: FileTable
-  readonly memory: Memory
+  readonly memory: PartMemory
   /** Ends everything. */
   readonly signal: AbortSignal
 }
 
 export class Shelf implements ShelfParts {
   readonly table: FileTable
-  readonly memory: Memory
+  readonly memory: PartMemory
   readonly signal: AbortSignal
   readonly store: Fetching['store']
   readonly patience: Fetching['patience']

@@ -14,13 +14,13 @@ export interface ObjectFacts {
 /** An object that was found. */
 export interface FoundObject extends Pick<ObjectFacts, 'size' | 'modifiedMs'> {
   readonly name: string
-  /** Stands for its strong ETag: see `numberOf`. 0 if it has none. */
+  /** Stands for its strong ETag: see `hashNumber`. 0 if it has none. */
   readonly etagNumber: number
   /** Whether the server sends parts of it. */
   readonly hasRanges: boolean
 }
 
-export interface Wanted {
+export interface WantedPart {
   /** Absent: the whole object. `to`: the offset behind the last byte. */
   readonly range?: { readonly from: number; readonly to: number } | undefined
   /** The server must refuse if the object has another one now. */
@@ -43,7 +43,7 @@ export interface Store {
    * Asks once. Throws SluiceError: INPUT_NOT_FOUND, INPUT_REPLACED, INPUT_UNREADABLE, SOURCE_*, PROXY_*. A body that breaks throws the
    * same. After an abort, throws the reason of the signal.
    */
-  get(name: string, wanted: Wanted): Promise<Answer>
+  get(name: string, wanted: WantedPart): Promise<Answer>
   /** Finds the objects behind a name, in the order in which they are read. Throws the same. */
-  find(name: string, wanted: Wanted): AsyncIterable<FoundObject>
+  find(name: string, wanted: WantedPart): AsyncIterable<FoundObject>
 }

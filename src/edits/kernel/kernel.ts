@@ -3,7 +3,7 @@ import { compile, type Global, newMemory, webAssembly } from '../../web-assembly
 import type { Rules } from '../rules.js'
 import type { ValueText } from '../values.js'
 import { kernelCode } from './code.js'
-import { MOST_LINES, MOST_PATCHES, PATCH_BYTES, STOP_DONE, STOP_FULL } from './layout.js'
+import { MOST_EDIT_LINES, MOST_PATCHES, PATCH_BYTES, STOP_EDITED, STOP_OUT_FULL } from './layout.js'
 import { layDown } from './rule-tables.js'
 
 /** The functions and the globals of assembly/edit.ts. Sizes and addresses are in bytes. */
@@ -20,8 +20,8 @@ interface Exports {
     number: number,
     isAction: number,
   ): number
-  readonly takenTo: Global
-  readonly writtenTo: Global
+  readonly consumedTo: Global
+  readonly editedTo: Global
   readonly lines: Global
 }
 
@@ -31,14 +31,14 @@ const OUTPUT_BYTES = 1 << 20
 const RULES = INPUT_START + INPUT_BYTES + INPUT_SLACK_BYTES
 const PATCHES = RULES + RULES_BYTES + SLACK_BYTES
 const ENDS = PATCHES + MOST_PATCHES * PATCH_BYTES
-const OUTPUT = ENDS + MOST_LINES * 4
+const OUTPUT = ENDS + MOST_EDIT_LINES * 4
 const MEMORY_BYTES = OUTPUT + OUTPUT_BYTES + SLACK_BYTES
 const PAGE_BYTES = 64 << 10
 
 /** The result of one call. */
 interface KernelEdited {
   /** Offset behind the lines that it took. */
-  readonly takenTo: number
+  readonly consumedTo: number
   /** Where each of these ends, counted from the first one. */
   readonly ends: Uint32Array
   /** How far the output is filled. */
@@ -89,7 +89,7 @@ class EditKernel {
 
   /** Edits the loaded lines of [from, to), which have their line ends. `filled`: the part of the output in use. `line`: number of the first one. */
   edit(from: number, to: number, filled: number, line: number, isAction: boolean): KernelEdited {
-    const { edit, takenTo, writtenTo, lines } = this.#exports
+    const { edit, consumedTo, editedTo, lines } = this.#exports
     const stop = edit(
       INPUT_START + from,
       INPUT_START + to,
@@ -102,10 +102,10 @@ class EditKernel {
       Number(isAction),
     )
     return {
-      takenTo: takenTo.value - INPUT_START,
+      consumedTo: consumedTo.value - INPUT_START,
       ends: new Uint32Array(this.#bytes.buffer, ENDS, lines.value),
-      filled: writtenTo.value - OUTPUT,
-      stop: stop === STOP_DONE ? 'done' : stop === STOP_FULL ? 'full' : 'line',
+      filled: editedTo.value - OUTPUT,
+      stop: stop === STOP_EDITED ? 'done' : stop === STOP_OUT_FULL ? 'full' : 'line',
     }
   }
 }

@@ -1,14 +1,14 @@
 /** What both sides of this kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
 
 /** Why the kernel stopped: all lines are edited. */
-export const STOP_DONE = 0
+export const STOP_EDITED = 0
 /** …the output, or the list of lines, has no room for the next line. */
-export const STOP_FULL = 1
+export const STOP_OUT_FULL = 1
 /** …the next line is no matter for the kernel, whatever the reason. */
-export const STOP_LINE = 2
+export const STOP_EDIT_LINE = 2
 
 /** The decimals of a line's number end here. */
-export const NUMBER_END = 6144
+export const LINE_NUMBER_END = 6144
 /** What is known of each value to set in the document at hand: its insert, the place, the level's depth, whether it is alone there. */
 export const STATES = 6400
 export const STATE_BYTES = 16
@@ -23,7 +23,7 @@ export const NONE = 255
 /** A level: keeps, fields, lengths of their names as bits (8 bytes), fields at, dropped, at, kept, at, inserts, at, depth. */
 export const LEVEL_BYTES = 48
 /** A field: length of its name, at, flags, set, rename, new key at, its length, targets, level inside. */
-export const FIELD_BYTES = 36
+export const EDIT_BYTES = 36
 /** The number of a value, and its key: at, length. */
 export const INSERT_BYTES = 12
 /** At, length. */
@@ -36,4 +36,4 @@ export const PATCH_BYTES = 16
 /** Patches of one line. */
 export const MOST_PATCHES = 4096
 /** Lines of one call. */
-export const MOST_LINES = 65536
+export const MOST_EDIT_LINES = 65536

@@ -2,7 +2,7 @@
 import type { Field, Level, Rules } from '../rules.js'
 import type { ValueText } from '../values.js'
 import {
-  FIELD_BYTES,
+  EDIT_BYTES,
   INSERT_BYTES,
   IS_DROPPED,
   IS_WAY,
@@ -68,7 +68,7 @@ class Tables {
     const at = this.#take(LEVEL_BYTES)
     const fieldsAt = this.#list(
       all.map(field => this.#field(field)),
-      FIELD_BYTES,
+      EDIT_BYTES,
     )
     const insertsAt = this.#list(
       inserts.map(({ set, key }) => [set, ...this.text(Buffer.concat([COMMA, key, COLON]))]),

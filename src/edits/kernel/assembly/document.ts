@@ -2,12 +2,12 @@
 import { afterSpace } from '../../../strict-json/assembly/json'
 import { lastEscape } from '../../../strict-json/assembly/strings'
 import {
-  FIELD_BYTES,
+  EDIT_BYTES,
   INSERT_BYTES,
   IS_DROPPED,
   IS_WAY,
   NONE,
-  NUMBER_END,
+  LINE_NUMBER_END,
   STATES,
   STATE_BYTES,
   TEXT_BYTES,
@@ -15,7 +15,7 @@ import {
   VALUE_BYTES,
 } from '../layout'
 import { insert, patch } from './patches'
-import { endOfValue, isContainer, quoteBehind } from './value'
+import { endOfJsonValue, isContainer, quoteBehind } from './value'
 
 const QUOTE: u8 = 0x22
 const COMMA: u8 = 0x2c
@@ -100,14 +100,14 @@ function member(at: usize, level: usize, isInArray: bool): usize {
   if (found != 0) return field(found, at, keyEnd + 1, value, isInArray)
   const keeps = load<u32>(level) != 0
   isLeftOut = isInside(level, 20, key, keyEnd) || (keeps && !isInside(level, 28, key, keyEnd))
-  return endOfValue(value)
+  return endOfJsonValue(value)
 }
 
 function field(found: usize, key: usize, keyEnd: usize, value: usize, isInArray: bool): usize {
   const flags = load<u32>(found, 8)
   const holds = isContainer(value)
   isLeftOut = (flags & IS_DROPPED) != 0 || ((flags & IS_WAY) != 0 && !holds)
-  if (isLeftOut) return endOfValue(value)
+  if (isLeftOut) return endOfJsonValue(value)
   const rename = load<u32>(found, 16)
   const set = load<u32>(found, 12)
   if (rename != NONE) {
@@ -118,7 +118,7 @@ function field(found: usize, key: usize, keyEnd: usize, value: usize, isInArray:
   } else if (set != NONE) return replace(set, value)
   else taken |= load<u32>(found, 28)
   const inside = <usize>load<u32>(found, 32)
-  if (inside == 0 || !holds) return endOfValue(value)
+  if (inside == 0 || !holds) return endOfJsonValue(value)
   const end = container(value, inside, isInArray)
   isLeftOut = false
   return end
@@ -141,7 +141,7 @@ function array(start: usize, level: usize): usize {
   if (load<u8>(at) == CLOSING_BRACKET) return at + 1
   while (true) {
     const holds = isContainer(at)
-    let end = holds ? container(at, level, true) : endOfValue(at)
+    let end = holds ? container(at, level, true) : endOfJsonValue(at)
     if (end == 0) return 0
     end = afterSpace(end)
     const isLast = load<u8>(end) != COMMA
@@ -156,7 +156,7 @@ function array(start: usize, level: usize): usize {
 }
 
 function replace(set: u32, value: usize): usize {
-  const end = endOfValue(value)
+  const end = endOfJsonValue(value)
   if (end == 0) return 0
   isLeftOut = (isSet & (1 << set)) != 0
   isSet |= 1 << set
@@ -169,13 +169,13 @@ function putValue(set: u32, place: usize): bool {
   if (!insert(place, <usize>load<u32>(value), <usize>load<u32>(value, 4))) return false
   if (load<u32>(value, 16) == 0) return true
   const start = digits()
-  const end: usize = NUMBER_END
+  const end: usize = LINE_NUMBER_END
   return insert(place, start, end - start) && insert(place, <usize>load<u32>(value, 8), <usize>load<u32>(value, 12))
 }
 
 /** Writes the number of the line. Returns where it begins. */
 function digits(): usize {
-  let at: usize = NUMBER_END
+  let at: usize = LINE_NUMBER_END
   let rest = number
   do {
     at -= 1
@@ -224,8 +224,8 @@ function fieldOf(level: usize, key: usize, keyEnd: usize): usize {
   const bytes = keyEnd - key
   if (((load<u64>(level, 8) >> u64(bytes & 63)) & 1) == 0) return 0
   const fields = <usize>load<u32>(level, 16)
-  const last = fields + <usize>load<u32>(level, 4) * FIELD_BYTES
-  for (let at = fields; at < last; at += FIELD_BYTES)
+  const last = fields + <usize>load<u32>(level, 4) * EDIT_BYTES
+  for (let at = fields; at < last; at += EDIT_BYTES)
     if (<usize>load<u32>(at) == bytes && memory.compare(<usize>load<u32>(at, 4), key, bytes) == 0) return at
   return 0
 }

@@ -6,7 +6,7 @@
 import { afterSpace } from '../../../strict-json/assembly/json'
 import { noMarks } from '../../../strict-json/assembly/marks'
 import { noEscape } from '../../../strict-json/assembly/strings'
-import { MOST_LINES, STOP_DONE, STOP_FULL, STOP_LINE } from '../layout'
+import { MOST_EDIT_LINES, STOP_EDITED, STOP_OUT_FULL, STOP_EDIT_LINE } from '../layout'
 import { endOfDocument, numberIs } from './document'
 import { appliedTo, apply, bytesOfTexts, copyTo, keepPatchesAt, noPatches } from './patches'
 
@@ -15,8 +15,8 @@ const ACTION_MARK: u8 = 0x1e
 const LETTER_D: u8 = 0x64
 
 /** What the last call did: behind what it took and wrote, and how many lines. */
-export let takenTo: usize = 0
-export let writtenTo: usize = 0
+export let consumedTo: usize = 0
+export let editedTo: usize = 0
 export let lines: u32 = 0
 
 /** The input has changed. `patches`: memory for them. */
@@ -38,31 +38,31 @@ export function edit(
   number: f64,
   isAction: bool,
 ): u32 {
-  let stop: u32 = STOP_DONE
+  let stop: u32 = STOP_EDITED
   let copied = from
   let line = u64(number)
-  takenTo = from
-  writtenTo = out
+  consumedTo = from
+  editedTo = out
   lines = 0
-  while (takenTo < to) {
+  while (consumedTo < to) {
     noPatches()
-    const end = editLine(takenTo, top, sets, line, isAction)
+    const end = editLine(consumedTo, top, sets, line, isAction)
     if (end == 0) {
-      stop = STOP_LINE
+      stop = STOP_EDIT_LINE
       break
     }
-    if (lines == MOST_LINES || writtenTo + (end - copied) + bytesOfTexts() > outEnd) {
-      stop = STOP_FULL
+    if (lines == MOST_EDIT_LINES || editedTo + (end - copied) + bytesOfTexts() > outEnd) {
+      stop = STOP_OUT_FULL
       break
     }
-    writtenTo = apply(copied, writtenTo)
+    editedTo = apply(copied, editedTo)
     copied = appliedTo
-    takenTo = end
+    consumedTo = end
     line += 1
     store<u32>(ends + (<usize>lines << 2), u32(end - from))
     lines += 1
   }
-  writtenTo = copyTo(writtenTo, copied, takenTo)
+  editedTo = copyTo(editedTo, copied, consumedTo)
   return stop
 }
 

@@ -36,7 +36,7 @@ export function quoteBehind(from: usize): usize {
 }
 
 /** The offset behind the value at `at`, or 0 where JavaScript has to look at the line. */
-export function endOfValue(at: usize): usize {
+export function endOfJsonValue(at: usize): usize {
   return valueWithin(at, 0)
 }
 
