@@ -75,7 +75,7 @@ export interface ActionTemplate extends Around {
 export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
   const { ids, routingField, indexPattern: pattern } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const { action, opening, closing } = formOf(options)
+  const { action, opening, closing } = actionForm(options)
   const index = pattern === undefined ? undefined : { opening: `${action}"_index":"`, pattern }
   const around = { index, opening, closing, numbers: [] }
   // What stands before the next field, and at the end.
@@ -102,7 +102,7 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
 }
 
 /** Returns how the documents of a run stand in a bulk request. */
-export function formOf(options: ActionOptions): ReturnType<typeof bulkFormOf> {
+export function actionForm(options: ActionOptions): ReturnType<typeof bulkFormOf> {
   return bulkFormOf(options.operation, { ...options, condition: conditionKindOf(options) })
 }
 

@@ -7,7 +7,14 @@ import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '.
 import type { Operation } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { conditionKindOf } from '../text/condition.js'
-import { type ActionOptions, type ActionTemplate, actionTemplate, formOf, namedIndex, ownId } from './action-line.js'
+import {
+  type ActionOptions,
+  type ActionTemplate,
+  actionTemplate,
+  actionForm,
+  namedIndex,
+  ownId,
+} from './action-line.js'
 import { frameLines } from './frame-lines.js'
 import { withoutMetadata } from './json-fields.js'
 import { judgeLine, refusedBefore } from './judge-line.js'
@@ -98,7 +105,7 @@ export class Batcher {
 
   #newBatch(): OpenBatch<RefusedLines> {
     const { operation } = this.#options
-    return new OpenBatch(formOf(this.#options), new RefusedLines(operation))
+    return new OpenBatch(actionForm(this.#options), new RefusedLines(operation))
   }
 
   /** Lines with their line ends, which the last one may lack. */

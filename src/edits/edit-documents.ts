@@ -1,5 +1,5 @@
 import type { Batch, Input, Lines, Mark } from '../flow.js'
-import type { EditSection, Load } from '../options/load.js'
+import type { EditSection } from '../options/load.js'
 import type { BodyFramer, Feature, Framing, Started } from '../run/hooks.js'
 import { DocumentEditor } from './document-editor.js'
 import { type EditedLines, editLines } from './edit-lines.js'
@@ -9,7 +9,7 @@ import { rulesOf } from './rules.js'
 import { valueOf } from './values.js'
 
 /** Edits documents between their format and their bodies, so that ids, routing and indices are those of the edited ones. */
-export function editDocuments({ edits }: Pick<Load, 'edits'>): Feature {
+export function editDocuments({ edits }: { readonly edits: EditSection | undefined }): Feature {
   return () => {
     if (edits === undefined) return undefined
     let facts: Known

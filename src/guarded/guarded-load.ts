@@ -7,7 +7,7 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
-import type { Load, StateSection } from '../options/load.js'
+import type { PreparationSection, StateSection } from '../options/load.js'
 import { type StepRetrying, retryStep } from '../run/retry-step.js'
 import type { FoundRun } from '../state/find-run.js'
 
@@ -29,7 +29,7 @@ declare module '../ledger/receipt.js' {
 
 export interface GuardedSections extends LoadedSections {
   readonly state: StateSection
-  readonly preparing: Load['preparing']
+  readonly preparing: PreparationSection
 }
 
 interface Guarding {

@@ -7,7 +7,7 @@ import { ACTION_MARK } from '../text/carried-action.js'
 import { isObject } from '../text/parse-json.js'
 import { parseExactly } from '../text/value-kinds.js'
 import { Observations } from './observe.js'
-import { type Conflict, propose } from './propose.js'
+import { type TypeConflict, propose } from './propose.js'
 
 export interface InferOptions extends InputOptions {
   /** How many documents of each input to read. 0 reads all. Default 10,000. */
@@ -18,7 +18,7 @@ export interface InferOptions extends InputOptions {
 export interface InferredMapping {
   /** The body of `PUT /INDEX`, which `mapping` of `ingest` takes. */
   readonly mappings: Readonly<Record<string, unknown>>
-  readonly conflicts: readonly Conflict[]
+  readonly conflicts: readonly TypeConflict[]
   /** Fields that were always null or empty. They have no type in the mapping. */
   readonly empty: readonly string[]
   readonly documents: number

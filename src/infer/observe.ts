@@ -1,19 +1,19 @@
 /** Keeps what documents show of each field: kinds of values with counts and first places, formats of dates, lengths of texts. */
 import { isObject, type JsonObject } from '../text/parse-json.js'
-import { type Kind, kindOf } from '../text/value-kinds.js'
+import { type ValueKind, kindOf } from '../text/value-kinds.js'
 import { dateFormatsOf } from './dates.js'
 
 /** Where a document stands, as people read it: `orders.csv, line 812`. */
-export type Place = string
+export type FirstPlace = string
 
 export interface Seen {
   documents: number
-  readonly first: Place
+  readonly first: FirstPlace
 }
 
 export class FieldSeen {
   /** Documents by kind of value. */
-  readonly kinds = new Map<Kind | 'date', Seen>()
+  readonly kinds = new Map<ValueKind | 'date', Seen>()
   /** Formats that read every date so far. Undefined: none was seen. */
   dateFormats: readonly string[] | undefined
   readonly #oneOf = new Set<string>()
@@ -22,9 +22,9 @@ export class FieldSeen {
   texts = 0
   readonly children = new Map<string, FieldSeen>()
   /** The document that was counted last, by kind. */
-  readonly #counted = new Map<Kind | 'date', number>()
+  readonly #counted = new Map<ValueKind | 'date', number>()
 
-  count(kind: Kind | 'date', document: number, place: Place): void {
+  count(kind: ValueKind | 'date', document: number, place: FirstPlace): void {
     if (this.#counted.get(kind) === document) return
     this.#counted.set(kind, document)
     const seen = this.kinds.get(kind)
@@ -32,7 +32,7 @@ export class FieldSeen {
     else seen.documents += 1
   }
 
-  text(value: string, document: number, place: Place): void {
+  text(value: string, document: number, place: FirstPlace): void {
     const formats = dateFormatsOf(value)
     const isDate = formats.length > 0
     if (isDate) this.#dates(formats)
@@ -61,12 +61,12 @@ export class Observations {
   /** Whether there were more fields than are kept. */
   isCut = false
 
-  add(document: JsonObject, place: Place): void {
+  add(document: JsonObject, place: FirstPlace): void {
     this.documents += 1
     this.#object(this.root, document, place)
   }
 
-  #object(above: FieldSeen, value: JsonObject, place: Place): void {
+  #object(above: FieldSeen, value: JsonObject, place: FirstPlace): void {
     for (const [name, one] of Object.entries(value)) {
       const field = this.#field(above, name)
       if (field !== undefined) this.#value(field, one, place)
@@ -92,7 +92,7 @@ export class Observations {
     return field
   }
 
-  #value(field: FieldSeen, value: unknown, place: Place): void {
+  #value(field: FieldSeen, value: unknown, place: FirstPlace): void {
     if (Array.isArray(value)) {
       for (const one of value as unknown[]) this.#value(field, one, place)
       return

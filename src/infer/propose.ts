@@ -2,7 +2,7 @@
 import type { JsonObject } from '../text/parse-json.js'
 import type { FieldSeen, Observations, Seen } from './observe.js'
 
-export interface Conflict {
+export interface TypeConflict {
   readonly field: string
   /** Kinds of values, most frequent first: in how many documents, and where the first one stands. */
   readonly kinds: readonly { readonly kind: string; readonly documents: number; readonly first: string }[]
@@ -14,13 +14,13 @@ export interface Conflict {
 
 export interface Proposal {
   readonly mapping: JsonObject
-  readonly conflicts: readonly Conflict[]
+  readonly conflicts: readonly TypeConflict[]
   /** Fields that were always null or empty, and get no type. */
   readonly empty: readonly string[]
 }
 
 export function propose({ root }: Pick<Observations, 'root'>): Proposal {
-  const conflicts: Conflict[] = []
+  const conflicts: TypeConflict[] = []
   const empty: string[] = []
   const properties = (above: FieldSeen, path: string): JsonObject => {
     const fields = [...above.children].flatMap(([name, field]) => {
@@ -47,7 +47,7 @@ interface Type extends JsonObject {
 
 interface Typed {
   readonly type: Type
-  readonly conflict?: Omit<Conflict, 'field'>
+  readonly conflict?: Omit<TypeConflict, 'field'>
 }
 
 function typeOf(field: FieldSeen): Typed {

@@ -3,12 +3,24 @@
  * stored twice. It answers no question about indices.
  */
 import { needsCluster } from '../connect/open-target.js'
-import type { Load } from '../options/load.js'
+import type {
+  DocumentSection,
+  GuardedSection,
+  PreparationSection,
+  StateSection,
+  TableSection,
+} from '../options/load.js'
 import { invalid } from '../options/option-checks.js'
 import type { Feature } from '../run/hooks.js'
 import type { Plan } from '../state/plan.js'
 
-type Sections = Pick<Load, 'documents' | 'guarded' | 'preparing' | 'tables' | 'state'>
+interface Sections {
+  readonly documents: DocumentSection
+  readonly guarded: GuardedSection | undefined
+  readonly preparing: PreparationSection
+  readonly tables: TableSection | undefined
+  readonly state: StateSection
+}
 
 export function loadIntoQueue(sections: Sections): Feature {
   const { resendUnknown } = sections.documents

@@ -5,7 +5,7 @@ import { call } from '../cluster/request.js'
 import { findWriteIndex, makeNamed } from '../cluster/write-index.js'
 import { fail } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
-import type { Load } from '../options/load.js'
+import type { DocumentSection, GuardedSection, PreparationSection } from '../options/load.js'
 import type { IndexTemplate } from '../options/mapping-files.js'
 import { invalid } from '../options/option-checks.js'
 import type { Feature, Run } from '../run/hooks.js'
@@ -13,7 +13,12 @@ import { retryStep } from '../run/retry-step.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 import { compareMappings, compareTemplates, type Difference, isAlike, sayDifference } from './compare.js'
 
-type Sections = Pick<Load, 'preparing' | 'guarded' | 'dryRun' | 'documents'>
+interface Sections {
+  readonly preparing: PreparationSection
+  readonly guarded: GuardedSection | undefined
+  readonly dryRun: boolean
+  readonly documents: DocumentSection
+}
 
 /** A guarded load makes an index of its own with the mapping. */
 export function mapIndex({ preparing: { mapping, template }, guarded, dryRun, documents: { op } }: Sections): Feature {

@@ -116,7 +116,7 @@ export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias
   readonly alias: string
 }
 
-interface PreparationSection extends Complete<
+export interface PreparationSection extends Complete<
   Omit<PreparationOptions, 'mapping' | 'template'>,
   'tune' | 'againstIndex'
 > {

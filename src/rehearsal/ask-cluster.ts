@@ -5,7 +5,7 @@ import { fail, isSluiceError, quote } from '../failure/failure.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 import type { Shape } from './shapes.js'
 
-export interface Refusal {
+export interface RehearsalRefusal {
   readonly shape: Shape
   readonly type: string
   readonly reason: string
@@ -29,8 +29,8 @@ export async function simulate(
   cluster: Cluster,
   shapes: readonly Shape[],
   { index, pipeline, addition }: Simulation,
-): Promise<readonly Refusal[]> {
-  const refused: Refusal[] = []
+): Promise<readonly RehearsalRefusal[]> {
+  const refused: RehearsalRefusal[] = []
   const more =
     Object.keys(addition).length === 0 ? '' : `,"mapping_addition":${JSON.stringify({ properties: addition })}`
   for (const part of partsOf(shapes)) {
@@ -73,7 +73,7 @@ function* partsOf(shapes: readonly Shape[]): Generator<readonly Shape[]> {
   if (part.length > 0) yield part
 }
 
-function errorIn(answer: unknown): Omit<Refusal, 'shape'> | undefined {
+function errorIn(answer: unknown): Omit<RehearsalRefusal, 'shape'> | undefined {
   const doc = isObject(answer) && isObject(answer['doc']) ? answer['doc'] : {}
   const { error } = doc
   if (!isObject(error)) return undefined

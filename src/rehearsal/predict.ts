@@ -1,12 +1,12 @@
 /** Says what the index makes of documents without asking the cluster: which types new fields get, and what a type does not take. */
 import { isObject, type JsonObject } from '../text/parse-json.js'
-import type { Feature, ValueKind } from './shapes.js'
+import type { ShapeFeature, ShapeKind } from './shapes.js'
 
 /**
  * Returns the types that the first documents give to fields which the mapping does not have. The cluster simulates each document by
  * itself, and would forget them. Empty if the mapping has rules of its own for new fields.
  */
-export function newFields(features: readonly Feature[], mapping: JsonObject): JsonObject {
+export function newFields(features: readonly ShapeFeature[], mapping: JsonObject): JsonObject {
   const {
     dynamic = 'true',
     date_detection: dates = true,
@@ -32,7 +32,7 @@ function isOn(value: unknown): boolean {
 const text = { type: 'text', fields: { keyword: { type: 'keyword', ignore_above: 256 } } }
 
 /** Objects come with their fields. */
-const dynamicTypes: Readonly<Partial<Record<ValueKind, JsonObject>>> = {
+const dynamicTypes: Readonly<Partial<Record<ShapeKind, JsonObject>>> = {
   boolean: { type: 'boolean' },
   long: { type: 'long' },
   double: { type: 'float' },
@@ -81,10 +81,10 @@ export function typeAt(mapping: JsonObject, path: string): string | undefined {
   return typeof at['type'] === 'string' ? at['type'] : 'object'
 }
 
-const numbers: readonly ValueKind[] = ['long', 'double', 'a whole number as text', 'a number as text']
+const numbers: readonly ShapeKind[] = ['long', 'double', 'a whole number as text', 'a number as text']
 
 /** Kinds that a type takes, of those types that are plain. */
-const taken: Readonly<Record<string, readonly ValueKind[]>> = {
+const taken: Readonly<Record<string, readonly ShapeKind[]>> = {
   long: numbers,
   integer: numbers,
   short: numbers,
@@ -102,7 +102,7 @@ const taken: Readonly<Record<string, readonly ValueKind[]>> = {
 const scalars: readonly string[] = ['text', 'keyword', 'date', 'ip']
 
 /** Returns whether a field of this type certainly refuses such a value. */
-export function refuses(type: string, kind: ValueKind): boolean {
+export function refuses(type: string, kind: ShapeKind): boolean {
   if (scalars.includes(type)) return kind === 'object' || kind === 'geo_point'
   return taken[type]?.includes(kind) === false
 }

@@ -3,13 +3,13 @@ import { readIndices } from '../cluster/alias.js'
 import { findWriteIndex } from '../cluster/write-index.js'
 import type { Cluster } from '../cluster/open-cluster.js'
 import { type Failure, failure, isSluiceError } from '../failure/failure.js'
-import type { Load } from '../options/load.js'
-import type { Feature as Hook, Started } from '../run/hooks.js'
+import type { DocumentSection, PreparationSection } from '../options/load.js'
+import type { Feature, Started } from '../run/hooks.js'
 import { retryStep } from '../run/retry-step.js'
 import type { JsonObject } from '../text/parse-json.js'
 import { simulate, whyNotAsked } from './ask-cluster.js'
 import { newFields, refuses, typeAt } from './predict.js'
-import { type Feature, Shapes, type Shape } from './shapes.js'
+import { type ShapeFeature, Shapes, type Shape } from './shapes.js'
 
 interface Rehearsal {
   /** Different shapes of documents, and those that would be refused. */
@@ -39,12 +39,16 @@ declare module '../ledger/receipt.js' {
   }
 }
 
-type Sections = Pick<Load, 'documents' | 'preparing' | 'dryRun'>
+interface Sections {
+  readonly documents: DocumentSection
+  readonly preparing: PreparationSection
+  readonly dryRun: boolean
+}
 
 /** Reasons that are listed. */
 const LISTED = 100
 
-export function rehearse({ documents: { pipeline, indexPattern }, preparing }: Sections): Hook {
+export function rehearse({ documents: { pipeline, indexPattern }, preparing }: Sections): Feature {
   const { againstIndex, mapping: planned } = preparing
   return () => {
     if (!againstIndex) return undefined
@@ -151,7 +155,7 @@ function notesOnVersion({ preflight: { info } }: Cluster): readonly string[] {
 
 interface Found {
   readonly field: string | undefined
-  readonly feature: Feature | undefined
+  readonly feature: ShapeFeature | undefined
   readonly reason: string
   documents: number
   readonly first: string
@@ -173,7 +177,7 @@ function featureOf(
   field: string,
   known: JsonObject | undefined,
   addition: JsonObject,
-): Feature | undefined {
+): ShapeFeature | undefined {
   const own = shape.features.filter(({ path }) => path === field)
   const type = typeAt(known ?? {}, field) ?? typeAt({ properties: addition }, field)
   return own.find(({ kind }) => type !== undefined && refuses(type, kind)) ?? own[0]
@@ -199,7 +203,7 @@ function listed(refusals: Map<string, Found>): readonly RehearsedRefusal[] {
 /** Compares the documents with the mapping, without the cluster. */
 function compare(shapes: Shapes, mapping: JsonObject): Pick<Rehearsal, 'refused' | 'refusals'> {
   const whole = { properties: { ...newFields(shapes.features, mapping), ...(mapping['properties'] as JsonObject) } }
-  const clash = ({ path, kind }: Feature) => {
+  const clash = ({ path, kind }: ShapeFeature) => {
     const type = typeAt(whole, path)
     return type !== undefined && refuses(type, kind) ? type : undefined
   }

@@ -5,7 +5,7 @@
 import type { Batch } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
 import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
-import { type Kind, kindOf, parseExactly } from '../text/value-kinds.js'
+import { type ValueKind, kindOf, parseExactly } from '../text/value-kinds.js'
 
 /** Where a document stands, as people read it: `orders.csv, line 812`. */
 interface Counted {
@@ -14,14 +14,14 @@ interface Counted {
 }
 
 /** What a field holds. */
-export interface Feature extends Counted {
+export interface ShapeFeature extends Counted {
   readonly path: string
-  readonly kind: ValueKind
+  readonly kind: ShapeKind
 }
 
 /** Texts that mappings read in different ways have kinds of their own. */
-export type ValueKind =
-  | Kind
+export type ShapeKind =
+  | ValueKind
   | 'a whole number as text'
   | 'a number as text'
   | 'true or false as text'
@@ -32,7 +32,7 @@ export interface Shape extends Counted {
   readonly index: string | undefined
   /** The first document of the shape, as it was read. */
   readonly document: Buffer
-  readonly features: readonly Feature[]
+  readonly features: readonly ShapeFeature[]
 }
 
 /** Shapes that are kept. Beyond the first number, only those that show something new. */
@@ -44,7 +44,7 @@ const MOST_DOCUMENT_BYTES = 1 << 20
 
 export class Shapes {
   readonly #shapes = new Map<string, Shape>()
-  readonly #features = new Map<string, Feature>()
+  readonly #features = new Map<string, ShapeFeature>()
   #bytes = 0
   documents = 0
   /** Documents of shapes that are not kept. Each value in them is of a kind that another shape has. */
@@ -56,7 +56,7 @@ export class Shapes {
     return [...this.#shapes.values()]
   }
 
-  get features(): readonly Feature[] {
+  get features(): readonly ShapeFeature[] {
     return [...this.#features.values()]
   }
 
@@ -84,7 +84,7 @@ export class Shapes {
       this.left += 1
       return
     }
-    const kinds = new Map<string, readonly [string, ValueKind]>()
+    const kinds = new Map<string, readonly [string, ShapeKind]>()
     look(parsed, '', kinds)
     const index = indexIn(action)
     const keys = [...kinds.keys()].toSorted()
@@ -127,11 +127,11 @@ function indexIn(action: Buffer): string | undefined {
   return typeof index === 'string' ? index : undefined
 }
 
-function look(value: JsonObject, above: string, kinds: Map<string, readonly [string, ValueKind]>): void {
+function look(value: JsonObject, above: string, kinds: Map<string, readonly [string, ShapeKind]>): void {
   for (const [name, one] of Object.entries(value)) lookAt(one, above + name, kinds)
 }
 
-function lookAt(value: unknown, path: string, kinds: Map<string, readonly [string, ValueKind]>): void {
+function lookAt(value: unknown, path: string, kinds: Map<string, readonly [string, ShapeKind]>): void {
   if (Array.isArray(value)) {
     for (const one of value as unknown[]) lookAt(one, path, kinds)
     return
@@ -146,7 +146,7 @@ function lookAt(value: unknown, path: string, kinds: Map<string, readonly [strin
 /** More bytes than a keyword may have. */
 const LONG_TEXT = 32_766
 
-function textKind(text: string): ValueKind {
+function textKind(text: string): ShapeKind {
   if (text.length > LONG_TEXT / 4 && Buffer.byteLength(text) > LONG_TEXT) return 'long text'
   if (text.length > 40) return 'text'
   if (/^[+-]?\d+$/.test(text)) return 'a whole number as text'

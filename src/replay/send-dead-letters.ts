@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { type Checkpoint, isSameCluster } from '../state/checkpoint.js'
 import { type LostIndices, isLost } from '../state/lost-index.js'
 import { ReplayBatcher } from '../bulk/replay-batcher.js'
-import type { Load } from '../options/load.js'
+import type { DocumentSection, StateSection } from '../options/load.js'
 import { mayRunTwice } from '../scripted/run-script.js'
 import type { Feature } from '../run/hooks.js'
 import { knownRuns } from '../state/runs.js'
@@ -16,10 +16,15 @@ export interface Redirection {
   readonly pipeline?: string
 }
 
+interface Sections {
+  readonly state: StateSection
+  readonly documents: DocumentSection
+}
+
 /** Reads the inputs as dead letters. Each goes to its original index, unless the redirection names another. */
 export function sendDeadLetters(
   redirection: Redirection,
-  { state: { runId }, documents: { resendUnknown } }: Pick<Load, 'state' | 'documents'>,
+  { state: { runId }, documents: { resendUnknown } }: Sections,
 ): Feature {
   return ({ stop }) => {
     let mayHaveSent = ''

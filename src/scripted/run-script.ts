@@ -2,11 +2,17 @@
  * Loads documents as parameters of a script, which changes stored documents. A script that runs twice for one document may do its work
  * twice, so nothing is sent again that an earlier process may have sent, unless the user asks for it.
  */
-import type { Load } from '../options/load.js'
+import type { DocumentSection, StateSection, TableSection } from '../options/load.js'
 import { invalid } from '../options/option-checks.js'
 import type { Feature } from '../run/hooks.js'
 
-export function runScript({ documents, tables, state }: Pick<Load, 'documents' | 'tables' | 'state'>): Feature {
+interface Sections {
+  readonly documents: DocumentSection
+  readonly tables: TableSection | undefined
+  readonly state: StateSection
+}
+
+export function runScript({ documents, tables, state }: Sections): Feature {
   const { script, resendUnknown } = documents
   return () => {
     if (script === undefined) return undefined

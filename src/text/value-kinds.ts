@@ -1,7 +1,7 @@
 /** Says what kind of value a JSON value is for a mapping, with numbers as they are written. */
 import { isObject, parseJson } from './parse-json.js'
 
-export type Kind = 'boolean' | 'long' | 'double' | 'text' | 'object' | 'geo_point'
+export type ValueKind = 'boolean' | 'long' | 'double' | 'text' | 'object' | 'geo_point'
 
 const NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Marks a number that JavaScript would change: 1.0, or 19 digits. Text of documents rarely begins so. */
@@ -17,7 +17,7 @@ export function parseExactly(line: string): unknown {
 }
 
 /** Undefined: null or an empty text, which says nothing. */
-export function kindOf(value: unknown): Kind | undefined {
+export function kindOf(value: unknown): ValueKind | undefined {
   switch (typeof value) {
     case 'boolean':
       return 'boolean'

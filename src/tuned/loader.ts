@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { isProcessGone, thisHolder } from '../state/lock-holder.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 
-export interface Loader {
+export interface LoadingRun {
   /** When it last said that it loads, in ISO 8601. */
   readonly seen: string
   /** Machine and start of the system, as a hash: the index may be seen by many. */
@@ -21,7 +21,7 @@ const SILENT_MS = 5 * BEAT_MS
 /** Runs that load in this process. */
 const here = new Set<string>()
 
-export async function enter(run: string, now: number): Promise<Loader> {
+export async function enter(run: string, now: number): Promise<LoadingRun> {
   here.add(run)
   return await describe(now)
 }
@@ -30,11 +30,11 @@ export function leave(run: string): void {
   here.delete(run)
 }
 
-export function seenAt(loader: Loader, now: number): Loader {
+export function seenAt(loader: LoadingRun, now: number): LoadingRun {
   return { ...loader, seen: new Date(now).toISOString() }
 }
 
-async function describe(now: number): Promise<Loader> {
+async function describe(now: number): Promise<LoadingRun> {
   const { pid, started, host, boot, pidSpace } = await thisHolder('/', '')
   const place = createHash('sha256')
     .update(JSON.stringify([host, boot, pidSpace]))
@@ -45,11 +45,11 @@ async function describe(now: number): Promise<Loader> {
 
 /** Returns the runs that may still load. Those on other machines may have ended a few minutes ago. */
 export async function stillLoading(
-  loaders: Readonly<Record<string, Loader>>,
+  loaders: Readonly<Record<string, LoadingRun>>,
   now: number,
-): Promise<Readonly<Record<string, Loader>>> {
+): Promise<Readonly<Record<string, LoadingRun>>> {
   const own = await describe(now)
-  const left: Record<string, Loader> = {}
+  const left: Record<string, LoadingRun> = {}
   for (const [run, loader] of Object.entries(loaders)) {
     const isOwn = loader.place === own.place && loader.pid === own.pid && loader.started === own.started
     const isHere = loader.place === own.place
@@ -60,11 +60,11 @@ export async function stillLoading(
 }
 
 /** A clock that is far ahead proves nothing either. */
-function isSilent({ seen }: Loader, now: number): boolean {
+function isSilent({ seen }: LoadingRun, now: number): boolean {
   return !(Math.abs(now - Date.parse(seen)) <= SILENT_MS)
 }
 
-export function readLoader(value: unknown): Loader | undefined {
+export function readLoader(value: unknown): LoadingRun | undefined {
   if (!isObject(value)) return undefined
   const { seen, place, pid, started }: JsonObject = value
   // With a number of 0 or less, a signal goes to a group of processes.

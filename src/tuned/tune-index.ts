@@ -5,7 +5,7 @@ import type { Cluster } from '../cluster/open-cluster.js'
 import { findWriteIndex, makeNamed } from '../cluster/write-index.js'
 import { isSluiceError } from '../failure/failure.js'
 import { settledOf } from '../ledger/account.js'
-import type { Load } from '../options/load.js'
+import type { DocumentSection, GuardedSection, PreparationSection } from '../options/load.js'
 import { invalid } from '../options/option-checks.js'
 import type { Feature, Run, RunHook, Started } from '../run/hooks.js'
 import { retryStep } from '../run/retry-step.js'
@@ -21,7 +21,12 @@ declare module '../ledger/receipt.js' {
   }
 }
 
-type Sections = Pick<Load, 'documents' | 'guarded' | 'preparing' | 'dryRun'>
+interface Sections {
+  readonly documents: DocumentSection
+  readonly guarded: GuardedSection | undefined
+  readonly preparing: PreparationSection
+  readonly dryRun: boolean
+}
 
 /** A guarded load tunes its own index, and a pattern has no single one. */
 export function tuneIndex({ documents, guarded, preparing, dryRun }: Sections): Feature {

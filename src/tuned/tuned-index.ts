@@ -9,13 +9,13 @@ import { loadSettings, metaOf, setMeta, setSettings } from '../cluster/load-sett
 import type { Cluster } from '../cluster/open-cluster.js'
 import type { Clock } from '../flow.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
-import { type Loader, readLoader, seenAt, stillLoading } from './loader.js'
+import { type LoadingRun, readLoader, seenAt, stillLoading } from './loader.js'
 
 export interface TunedMark {
   /** Settings before the first load. null: not set. */
   readonly restore: JsonObject
   /** The runs that load, by name. */
-  readonly loaders: Readonly<Record<string, Loader>>
+  readonly loaders: Readonly<Record<string, LoadingRun>>
 }
 
 /** Undefined: no load has tuned the index. */
@@ -48,7 +48,7 @@ export interface Tuning {
 }
 
 /** Resolves to the settings from before, or undefined if the index is gone. May be repeated. Throws SluiceError: see `call`. */
-export async function tune(tuning: Tuning, loader: Loader, known?: JsonObject): Promise<JsonObject | undefined> {
+export async function tune(tuning: Tuning, loader: LoadingRun, known?: JsonObject): Promise<JsonObject | undefined> {
   const { cluster, index, run, now } = tuning
   let before = known
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

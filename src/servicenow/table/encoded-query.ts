@@ -13,7 +13,7 @@ export interface EncodedQuery {
 
 interface QueryPart {
   readonly text: string
-  readonly all: readonly (readonly Condition[])[]
+  readonly all: readonly (readonly QueryCondition[])[]
 }
 
 /** Conditions on other tables, up to their end. They stay unchanged. */
@@ -23,7 +23,7 @@ const nested = new Map([
 ])
 
 export function parseQuery(text: string): EncodedQuery {
-  const parts: { pieces: string[]; all: Condition[][] }[] = [{ pieces: [], all: [] }]
+  const parts: { pieces: string[]; all: QueryCondition[][] }[] = [{ pieces: [], all: [] }]
   const unknown: string[] = []
   const ordering: string[] = []
   let until: string | undefined
@@ -95,7 +95,7 @@ function split(text: string): string[] {
  * numbers, booleans and ids, because the platform's rules for comparing texts, choices and times are not known well
  * enough.
  */
-export function unmet({ parts }: EncodedQuery): (row: Row) => Condition | undefined {
+export function unmet({ parts }: EncodedQuery): (row: Row) => QueryCondition | undefined {
   const [only, ...others] = parts
   const alternatives = only === undefined || others.length > 0 ? [] : only.all
   const certain = alternatives.flatMap(all => {
@@ -112,7 +112,7 @@ export function unmet({ parts }: EncodedQuery): (row: Row) => Condition | undefi
 
 type Judge = (value: string) => boolean | undefined
 
-function judgeOf({ operator, value }: Condition): Judge | undefined {
+function judgeOf({ operator, value }: QueryCondition): Judge | undefined {
   if (operator === 'IN') return judgeOneOf(value.split(','))
   const same = judgeOneOf([value])
   if (same === undefined || operator === '=') return operator === '=' ? same : undefined
@@ -158,7 +158,7 @@ const operators = [...symbols, ...words].sort((a, b) => b.length - a.length)
 const usual = new RegExp(`^([a-z0-9_.]+)(${operators.join('|')})([\\s\\S]*)$`)
 const unusual = new RegExp(`^([A-Za-z0-9_.]+?)(${symbols.join('|')})([\\s\\S]*)$`)
 
-export interface Condition {
+export interface QueryCondition {
   readonly text: string
   readonly field: string
   readonly operator: string
@@ -166,7 +166,7 @@ export interface Condition {
 }
 
 /** Capitals in a name could belong to an operator, so such a name must be followed by a sign. */
-function parseCondition(text: string): Condition | undefined {
+function parseCondition(text: string): QueryCondition | undefined {
   const [, field, operator, value] = usual.exec(text) ?? unusual.exec(text) ?? []
   if (field === undefined || operator === undefined || value === undefined) return undefined
   return { text, field, operator, value }
