@@ -18,8 +18,16 @@ export function isSourceUrl(name: string): boolean {
   return /^(https?|s3):\/\//i.test(name)
 }
 
-/** Parameters of a URL that somebody signed for a while. The next URL of the same object has others. */
-const SIGNED = /^(x-(amz|goog|oss|ms)-.*|signature|sig|policy|key-pair-id|awsaccesskeyid|googleaccessid)$/i
+/** Parameters that hold a signature. */
+const SIGNATURE = /^(x-(amz|goog|oss)-signature|signature|sig)$/i
+/**
+ * What stands beside a signature: who signed, for how long, and headers of the answer. The next URL of the same object has others. All
+ * other parameters say which object it is, also in a URL that is signed.
+ */
+const OF_SIGNATURE =
+  /^(x-(amz|goog|oss|ms)-.*|x-id|response-.*|expires|policy|key-pair-id|(aws|oss)accesskeyid|googleaccessid|security-token)$/i
+/** The same of Azure, whose names are short. They stand beside `sig`. */
+const OF_SHARED_ACCESS = /^(s[vrpiest]|ss|srt|spr|sip|sdd|scid|ses|s[au]oid|sk(oid|tid|t|e|s|v)|rsc[cdelt])$/i
 /** Shorter values stand in any text. */
 const SHORTEST = 6
 
@@ -66,9 +74,18 @@ function readBucketUrl(text: string): SourceUrl | undefined {
 
 /** Another query may lead to another object. A hash tells them apart without showing a secret. */
 function nameOf({ origin, pathname, search, searchParams }: URL): string {
-  const isSigned = [...searchParams.keys()].some(name => SIGNED.test(name))
-  if (search === '' || isSigned) return origin + pathname
-  return `${origin}${pathname}?~${createHash('sha256').update(search).digest('base64url').slice(0, 10)}`
+  const query = [...searchParams.keys()].some(name => SIGNATURE.test(name)) ? unsigned(searchParams) : search
+  if (query === '') return origin + pathname
+  return `${origin}${pathname}?~${createHash('sha256').update(query).digest('base64url').slice(0, 10)}`
+}
+
+/** Returns a query without what the next signature changes. */
+function unsigned(all: URLSearchParams): string {
+  const isShared = all.has('sig')
+  const left = [...all].filter(
+    ([name]) => !SIGNATURE.test(name) && !OF_SIGNATURE.test(name) && !(isShared && OF_SHARED_ACCESS.test(name)),
+  )
+  return new URLSearchParams(left).toString()
 }
 
 function decoded(text: string): string | undefined {

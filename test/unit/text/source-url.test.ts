@@ -25,6 +25,24 @@ describe('the URL of an input', () => {
   })
 
   test.each([
+    ['table=orders&sig=SECRET1', 'table=users&sig=SECRET2'],
+    ['versionId=1&X-Amz-Signature=SECRET1', 'versionId=2&X-Amz-Signature=SECRET1'],
+    ['policy=4711', 'policy=4712'],
+  ])('signed or not, ?%s and ?%s are two inputs', (...queries) => {
+    const [one, other] = queries.map(query => readSourceUrl(`https://files.example/a?${query}`)?.name)
+    expect(one).toMatch(/^https:\/\/files\.example\/a\?~[\w-]{10}$/)
+    expect(one).not.toBe(other)
+  })
+
+  test.each([
+    ['id=7&Expires=1&Signature=SECRET1', 'id=7&Signature=SECRET2&Expires=2'],
+    ['id=7&sv=2024-05-04&se=2026-01-01&sp=r&skoid=a&sig=SECRET1', 'id=7&sv=2025-01-05&se=2026-02-02&sp=r&sig=SECRET2'],
+  ])('?%s and ?%s are signed for one input', (...queries) => {
+    const [one, other] = queries.map(query => readSourceUrl(`https://files.example/a?${query}`)?.name)
+    expect(one).toBe(other)
+  })
+
+  test.each([
     'https://',
     'https://u:p/w@files.example/',
     'https://files.example/a b',
