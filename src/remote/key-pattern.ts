@@ -3,6 +3,9 @@
 /** The characters that make a name a pattern. A backslash takes their meaning away. */
 const SPECIAL = /[*?[{\\]/
 
+/** The default name of a file of dead letters: a wildcard does not mean it, as in a folder, unless its pattern begins so. */
+const DEAD_LETTERS = /(^|\/)sluice-dead-letters-[^/]*$/
+
 /** What a pattern matches. */
 export interface KeyPattern {
   /** All keys that match begin so. */
@@ -14,7 +17,11 @@ export interface KeyPattern {
 export function keyPattern(name: string): KeyPattern | undefined {
   if (!SPECIAL.test(name)) return undefined
   const expression = new RegExp(`^${expressionOf(name)}$`, 'su')
-  return { prefix: name.slice(0, name.search(SPECIAL)), matches: key => expression.test(key) }
+  const isAsked = DEAD_LETTERS.test(name)
+  return {
+    prefix: name.slice(0, name.search(SPECIAL)),
+    matches: key => expression.test(key) && (isAsked || !DEAD_LETTERS.test(key)),
+  }
 }
 
 function expressionOf(name: string): string {

@@ -10,9 +10,6 @@ import { probe } from './probe.js'
 import type { SourceRoutes } from './routes.js'
 import type { FoundObject, Store, WantedPart } from './store.js'
 
-/** The default name of a file of dead letters: a wildcard does not mean it, as in a folder. */
-const deadLetters = /(^|\/)sluice-dead-letters-[^/]*$/
-
 /** `input`: the first one that needs it. Throws SluiceError SOURCE_NEEDS_PACKAGE. */
 export async function openS3Store(input: string, routes: SourceRoutes, patience: SourcePatience): Promise<Store> {
   const buckets = new Buckets(await loadSdk(input), routes)
@@ -65,7 +62,7 @@ async function listed(
       async () => await buckets.list(name, { prefix, after, ...wanted }),
     )
     for (const { Key: key = '', Size: size = 0, ETag: etag, LastModified: modified } of page.Contents ?? []) {
-      if (key.endsWith('/') || !matches(key) || deadLetters.test(key)) continue
+      if (key.endsWith('/') || !matches(key)) continue
       keys.add(flat(key), [size, etagNumberOf(strong(etag)), modified?.getTime() ?? 0])
     }
     next = page.IsTruncated === true ? page.NextContinuationToken : undefined

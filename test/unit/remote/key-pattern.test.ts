@@ -11,6 +11,8 @@ const cases: readonly [pattern: string, prefix: string, matched: readonly string
   ['a.{gz,zst}', 'a.', ['a.gz', 'a.zst'], ['a.bz2', 'axgz']],
   ['a+(b)$^|-.*', 'a+(b)$^|-.', ['a+(b)$^|-.x'], ['aab']],
   [String.raw`a\*b*`, 'a', ['a*b', 'a*bc'], ['axb']],
+  ['a/*', 'a/', ['a/b'], ['a/sluice-dead-letters-1.ndjson']],
+  ['a/sluice-dead-letters-*', 'a/sluice-dead-letters-', ['a/sluice-dead-letters-1.ndjson'], ['a/b']],
   ['a[b*', 'a', ['a[b', 'a[bc'], ['ab']],
 ]
 
