@@ -1,6 +1,9 @@
 /** Remembers where lines began before they were edited, until a mark has passed them: a resume reads the input from there. */
 import { LINE_FEED } from '../text/bytes.js'
 
+/** Lines of a piece that grows line by line. Only whole pieces are forgotten. */
+const MOST_LINES = 4096
+
 /** Lines that lie one behind the other. */
 interface Piece {
   /** Number and offset of the first one. */
@@ -43,7 +46,7 @@ export class LineStarts {
   /** Adds a line of so many bytes. `isWhole`: it has its line end. */
   add(bytes: number, isWhole: boolean): void {
     const last = this.#pieces.at(-1)
-    if (Array.isArray(last?.ends)) last.ends.push(this.#offset + bytes - last.offset)
+    if (Array.isArray(last?.ends) && last.ends.length < MOST_LINES) last.ends.push(this.#offset + bytes - last.offset)
     else this.#pieces.push({ line: this.#line, offset: this.#offset, ends: [bytes] })
     this.#offset += bytes
     if (isWhole) this.#line += 1
