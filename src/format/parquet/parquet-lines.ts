@@ -64,8 +64,9 @@ async function storedParquet({ name: input, file, copy }: Source): Promise<Store
 
 async function partOf(file: StoredFile, from: number, to: number, size: number): Promise<ArrayBuffer> {
   if (!(from >= 0 && from <= to && to <= size)) throw new Error('its directory points behind the file')
-  // In memory of its own.
-  return (await file.part(from, to)).buffer as ArrayBuffer
+  const { buffer, byteOffset: at, byteLength: bytes } = await file.part(from, to)
+  // A small one may lie in memory that it shares with others.
+  return (bytes === buffer.byteLength ? buffer : buffer.slice(at, at + bytes)) as ArrayBuffer
 }
 
 interface Opened {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { ingest, type IngestOptions, type Receipt } from '../../../src/index.js'
 import { ObjectServer } from '../../support/object-server.js'
@@ -43,5 +44,14 @@ describe('an input on a web server', () => {
   test('is decompressed', async () => {
     server.put('a.ndjson.gz', gzipSync(lines(0, 100)))
     expect(await load(server.url('a.ndjson.gz'))).toMatchObject({ created: 100 })
+  })
+
+  test('is a Parquet file with small parts', async () => {
+    const fixture = async (name: string) => await readFile(new URL(`../../../fixtures/parquet/${name}`, import.meta.url))
+    server.put('few.parquet', await fixture('none.parquet'))
+    const documents = (await fixture('few.ndjson')).toString().split('\n').slice(0, -1)
+    expect(await load(server.url('few.parquet'))).toMatchObject({ created: documents.length, rejected: 0 })
+    const sources = lab.control.ids(index).map(id => String(lab.control.source(index, id)))
+    expect(sources.toSorted()).toEqual(documents.toSorted())
   })
 })
