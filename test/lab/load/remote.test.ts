@@ -47,7 +47,8 @@ describe('an input on a web server', () => {
   })
 
   test('is a Parquet file with small parts', async () => {
-    const fixture = async (name: string) => await readFile(new URL(`../../../fixtures/parquet/${name}`, import.meta.url))
+    const fixture = async (name: string) =>
+      await readFile(new URL(`../../../fixtures/parquet/${name}`, import.meta.url))
     server.put('few.parquet', await fixture('none.parquet'))
     const documents = (await fixture('few.ndjson')).toString().split('\n').slice(0, -1)
     expect(await load(server.url('few.parquet'))).toMatchObject({ created: documents.length, rejected: 0 })
