@@ -26,23 +26,22 @@ type Suite = (world: () => World, pairs?: readonly Pair[]) => void
 
 /** What depends on the route to a cluster. */
 export const suitesOfRoutes: readonly Suite[] = [describeRoutes, describeRefusals, describeDoctor]
-/** What depends on the cluster's version. */
-export const suitesOfVersions: readonly Suite[] = [
+/** What depends on the cluster's version, and is tried in every run of the tests. */
+export const ordinarySuites: readonly Suite[] = [
   ...suitesOfRoutes,
   describeDocuments,
   describeReplay,
   describeOperations,
   describeVersions,
-  describeConditions,
-  describeScripts,
   describeSwap,
-  describeTune,
   describeMapping,
-  describeRehearsal,
   describeRuns,
   describeIds,
   describeFieldIds,
   describeDumps,
   describeIndexByField,
 ]
+/** What else depends on the version. */
+export const longSuites: readonly Suite[] = [describeConditions, describeScripts, describeTune, describeRehearsal]
+export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
 export const allSuites: readonly Suite[] = [...suitesOfVersions, describePromises, describeIdentity, describeFormats]

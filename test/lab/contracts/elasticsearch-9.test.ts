@@ -1,6 +1,6 @@
 import { describeOnLab } from '../../contracts/on-the-lab.js'
 import { usualPair } from '../../contracts/options.js'
-import { suitesOfVersions } from '../../contracts/suites.js'
+import { ordinarySuites } from '../../contracts/suites.js'
 
-// The long tests have the other suite, and all pairs of proxy and scheme on the other labs.
-describeOnLab('Elasticsearch 9', {}, suitesOfVersions, usualPair)
+// The long tests have the other suites, and all pairs of proxy and scheme on the other labs.
+describeOnLab('Elasticsearch 9', {}, ordinarySuites, usualPair)
