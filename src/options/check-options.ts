@@ -15,7 +15,7 @@ import type {
 } from './ingest-options.js'
 import { type OfTerms, checkTerms } from './check-terms.js'
 import { invalid } from './option-checks.js'
-import { checkIndexName, checkIndexPattern } from './names.js'
+import { checkIndexName, checkIndexPattern, listedIn, namedIn } from './names.js'
 import { isDump } from '../format/dump-formats.js'
 import { checksAt } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
@@ -78,6 +78,9 @@ export function checkInferOptions(
     sample: check.whole(0, Number.MAX_SAFE_INTEGER),
   })
   checkCsv(given)
+  const names = [...namedIn(given.source), ...(listedIn(given.source) ?? [])]
+  // Without the URL itself: it may hold a secret.
+  if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Fetch a part of it first')
 }
 
 /** Refuses an option that is unknown, or of another kind than its type says. */

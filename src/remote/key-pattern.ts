@@ -16,7 +16,8 @@ export interface KeyPattern {
 /** Returns undefined if the name is a key as it stands. */
 export function keyPattern(name: string): KeyPattern | undefined {
   if (!SPECIAL.test(name)) return undefined
-  const expression = new RegExp(`^${expressionOf(name)}$`, 'su')
+  // More of them mean the same, and take very long to match.
+  const expression = new RegExp(`^${expressionOf(name.replaceAll(/\*{3,}/g, '**'))}$`, 'su')
   const isAsked = DEAD_LETTERS.test(name)
   return {
     prefix: name.slice(0, name.search(SPECIAL)),
@@ -40,7 +41,7 @@ function expressionOf(name: string): string {
     } else if (character === '*') made += '[^/]*'
     else if (character === '?') made += '[^/]'
     else if (group !== null && (group[2] ?? '') !== '') {
-      made += `[${group[1] === undefined ? '' : '^/'}${(group[2] ?? '').replaceAll(/[\\\]^[]/g, String.raw`\$&`)}]`
+      made += `[${group[1] === undefined ? '' : '^/'}${classOf(group[2] ?? '')}]`
       at += group[0].length - 1
     } else if (character === '{' && rest.includes('}')) {
       made += '(?:'
@@ -55,6 +56,13 @@ function expressionOf(name: string): string {
     } else made += literal(character)
   }
   return made + ')'.repeat(depth)
+}
+
+/** A range that ends before it begins is three characters. */
+function classOf(characters: string): string {
+  return characters
+    .replaceAll(/[\\\]^[]/g, String.raw`\$&`)
+    .replaceAll(/([^\\])-([^\\])/g, (range, from: string, to: string) => (from <= to ? range : `${from}\\-${to}`))
 }
 
 function literal(character: string): string {

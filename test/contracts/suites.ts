@@ -15,7 +15,6 @@ import { describeRuns } from './runs.suite.js'
 import { describeMapping } from './mapping.suite.js'
 import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
-import { describePromises } from './promises.suite.js'
 import { describeScripts } from './scripts.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
@@ -44,4 +43,4 @@ export const ordinarySuites: readonly Suite[] = [
 /** What else depends on the version. */
 export const longSuites: readonly Suite[] = [describeConditions, describeScripts, describeTune, describeRehearsal]
 export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
-export const allSuites: readonly Suite[] = [...suitesOfVersions, describePromises, describeIdentity, describeFormats]
+export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity, describeFormats]

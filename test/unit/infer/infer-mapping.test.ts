@@ -138,3 +138,11 @@ describe('a proposed mapping', () => {
     expect(odd.mappings['properties']).toHaveProperty('constructor', { type: 'long' })
   })
 })
+
+test('a URL is refused without a word of it', async () => {
+  const refused = await inferMapping({ source: 'https://u:pw@files.example/x.ndjson?X-Amz-Signature=SECRET' }).catch(
+    String,
+  )
+  expect(refused).toMatch(/^SluiceError: OPTION_INVALID: source: is a URL|source: is a URL/)
+  expect(refused).not.toMatch(/pw|SECRET|example/)
+})

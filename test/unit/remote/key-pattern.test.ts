@@ -27,3 +27,10 @@ describe('the pattern of keys', () => {
     expect(keyPattern('logs/a+b (1).gz')).toBeUndefined()
   })
 })
+
+test('a range that ends before it begins, and very many stars', () => {
+  const odd = keyPattern('b/[z-a]x')
+  expect(['b/zx', 'b/-x', 'b/ax', 'b/mx'].filter(key => odd?.matches(key))).toEqual(['b/zx', 'b/-x', 'b/ax'])
+  const stars = keyPattern(`b/${'*'.repeat(30)}y`)
+  expect(['b/cy', `b/${'c'.repeat(60)}`].filter(key => stars?.matches(key))).toEqual(['b/cy'])
+})
