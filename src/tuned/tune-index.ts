@@ -36,11 +36,15 @@ export function tuneIndex({ documents, guarded, preparing, dryRun }: Sections): 
 
 /** Restores what earlier loads left. Never stops the load. */
 function restoresLeft({ tell }: Run): RunHook {
-  return { prepare: async started => await restoreLeft(started, message => tell({ type: 'warning', message })) }
+  return {
+    prepare: async started => {
+      // Asking more would cost every load a request.
+      if (started.found.isUnrefreshed) await restoreLeft(started, message => tell({ type: 'warning', message }))
+    },
+  }
 }
 
 async function restoreLeft({ cluster, found }: Started, warn: (message: string) => void): Promise<void> {
-  if (!found.isUnrefreshed) return
   try {
     for (const facts of await readIndices(cluster, found.target.index)) {
       const mark = readTuned(facts)
