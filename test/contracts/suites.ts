@@ -43,4 +43,6 @@ export const ordinarySuites: readonly Suite[] = [
 /** What else depends on the version. */
 export const longSuites: readonly Suite[] = [describeConditions, describeScripts, describeTune, describeRehearsal]
 export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
-export const allSuites: readonly Suite[] = [...suitesOfVersions, describeIdentity, describeFormats]
+/** What depends on no version. */
+export const suitesOfInputs: readonly Suite[] = [describeIdentity, describeFormats]
+export const allSuites: readonly Suite[] = [...suitesOfVersions, ...suitesOfInputs]

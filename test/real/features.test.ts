@@ -1,4 +1,5 @@
 import { describeMixedVerdicts } from '../contracts/mixed.suite.js'
+import { suitesOfInputs } from '../contracts/suites.js'
 import { describeAlarm } from './describe-alarm.js'
 import { describeDiagnosis } from './describe-diagnosis.js'
 import { describeOnRealServers } from './on-real-servers.js'
@@ -12,4 +13,5 @@ describeOnRealServers({ major: 9 }, world => {
   describeAlarm(world)
   describeDiagnosis(world)
   describeSources(world)
+  for (const suite of suitesOfInputs) suite(world)
 })
