@@ -43,7 +43,7 @@ async function main(options) {
   const inputs = await makeInputs(options, programs)
   const results = {
     when: new Date().toISOString(),
-    complete: options.complete,
+    complete: false,
     machine: describeMachine(programs, options),
     corpora: Object.values(inputs)
       .flatMap(({ whole, part, sample }) => [...new Set([whole, part, sample])])
@@ -83,6 +83,8 @@ async function measure(options, programs, chosen, inputs, results) {
     results.tookSeconds = secondsSoFar()
     writeFileSync(file, JSON.stringify(results))
   }
+  results.complete = options.complete
+  writeFileSync(file, JSON.stringify(results))
   process.stdout.write(`${brief(results)}\n`)
   say(`took ${inMinutes(results.tookSeconds)}, ${inMinutes(results.estimatedSeconds)} were expected; saved as ${file}`)
   if (results.proofs.some(proof => proof.failed)) process.exitCode = 1
