@@ -4,10 +4,12 @@ import { mapIndex } from './mapped/map-index.js'
 import { loadDumps } from './dumps/load-dumps.js'
 import { editDocuments } from './edits/edit-documents.js'
 import { fillIndices } from './index-by-field/fill-indices.js'
+import type { Round } from './follow/follow-inputs.js'
 import type { Receipt } from './ledger/receipt.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
 import type { IngestOptions } from './options/ingest-options.js'
+import type { Load } from './options/load.js'
 import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
 import type { RemoteSections } from './remote/read-remote.js'
@@ -46,13 +48,22 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
 /** Does the same with tables that `open` opens. */
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
   const load = readOptions(options)
+  const { follow } = load
+  if (follow === undefined) return await loadOnce(load, open)
+  const { followInputs } = await import('./follow/follow-inputs.js')
+  return await followInputs({ ...load, follow }, async round => await loadOnce(round.load, open, round))
+}
+
+async function loadOnce(load: Load, open: OpenPlatform, round?: Pick<Round, 'feature' | 'connection'>): Promise<Receipt> {
   return await run({
     command: 'ingest',
     secrets: secretsOf(load),
     load,
     listCopies: keptSegments,
+    ...(round === undefined ? {} : { connection: round.connection }),
     // In the order of their endings.
     features: [
+      ...(round === undefined ? [] : [round.feature]),
       spoolStdin(load),
       fillIndices(load),
       mapIndex(load),

@@ -13,6 +13,7 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './ingest-options.js'
+import { checkFollow } from './check-follow.js'
 import { type OfTerms, checkTerms } from './check-terms.js'
 import { invalid } from './option-checks.js'
 import { checkIndexName, checkIndexPattern, listedIn, namedIn } from './names.js'
@@ -130,6 +131,7 @@ export function checkIngestOptions(given: IngestOptions): Ids {
     throw invalid('runId', `${problem}. Use ids 'run', 'field' or 'hash', or no name`)
   }
   checkSpool(given)
+  checkFollow(given)
   if (ids === 'run' || ids === 'cluster') return { from: ids }
   // The default has no name in checkpoints and dead letters.
   const isUsual = idSeparator === undefined || idSeparator === DEFAULT_SEPARATOR
@@ -276,6 +278,8 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   csv: said,
   remote: 'is not an option of replay, which reads files',
   edits: 'is not an option of replay, because the dead letters hold the edited documents',
+  follow: 'is not an option of replay, which reads files to their end',
+  pollMs: 'is not an option of replay, which reads files to their end',
   pick: said,
   maxIndices: said,
   swapAlias: guarded,

@@ -434,6 +434,13 @@ export interface IngestOptions
    * state, if there is one: the receipt lists what a load would do with each input. Default false.
    */
   readonly dryRun?: boolean | undefined
+  /**
+   * Follows NDJSON files that grow: loads what is there, then what is appended and files that newly match, until `signal` aborts.
+   * Then `ingest` loads what is there up to the last line feed, and resolves to the receipt. Needs `stateDir`. Default false.
+   */
+  readonly follow?: boolean | undefined
+  /** With `follow`: how often Sluice looks for new lines, in milliseconds. Default 1000. */
+  readonly pollMs?: number | undefined
   /** Called for every event of the run, until it throws. The run continues without it. */
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
@@ -469,6 +476,8 @@ type InLetters =
   | 'csv'
   | 'remote'
   | 'edits'
+  | 'follow'
+  | 'pollMs'
 
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<
@@ -527,6 +536,8 @@ export type IngestEvent =
   | { readonly type: 'format'; readonly name: string; readonly found: string }
   /** An input was loaded before, and has nothing new. */
   | { readonly type: 'loaded'; readonly name: string }
+  /** A file that is followed is new, or was renamed, truncated or deleted. */
+  | { readonly type: 'followed'; readonly name: string; readonly message: string }
   /**
    * The outcomes of a batch were booked. `bytesRead`: decoded bytes. `wire`: only with a byte budget. `rows`: only
    * for a table.

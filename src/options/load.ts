@@ -50,6 +50,8 @@ export interface Load {
   readonly spool: SpoolSection | undefined
   /** Set if documents are edited on their way. */
   readonly edits: EditSection | undefined
+  /** Set if the files are followed while they grow. */
+  readonly follow: FollowSection | undefined
 }
 
 /** How to reach a cluster. */
@@ -142,6 +144,11 @@ export interface DeletionSection extends Complete<
 export interface RemoteSection extends Complete<RemoteOptions, 'throughProxy'> {
   /** By the names that inputs have instead: these hold no secrets. */
   readonly addresses: ReadonlyMap<string, SourceUrl>
+}
+
+export interface FollowSection {
+  /** How often to look for new lines. */
+  readonly pollMs: number
 }
 
 export interface EditSection extends Complete<EditOptions, never> {}

@@ -130,6 +130,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     remote,
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
     edits: editSection(given.edits),
+    follow: options.follow === true ? take(options, 'pollMs') : undefined,
   })
 }
 

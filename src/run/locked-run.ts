@@ -24,8 +24,8 @@ export interface OpenConnection {
   readonly way: ResolvedTarget
   /** Memory for bodies. All slots are free between two runs. */
   readonly slots: SlotPool
-  /** The part of the ids that belongs to the one input of the run. */
-  readonly token: string
+  /** The part of the ids that belongs to the one input of the run, if it has one. */
+  readonly token?: string
 }
 
 /** A run whose inputs are found, and locked if state is kept. */

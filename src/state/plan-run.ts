@@ -82,10 +82,12 @@ function isUnfinished(recognised: readonly (Recognised | undefined)[]): boolean 
 /** Returns the newest run that has something of these inputs left. */
 function runToContinue(
   judged: readonly PlannedInput[],
-  { runs, lost, named, key }: Planning,
+  { runs, lost, named, key, continuing }: Planning,
   takesMore: boolean,
 ): Checkpoint | undefined {
   const own = runs.filter(run => !lost.has(run) && (named === undefined || run.named === named))
+  const meant = own.find(({ run }) => run === continuing)
+  if (meant !== undefined) return meant
   return own.find(run => {
     if (!takesMore && isOver(run)) return false
     // A process that was killed before it read anything.

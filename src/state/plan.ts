@@ -17,6 +17,8 @@ export interface Planning {
   readonly readsWhole?: boolean
   /** The previous run continues with new inputs, though all of its own are loaded. Default false: a new run loads them. */
   readonly takesMore?: boolean
+  /** The run that continues if it is known, whatever inputs are left. */
+  readonly continuing?: string
   /** Whether an input that must not be loaded is in the plan, with the reason, instead of an error. Default false. */
   readonly listsRefusals?: boolean
   /** The same for all runs of one command. */

@@ -84,7 +84,7 @@ export const house: Readonly<Record<string, Part>> = {
   run: {
     imports:
       'failure operation.ts flow.ts time text source format bulk sender ledger proxy cluster options connect state',
-    doors: 'hooks open-batcher retry-step run stop-signals',
+    doors: 'hooks locked-run open-batcher retry-step run run-record stop-signals',
   },
   // Wings: one feature each. No wing imports another.
   spool: {
@@ -106,6 +106,10 @@ export const house: Readonly<Record<string, Part>> = {
   },
   edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
+  follow: {
+    imports: 'failure flow.ts time checksum disk source format ledger connect options state run',
+    doors: 'follow-inputs',
+  },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
   rehearsal: { imports: 'failure flow.ts cluster options run text', doors: 'rehearse' },
   infer: { imports: 'flow.ts text source format options', doors: 'infer-mapping' },
@@ -124,7 +128,7 @@ export const house: Readonly<Record<string, Part>> = {
   // Compose a run: stages and hooks.
   'ingest.ts': {
     imports:
-      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits',
+      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow',
   },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.

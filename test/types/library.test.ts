@@ -207,6 +207,7 @@ test('events are told apart by their type', () => {
         return event.inputs
       case 'begun':
         return event.run.length
+      case 'followed':
       case 'warning':
         return event.message.length
     }

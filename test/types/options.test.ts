@@ -61,6 +61,8 @@ const same = {
   keepDays: 'keepDays',
   again: 'again',
   dryRun: 'dryRun',
+  follow: 'follow',
+  pollMs: 'pollMs',
   concurrency: 'concurrency',
   preflightConnections: 'preflightConnections',
   timeoutMs: 'timeoutMs',

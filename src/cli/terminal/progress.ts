@@ -108,6 +108,9 @@ export function follow(progress: Progress, pace: DrawingPace = systemPace): (eve
         else update({})
         noteBlock(event)
         return
+      case 'followed':
+        progress.note({ level: 'info', event: 'followed', message: event.message, fields: { input: event.name } })
+        return
       case 'warning':
         progress.note({ level: 'warn', event: 'warning', message: event.message })
         return

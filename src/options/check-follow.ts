@@ -1,0 +1,33 @@
+/** Says what following files cannot be combined with: it has no end, and the state tells each round what is loaded. */
+import type { IngestOptions } from './ingest-options.js'
+import { listedIn, namedIn, isTable } from './names.js'
+import { invalid } from './option-checks.js'
+import { isSourceUrl } from '../text/source-url.js'
+
+const rivals = [
+  ['dryRun', 'a dry run ends'],
+  ['swapAlias', 'an alias is switched when a load is complete'],
+  ['again', 'each round would load everything again'],
+  ['runId', 'ids of a named run depend on the size of each file'],
+  ['spool', 'it is only for stdin'],
+  ['tune', 'it would tune the index in every round'],
+  ['timeBudgetMs', 'end it with a signal instead'],
+  ['byteBudget', 'it has no end'],
+  ['pick', 'only lines can be followed'],
+] as const satisfies readonly (readonly [keyof IngestOptions, string])[]
+
+/** Throws SluiceError OPTION_INVALID. */
+export function checkFollow(given: IngestOptions): void {
+  const { source, follow, format = 'auto', stateDir } = given
+  if (follow !== true) return
+  for (const [name, why] of rivals)
+    if (given[name] !== undefined && given[name] !== false) throw invalid('follow', `cannot be combined with ${name}: ${why}`)
+  if (format !== 'auto' && format !== 'ndjson')
+    throw invalid('follow', `reads only plain NDJSON files, but the format is ${format}`)
+  if (stateDir === undefined) throw invalid('follow', 'needs stateDir, where Sluice keeps what it has loaded')
+  const names = [...namedIn(source), ...(listedIn(source) ?? [])]
+  if (names.length === 0) throw invalid('follow', 'needs files: a stream or an iterable cannot be followed')
+  if (names.some(isTable)) throw invalid('follow', 'cannot follow a table. Load it again and again: only changes are read')
+  if (names.some(isSourceUrl)) throw invalid('follow', 'cannot follow an input on a server')
+  if (names.some(name => name === '-' || name === '/dev/stdin')) throw invalid('follow', 'cannot follow stdin, which is read until it ends')
+}

@@ -1,0 +1,65 @@
+/** A load that follows files, in this process. */
+import { ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
+import { until } from '../../support/eventually.js'
+import { index, lab, path, smallBatches } from '../../support/shared-lab.js'
+
+/** So that tests wait shortly. */
+const POLL_MS = 10
+
+export interface Followed {
+  /** What was said of files, and warnings. */
+  readonly said: readonly string[]
+  /** Resolves when so many documents are stored. */
+  stored(count: number): Promise<void>
+  /** Resolves when something was said that contains the text. */
+  heard(text: string): Promise<void>
+  /** Sends the signal, and resolves to the receipt. */
+  stop(): Promise<Receipt>
+}
+
+export function follow(source: IngestOptions['source'], more: Partial<IngestOptions> = {}): Followed {
+  const controller = new AbortController()
+  const said: string[] = []
+  const onEvent = (event: IngestEvent) => {
+    if (event.type === 'followed' || event.type === 'warning') said.push(event.message)
+  }
+  const { signal } = controller
+  const options = { source, ...smallBatches(), follow: true, pollMs: POLL_MS, signal, onEvent, ...more }
+  let failed: { readonly error: unknown } | undefined
+  const running = ingest(options)
+  running.catch((error: unknown) => (failed = { error }))
+  const holds = async (condition: () => boolean) => {
+    await until(() => failed !== undefined || condition())
+    if (failed !== undefined) throw failed.error
+  }
+  return {
+    said,
+    stored: async count => await holds(() => lab.control.count(index) >= count),
+    heard: async text => await holds(() => said.some(one => one.includes(text))),
+    stop: async () => {
+      controller.abort('SIGTERM')
+      return await running
+    },
+  }
+}
+
+/** Returns the field `n` of all stored documents, sorted. */
+export function numbers(): number[] {
+  const ids = lab.control.ids(index)
+  const found = ids.map(id => (JSON.parse(String(lab.control.source(index, id))) as { n: number }).n)
+  return found.toSorted((a, b) => a - b)
+}
+
+/** Returns 0 to `count` - 1. */
+export function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n)
+}
+
+/** Returns lines of documents with the numbers [from, to). */
+export function linesOf(from: number, to: number): string {
+  return upTo(to - from)
+    .map(n => `{"n":${from + n}}\n`)
+    .join('')
+}
+
+export const log = () => path('logs/app.ndjson')
