@@ -14,16 +14,29 @@ const rivals = [
   ['timeBudgetMs', 'end it with a signal instead'],
   ['byteBudget', 'it has no end'],
   ['pick', 'only lines can be followed'],
-] as const satisfies readonly (readonly [keyof IngestOptions, string])[]
+] as const
+
+type Rivals = 'follow' | 'format' | (typeof rivals)[number][0]
+
+/** Checks other options, also for the command line. `said`: returns how the user named an option. */
+export function checkFollowRivals(
+  given: { readonly [K in Rivals]?: unknown },
+  said = (name: Rivals): string => name,
+): void {
+  const { follow, format = 'auto' } = given
+  if (follow !== true) return
+  for (const [name, why] of rivals)
+    if (given[name] !== undefined && given[name] !== false)
+      throw invalid(said('follow'), `cannot be combined with ${said(name)}: ${why}`)
+  if (format !== 'auto' && format !== 'ndjson')
+    throw invalid(said('follow'), `reads only plain NDJSON files, but the format is ${String(format)}`)
+}
 
 /** Throws SluiceError OPTION_INVALID. */
 export function checkFollow(given: IngestOptions): void {
-  const { source, follow, format = 'auto', stateDir } = given
+  const { source, follow, stateDir } = given
   if (follow !== true) return
-  for (const [name, why] of rivals)
-    if (given[name] !== undefined && given[name] !== false) throw invalid('follow', `cannot be combined with ${name}: ${why}`)
-  if (format !== 'auto' && format !== 'ndjson')
-    throw invalid('follow', `reads only plain NDJSON files, but the format is ${format}`)
+  checkFollowRivals(given)
   if (stateDir === undefined) throw invalid('follow', 'needs stateDir, where Sluice keeps what it has loaded')
   const names = [...namedIn(source), ...(listedIn(source) ?? [])]
   if (names.length === 0) throw invalid('follow', 'needs files: a stream or an iterable cannot be followed')

@@ -2,6 +2,7 @@ import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
 import { isQuoted } from '../text/quotes.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-options.js'
+import { checkFollowRivals } from './check-follow.js'
 import { checkEdits } from './edit-kinds.js'
 import { type OptionName, secrets, type Settings } from './table.js'
 
@@ -39,6 +40,7 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
   for (const [name, others] of companions) requireTogether(check, name, others)
   checkTableFormat(check.values, name => said(check, name))
   checkEdits(check.values, name => said(check, name))
+  checkFollowRivals(check.values, name => said(check, name))
   return check
 }
 
