@@ -8,6 +8,7 @@ import { checkedAnswer } from './checked-answer.js'
 import { refusalOf } from './judge-answer.js'
 import type { SourceRoutes } from './routes.js'
 import type { Answer, WantedPart } from './store.js'
+import { withoutLogins } from './without-logins.js'
 
 export type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -155,8 +156,8 @@ interface ServiceError extends Error {
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> }
 }
 
-/** Names what the SDK throws. It shows no secrets, only the id of a key. */
-function refused(input: string, error: unknown): unknown {
+/** Names what the SDK throws, without secrets. */
+export function refused(input: string, error: unknown): unknown {
   const own = isSluiceError(error)
     ? error
     : error instanceof Error && isSluiceError(error.cause)
@@ -164,7 +165,12 @@ function refused(input: string, error: unknown): unknown {
       : undefined
   if (own !== undefined) return own
   if (!(error instanceof Error)) return error
-  const { name: code, message, $metadata: { httpStatusCode: status } = {}, $response }: ServiceError = error
+  const { name: code, $metadata: { httpStatusCode: status } = {}, $response }: ServiceError = error
+  const message = withoutLogins(error.message, [
+    env['AWS_ACCESS_KEY_ID'],
+    env['AWS_SECRET_ACCESS_KEY'],
+    env['AWS_SESSION_TOKEN'],
+  ])
   const headers = $response?.headers ?? {}
   if (status !== undefined && status >= 300)
     return new SluiceError(refusalOf(input, { status, code, message, headers }, Date.now()), { cause: error })

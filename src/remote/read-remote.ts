@@ -1,11 +1,12 @@
 /** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
 import { setMaxListeners } from 'node:events'
+import { isLoopback } from '../cluster/credentials.js'
 import type { Failure } from '../failure/failure.js'
 import type { ConnectSection, RemoteSection, RetrySection } from '../options/load.js'
 import type { Feature, Run, RunHook } from '../run/hooks.js'
 import { FileTable } from '../source/file-table.js'
 import type { Elsewhere, FoundFile } from '../source/find-files.js'
-import { isSourceUrl } from '../text/source-url.js'
+import { isSigned, isSourceUrl } from '../text/source-url.js'
 import { systemClock } from '../time/system-clock.js'
 import type { SourcePatience } from './attempts.js'
 import { openHttpStore } from './http-store.js'
@@ -66,6 +67,7 @@ class Remote {
   }
 
   hook(): RunHook {
+    this.#warnOfPlaintext()
     return {
       elsewhere: { has: isSourceUrl, find: name => this.#find(name) },
       connected: () => Promise.resolve([...this.#routes.all(), ...this.#notes]),
@@ -137,6 +139,18 @@ class Remote {
       patience: this.#patience,
       timeoutMs,
     })
+  }
+
+  /** The object goes over the same connections, so Sluice only warns. A login and a token may open more than one object. */
+  #warnOfPlaintext(): void {
+    const open = [...this.#sections.remote.addresses.values()].filter(
+      ({ url }) => url?.protocol === 'http:' && isSigned(url) && !isLoopback(url.hostname),
+    )
+    const [first] = open
+    if (first === undefined) return
+    const more = open.length === 1 ? '' : ` The same is true of ${open.length - 1} more.`
+    const message = `the signature in the URL of ${first.name} goes over plain http, so anybody on the route can use it.${more} Use https`
+    this.#run.tell({ type: 'warning', message })
   }
 
   #note(name: string, sentence: string): void {

@@ -55,6 +55,11 @@ export function readSourceUrl(text: string): SourceUrl | undefined {
   return { name: nameOf(url), url, ...login, secrets: secrets.filter(secret => secret !== '') }
 }
 
+/** Returns whether the URL itself is the login: its query holds a signature. */
+export function isSigned({ searchParams }: URL): boolean {
+  return [...searchParams.keys()].some(name => SIGNATURE.test(name))
+}
+
 /** Returns the name as it may be shown. Other names stay as they are. */
 export function shownSource(name: string): string {
   if (!isSourceUrl(name)) return name
@@ -73,8 +78,9 @@ function readBucketUrl(text: string): SourceUrl | undefined {
 }
 
 /** Another query may lead to another object. A hash tells them apart without showing a secret. */
-function nameOf({ origin, pathname, search, searchParams }: URL): string {
-  const query = [...searchParams.keys()].some(name => SIGNATURE.test(name)) ? unsigned(searchParams) : search
+function nameOf(url: URL): string {
+  const { origin, pathname, search, searchParams } = url
+  const query = isSigned(url) ? unsigned(searchParams) : search
   if (query === '') return origin + pathname
   return `${origin}${pathname}?~${createHash('sha256').update(query).digest('base64url').slice(0, 10)}`
 }
