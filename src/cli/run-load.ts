@@ -60,7 +60,8 @@ export async function runLoad(
     spareOptimising()
     return await ingest({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
-  return await followed(terminal, quiet, load, asking)
+  const doing = options.follow === true ? 'loading what the files hold so far' : undefined
+  return await followed(terminal, quiet, load, asking, doing)
 }
 
 /** With `quiet`, stderr is for a mail. Otherwise nothing is kept back. */
@@ -77,15 +78,16 @@ export interface Heard {
 
 /**
  * Runs a load to its receipt and shows its progress. `asking`: how to find the cause of a refusal. Absent: Sluice
- * does not look for it.
+ * does not look for it. `doing`: what it does after a signal.
  */
 export async function followed(
   terminal: Terminal,
   quiet: boolean,
   run: (heard: Heard) => Promise<Receipt>,
   asking?: Asking,
+  doing = 'finishing open requests',
 ): Promise<Receipt> {
-  using interruption = interruptible(terminal, 'finishing open requests')
+  using interruption = interruptible(terminal, doing)
   using progress = showProgress(terminal, { quiet })
   const { signal } = interruption
   const show = follow(progress)

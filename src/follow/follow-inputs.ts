@@ -15,6 +15,7 @@ import { stopSignalsOf, type StopSignals } from '../run/stop-signals.js'
 import { newRunId } from '../state/run-identity.js'
 import { systemClock } from '../time/system-clock.js'
 import { AddedRounds } from './add-round.js'
+import { earlierFiles, type EarlierFile } from './left-behind.js'
 import type { FollowedFile } from './followed-file.js'
 import { FollowedFiles } from './followed-files.js'
 import { planRound } from './plan-round.js'
@@ -91,6 +92,8 @@ class Rounds {
   readonly #following: Following
   readonly #rounds = new AddedRounds()
   #run = newRunId()
+  /** Files that had the followed names before Sluice started. */
+  #earlier: EarlierFile[] = []
   /** How long the last look took. */
   #lookMs = 0
 
@@ -105,6 +108,7 @@ class Rounds {
       const isLast = stop.signal.aborted
       if (this.#rounds.receipt !== undefined) await this.#look()
       const receipt = await this.#round()
+      await this.#following.files.addEarlier(this.#earlier.splice(0))
       if (isLast) return { ...receipt, ...notesOn(receipt, this.#following.files.all) }
       await systemClock.sleep(this.#pauseMs, stop.signal).catch(() => undefined)
     }
@@ -147,7 +151,7 @@ class Rounds {
   }
 
   async #load(inputs: readonly RoundInput[]): Promise<Receipt> {
-    const { load, loadOnce, events, connection } = this.#following
+    const { load, loadOnce, events, connection, files } = this.#following
     const run = this.#run
     return await loadOnce({
       load: { ...load, stopping: { ...load.stopping, signal: undefined }, onEvent: events.hear },
@@ -156,7 +160,10 @@ class Rounds {
         sources: inputs,
         identify: plain => ({
           ...plain,
-          plan: async planning => await planRound(await plain.plan({ ...planning, ...ofRun(run) }), events.warn),
+          plan: async planning => {
+            if (this.#rounds.receipt === undefined) this.#earlier = [...earlierFiles(planning.runs, files.all, resolve('.'))]
+            return planRound(await plain.plan({ ...planning, ...ofRun(run) }), events.warn)
+          },
         }),
       }),
     })

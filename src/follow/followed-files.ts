@@ -7,6 +7,7 @@ import { fileStat } from '../disk/file-stat.js'
 import { findFiles, type FoundFile, listedFiles } from '../source/find-files.js'
 import { cannotFollow, whyNotFollowed } from './can-follow.js'
 import { FollowedFile } from './followed-file.js'
+import { type EarlierFile, findEarlier } from './left-behind.js'
 import { OpenFiles } from './open-files.js'
 
 /** A renamed file that does not grow for so long is no longer followed. */
@@ -78,6 +79,24 @@ export class FollowedFiles implements AsyncDisposable {
     for (let at = 0; at < all.length; at += AT_ONCE)
       await Promise.all(all.slice(at, at + AT_ONCE).map(async ([file, now]) => await this.#look(file, now)))
     this.#isFirst = false
+  }
+
+  /** Follows files, too, that were renamed while Sluice did not run. */
+  async addEarlier(earlier: readonly EarlierFile[]): Promise<void> {
+    const { clock, say } = this.#following
+    for (const { found, was } of await findEarlier(earlier)) {
+      const key = `${found.device}:${found.stat.inode}`
+      if (this.#files.has(key)) continue
+      const file = new FollowedFile(found, this.#open, clock.now())
+      file.isLoose = true
+      file.isChecked = true
+      if ((await file.sums([was.bytes]))[0] !== was.sum) {
+        await file.close()
+        continue
+      }
+      this.#files.set(key, file)
+      say(file.name, `${file.name} was renamed to ${basename(found.path)} before. Sluice reads it to its end`)
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

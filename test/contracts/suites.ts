@@ -3,6 +3,7 @@ import { describeDoctor } from './doctor.suite.js'
 import { describeDumps } from './dumps.suite.js'
 import { describeDocuments } from './documents.suite.js'
 import { describeFieldIds } from './field-ids.suite.js'
+import { describeFollow } from './follow.suite.js'
 import { describeFormats } from './formats.suite.js'
 import { describeIdentity } from './identity.suite.js'
 import { describeIndexByField } from './index-by-field.suite.js'
@@ -41,7 +42,13 @@ export const ordinarySuites: readonly Suite[] = [
   describeIndexByField,
 ]
 /** What else depends on the version. */
-export const longSuites: readonly Suite[] = [describeConditions, describeScripts, describeTune, describeRehearsal]
+export const longSuites: readonly Suite[] = [
+  describeConditions,
+  describeScripts,
+  describeTune,
+  describeRehearsal,
+  describeFollow,
+]
 export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
 /** What depends on no version. */
 export const suitesOfInputs: readonly Suite[] = [describeIdentity, describeFormats]

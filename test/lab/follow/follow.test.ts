@@ -115,6 +115,23 @@ test('a file that is deleted right after it has grown is read to its end', async
   expect(numbers()).toEqual(upTo(9))
 })
 
+test('files that were renamed while Sluice did not run are read to their end', async () => {
+  await writeFile(log(), linesOf(0, 5))
+  const first = follow(logs())
+  await first.stored(5)
+  await first.stop()
+  await appendFile(log(), linesOf(5, 7))
+  await rename(log(), `${log()}.1`)
+  await writeFile(log(), linesOf(7, 9))
+  const second = follow(logs())
+  await second.stored(9)
+  await appendFile(`${log()}.1`, linesOf(9, 10))
+  await second.stored(10)
+  expect(await second.stop()).toMatchObject({ status: 'finished', rejected: 0, duplicate: 0 })
+  expect(second.said).toContain(`${log()} was renamed to app.ndjson.1 before. Sluice reads it to its end`)
+  expect(numbers()).toEqual(upTo(10))
+})
+
 test('a name that leads to nothing so far is waited for', async () => {
   const following = follow([logs(), log()])
   await following.heard(`nothing is at ${log()} so far`)
