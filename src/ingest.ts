@@ -4,7 +4,7 @@ import { mapIndex } from './mapped/map-index.js'
 import { loadDumps } from './dumps/load-dumps.js'
 import { editDocuments } from './edits/edit-documents.js'
 import { fillIndices } from './index-by-field/fill-indices.js'
-import type { Round } from './follow/follow-inputs.js'
+import type { Round } from './follow/rounds.js'
 import type { Receipt } from './ledger/receipt.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
@@ -51,10 +51,15 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   const { follow } = load
   if (follow === undefined) return await loadOnce(load, open)
   const { followInputs } = await import('./follow/follow-inputs.js')
-  return await followInputs({ ...load, follow }, async round => await loadOnce(round.load, open, round))
+  const oneRound = async (round: Round) => await loadOnce(round.load, open, round)
+  return await followInputs({ ...load, follow }, oneRound, keptSegments)
 }
 
-async function loadOnce(load: Load, open: OpenPlatform, round?: Pick<Round, 'feature' | 'connection'>): Promise<Receipt> {
+async function loadOnce(
+  load: Load,
+  open: OpenPlatform,
+  round?: Pick<Round, 'feature' | 'connection'>,
+): Promise<Receipt> {
   return await run({
     command: 'ingest',
     secrets: secretsOf(load),

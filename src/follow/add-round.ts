@@ -24,7 +24,9 @@ export class AddedRounds {
     const before = this.#receipt
     const inputs = [...this.#inputs.values()]
     this.#receipt =
-      before === undefined ? { ...round, inputs } : { ...round, ...sumOfProcess(before, round), began: before.began, inputs }
+      before === undefined
+        ? { ...round, inputs }
+        : { ...round, ...sumOfProcess(before, round), began: before.began, inputs }
     return this.#receipt
   }
 

@@ -184,11 +184,13 @@ export class FollowedFile implements KeptOpen {
   }
 
   async #holdsStill(handle: FileHandle): Promise<boolean> {
-    const { length } = this.#tail
+    // A round that ends meanwhile puts another one in its place.
+    const tail = this.#tail
+    const { length } = tail
     if (length === 0) return true
     const now = Buffer.alloc(length)
     const { bytesRead } = await handle.read(now, 0, length, this.read - length)
-    return bytesRead === length && now.equals(this.#tail)
+    return bytesRead === length && now.equals(tail)
   }
 
   async #with<T>(work: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {

@@ -60,13 +60,13 @@ export class FollowedFiles implements AsyncDisposable {
     const { say, warn } = this.#following
     const { found, missing, problem } = await this.#list()
     if (problem !== undefined) warn(problem)
-    if (this.#isFirst)
-      for (const name of missing) say(name, `nothing is at ${name} so far. Sluice waits for it`)
+    if (this.#isFirst) for (const name of missing) say(name, `nothing is at ${name} so far. Sluice waits for it`)
     const seen = new Map<FollowedFile, FileStat>()
     for (const [key, one] of found) {
       const known = this.#files.get(key)
       const file = known ?? (await this.#add(key, one))
-      if (known !== undefined && known.path !== resolve(this.#following.folder, one.name)) await this.#moved(known, one.name)
+      if (known !== undefined && known.path !== resolve(this.#following.folder, one.name))
+        await this.#moved(known, one.name)
       file.isLoose = false
       if (one.stat !== undefined) seen.set(file, one.stat)
     }
@@ -171,8 +171,10 @@ export class FollowedFiles implements AsyncDisposable {
 
   async #left(file: FollowedFile, what: string | undefined): Promise<undefined> {
     const { name, unfinished, read } = file
-    const rest = unfinished === 0 ? '' : `. Its last ${bytesText(unfinished)} had no line feed: Sluice has not loaded them`
-    if (what !== undefined) this.#following.say(name, `${name} ${what}. Sluice had read ${bytesText(read)} of it${rest}`)
+    const rest =
+      unfinished === 0 ? '' : `. Its last ${bytesText(unfinished)} had no line feed: Sluice has not loaded them`
+    if (what !== undefined)
+      this.#following.say(name, `${name} ${what}. Sluice had read ${bytesText(read)} of it${rest}`)
     else if (rest !== '') this.#following.say(name, `${name} was renamed, and is quiet${rest}`)
     this.#leave(file)
     await file.close()

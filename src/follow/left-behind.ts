@@ -29,7 +29,7 @@ export function earlierFiles(
   const seen = new Set(followed.map(({ inode }) => inode))
   const earlier: EarlierFile[] = []
   for (const run of runs)
-    for (const { name, file } of [...run.inputs].reverse()) {
+    for (const { name, file } of [...run.inputs].toReversed()) {
       const found = names.get(resolve(folder, name))
       if (found === undefined || found >= MOST_EARLIER || !isPlain(file) || seen.has(file.stat.inode)) continue
       names.set(resolve(folder, name), found + 1)

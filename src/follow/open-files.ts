@@ -34,7 +34,7 @@ export class OpenFiles {
 /** Returns where the line behind the last line feed of [from, to) begins. Undefined if no line ends there. */
 export async function lastLineEnd(handle: FileHandle, from: number, to: number): Promise<number | undefined> {
   const buffer = Buffer.allocUnsafe(Math.min(LOOK_BYTES, Math.max(0, to - from)))
-  for (let end = to; end > from; ) {
+  for (let end = to; end > from;) {
     const start = Math.max(from, end - LOOK_BYTES)
     const { bytesRead } = await handle.read(buffer, 0, end - start, start)
     const at = buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED)

@@ -40,7 +40,9 @@ export function checkFollow(given: IngestOptions): void {
   if (stateDir === undefined) throw invalid('follow', 'needs stateDir, where Sluice keeps what it has loaded')
   const names = [...namedIn(source), ...(listedIn(source) ?? [])]
   if (names.length === 0) throw invalid('follow', 'needs files: a stream or an iterable cannot be followed')
-  if (names.some(isTable)) throw invalid('follow', 'cannot follow a table. Load it again and again: only changes are read')
+  if (names.some(isTable))
+    throw invalid('follow', 'cannot follow a table. Load it again and again: only changes are read')
   if (names.some(isSourceUrl)) throw invalid('follow', 'cannot follow an input on a server')
-  if (names.some(name => name === '-' || name === '/dev/stdin')) throw invalid('follow', 'cannot follow stdin, which is read until it ends')
+  if (names.some(name => name === '-' || name === '/dev/stdin'))
+    throw invalid('follow', 'cannot follow stdin, which is read until it ends')
 }

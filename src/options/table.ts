@@ -184,7 +184,10 @@ export const table = {
     as: false,
   }),
   null: documents(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', { short: '-0', as: false }),
-  follow: documents(kinds.toggle(), 'keep loading lines that are appended to NDJSON files, and new files, until a signal'),
+  follow: documents(
+    kinds.toggle(),
+    'keep loading lines that are appended to NDJSON files, and new files, until a signal',
+  ),
   pollMs: documents(kinds.duration({ bare: true }), 'with --follow: how often to look for new lines', {
     flag: '--poll',
     default: '1s',

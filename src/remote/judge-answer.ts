@@ -19,7 +19,9 @@ export interface Said {
 /** Returns why there is no object in an answer. `now`: milliseconds since the epoch. */
 export function refusalOf(input: string, said: Said, now: number): Failure {
   const { status, headers, code, message } = said
-  const words = [code, message === undefined ? undefined : quote(withoutLogins(message), 120)].filter(word => word !== undefined)
+  const words = [code, message === undefined ? undefined : quote(withoutLogins(message), 120)].filter(
+    word => word !== undefined,
+  )
   const observed = [`status ${status}`, ...words].join(', ')
   const isGone = status === 404 || status === 410
   if (isGone) return failure('INPUT_NOT_FOUND', { input })

@@ -12,6 +12,7 @@ const SHORTEST = 6
 export function withoutLogins(text: string, known: readonly (string | undefined)[] = []): string {
   if (OF_PROGRAM.test(text)) return 'the credential_process of the profile failed'
   let shown = text
-  for (const secret of known) if (secret !== undefined && secret.length >= SHORTEST) shown = shown.replaceAll(secret, '***')
+  for (const secret of known)
+    if (secret !== undefined && secret.length >= SHORTEST) shown = shown.replaceAll(secret, '***')
   return shown.replace(KEY_ID, '***').replace(LONG, one => (/\d/.test(one) && /[a-z]/i.test(one) ? '***' : one))
 }

@@ -38,7 +38,7 @@ export function describeFollow(world: () => World): void {
       stop.abort('SIGTERM')
       expect(await receipt).toMatchObject({ status: 'finished', exit: 0, read: 8, created: 8, duplicate: 0 })
       const found = (await world().documents(index)).map(text => (JSON.parse(text) as { n: number }).n)
-      expect(found.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+      expect(found.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
       await rm(folder, { recursive: true })
     })
   })

@@ -108,7 +108,7 @@ export const house: Readonly<Record<string, Part>> = {
   dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
   follow: {
     imports: 'failure flow.ts time checksum disk source format ledger connect options state run',
-    doors: 'follow-inputs',
+    doors: 'follow-inputs rounds',
   },
   'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
   rehearsal: { imports: 'failure flow.ts cluster options run text', doors: 'rehearse' },

@@ -37,9 +37,9 @@ test('killed again and again while files grow and rotate, each line is stored on
   for (let kill = 0; kill < KILLS; kill += 1) {
     const running = start()
     const wanted = lab.control.count(index) + random.below(60)
-    let isOver = false
-    void running.ended.finally(() => (isOver = true))
-    while (!isOver && lab.control.count(index) < wanted) {
+    const life = { isOver: false }
+    void running.ended.finally(() => (life.isOver = true))
+    while (!life.isOver && lab.control.count(index) < wanted) {
       await grow()
       if (random.chance(0.1)) {
         await rename(`${log()}.1`, path(`logs/old-${next}.ndjson`)).catch(() => undefined)

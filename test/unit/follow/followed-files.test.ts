@@ -90,7 +90,9 @@ test('a file that was truncated and has grown beyond its former size is another 
   expect(await readAll(following)).toBe('{"n":2}\n{"n":3}\n')
   await truncate(at('a.ndjson'))
   await following.scan()
-  expect(said).toEqual(Array(2).fill('a.ndjson was truncated or written anew. Sluice reads it from its start, as a new input'))
+  expect(said).toEqual(
+    Array(2).fill('a.ndjson was truncated or written anew. Sluice reads it from its start, as a new input'),
+  )
 })
 
 test('a renamed file is followed until it is quiet for long', async () => {

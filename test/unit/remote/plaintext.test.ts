@@ -9,7 +9,8 @@ async function warningsOf(...source: string[]): Promise<readonly IngestEvent[]> 
   const load = readOptions({ source, target: { url: 'https://cluster.example' }, index: 'logs' })
   const told: IngestEvent[] = []
   using stop = stopSignalsOf(load.stopping, systemClock)
-  const hook = load.remote && (await readRemote({ ...load, remote: load.remote })({ stop, tell: event => told.push(event) }))
+  const hook =
+    load.remote && (await readRemote({ ...load, remote: load.remote })({ stop, tell: event => told.push(event) }))
   await hook?.dispose?.()
   return told
 }

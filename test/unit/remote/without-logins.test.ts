@@ -11,7 +11,12 @@ const token = `IQoJb3JpZ2luX2VjEJr${'abc1'.repeat(80)}==`
 const secrets = [keyId, key, signature, token, encodeURIComponent(key)]
 
 test.each(secrets)('%s is hidden, wherever it stands', secret => {
-  for (const text of [secret, `Credential=${secret}/20261123/eu-central-1/s3/aws4_request`, `'${secret}',`, `x:${secret}\n`])
+  for (const text of [
+    secret,
+    `Credential=${secret}/20261123/eu-central-1/s3/aws4_request`,
+    `'${secret}',`,
+    `x:${secret}\n`,
+  ])
     expect(withoutLogins(text)).not.toContain(secret)
 })
 
@@ -41,7 +46,11 @@ test('neither a failed login nor a refusal shows a secret', () => {
     name: 'TokenProviderError',
   })
   const refusal = refused(input, expired)
-  const answer = refusalOf(input, { status: 403, headers: {}, code: 'AccessDenied', message: `not ${keyId}, ${signature}` }, 0)
+  const answer = refusalOf(
+    input,
+    { status: 403, headers: {}, code: 'AccessDenied', message: `not ${keyId}, ${signature}` },
+    0,
+  )
   const shown = `${JSON.stringify(isSluiceError(refusal) && refusal.failure)}${JSON.stringify(answer)}`
   expect(shown).toContain('The token *** of *** is expired, signature ***')
   for (const secret of secrets) expect(shown).not.toContain(secret)
