@@ -132,7 +132,7 @@ export class FollowedFile implements KeptOpen {
       const buffer = into?.buffers[0] ?? Buffer.allocUnsafeSlow(Math.max(1, Math.min(READ_BYTES, to - from)))
       const sum = this.#sum?.bytes === from ? this.#sum : new Checksum()
       this.#sum = undefined
-      await addUpTo(from, sum, handle, buffer)
+      if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
       opened(readingOf(fileStat(await handle.stat()), sum))
       while (sum.bytes < to) {
         const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, to - sum.bytes), sum.bytes)
