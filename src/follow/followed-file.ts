@@ -131,6 +131,7 @@ export class FollowedFile implements KeptOpen {
     try {
       const buffer = into?.buffers[0] ?? Buffer.allocUnsafeSlow(Math.max(1, Math.min(READ_BYTES, to - from)))
       const sum = this.#sum?.bytes === from ? this.#sum : new Checksum()
+      let tail = this.read === from ? this.#tail : Buffer.alloc(0)
       this.#sum = undefined
       if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
       opened(readingOf(fileStat(await handle.stat()), sum))
@@ -140,11 +141,10 @@ export class FollowedFile implements KeptOpen {
         if (bytesRead === 0) break
         const chunk = buffer.subarray(0, bytesRead)
         sum.add(chunk)
+        tail = lastOf(tail, chunk)
         yield chunk
       }
       if (generation !== this.generation) return
-      const tail = Buffer.alloc(Math.min(TAIL_BYTES, sum.bytes))
-      await handle.read(tail, 0, tail.length, sum.bytes - tail.length)
       this.#tail = tail
       this.#sum = sum
       this.read = sum.bytes
@@ -237,6 +237,11 @@ export class FollowedFile implements KeptOpen {
       throw error
     }
   }
+}
+
+/** Returns a copy of the last bytes. */
+function lastOf(before: Buffer, chunk: Buffer): Buffer {
+  return Buffer.concat([before, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES)
 }
 
 function readingOf(stat: FileStat, sum: Checksum): FileReading {
