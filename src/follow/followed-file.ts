@@ -5,10 +5,9 @@ import { addUpTo, checksumsAt } from '../checksum/file.js'
 import { fileStat } from '../disk/file-stat.js'
 import type { FileReading, FileStat, ReadMemory } from '../flow.js'
 import { cannotRead, codeOf } from '../source/cannot-read.js'
-import { lastLineEnd, type KeptOpen, type OpenFiles } from './open-files.js'
+import { lastLineEnd, lastOf, readingOf } from './ends.js'
+import type { KeptOpen, OpenFiles } from './open-files.js'
 
-/** Bytes before the end of what was read that are compared each time the file has changed. */
-const TAIL_BYTES = 1024
 const READ_BYTES = 1 << 20
 
 export interface FoundAs {
@@ -236,21 +235,6 @@ export class FollowedFile implements KeptOpen {
       if (codeOf(error) === 'ENOENT') return undefined
       throw error
     }
-  }
-}
-
-/** Returns a copy of the last bytes. */
-function lastOf(before: Buffer, chunk: Buffer): Buffer {
-  return Buffer.concat([before, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES)
-}
-
-function readingOf(stat: FileStat, sum: Checksum): FileReading {
-  return {
-    stat,
-    get bytes() {
-      return sum.bytes
-    },
-    sum: () => sum.digest(),
   }
 }
 

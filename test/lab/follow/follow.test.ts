@@ -75,7 +75,7 @@ test('a renamed file is read to its end, and then the file that takes its name',
   expect(numbers()).toEqual(upTo(32))
 })
 
-test('a file that begins as the renamed one did is not taken for it', async () => {
+test('a file that begins as the renamed one did is not taken for it', { tags: 'long' }, async () => {
   await writeFile(log(), '{"n":1}\n'.repeat(3))
   const following = follow(logs())
   await following.stored(3)
@@ -100,7 +100,7 @@ test('a truncated file is a new input from its start, whether it is shorter or l
   expect(numbers()).toEqual(upTo(40))
 })
 
-test('a file that is deleted right after it has grown is read to its end', async () => {
+test('a file that is deleted right after it has grown is read to its end', { tags: 'long' }, async () => {
   await writeFile(log(), linesOf(0, 5))
   const following = follow(logs())
   await following.stored(5)
@@ -115,7 +115,7 @@ test('a file that is deleted right after it has grown is read to its end', async
   expect(numbers()).toEqual(upTo(9))
 })
 
-test('files that were renamed while Sluice did not run are read to their end', async () => {
+test('files that were renamed while Sluice did not run are read to their end', { tags: 'long' }, async () => {
   await writeFile(log(), linesOf(0, 5))
   const first = follow(logs())
   await first.stored(5)
@@ -132,17 +132,18 @@ test('files that were renamed while Sluice did not run are read to their end', a
   expect(numbers()).toEqual(upTo(10))
 })
 
-test('a name that leads to nothing so far is waited for', async () => {
+test('a name that leads to nothing so far is waited for', { tags: 'long' }, async () => {
   const following = follow([logs(), log()])
   await following.heard(`nothing is at ${log()} so far`)
   await writeFile(log(), linesOf(0, 2))
   await following.stored(2)
   expect(await following.stop()).toMatchObject({ status: 'finished', created: 2, read: 2 })
   const nothing = follow(path('none/*.ndjson'))
+  await nothing.begun()
   expect(await nothing.stop()).toMatchObject({ status: 'finished', read: 0, inputs: [] })
 })
 
-test('the history has one run, with the rejected lines of all rounds', async () => {
+test('the history has one run, with the rejected lines of all rounds', { tags: 'long' }, async () => {
   await writeFile(log(), 'not json\n')
   const following = follow(logs())
   await appendFile(log(), linesOf(0, 2))

@@ -9,6 +9,8 @@ const POLL_MS = 10
 export interface Followed {
   /** What was said of files, and warnings. */
   readonly said: readonly string[]
+  /** Resolves when the run is known. */
+  begun(): Promise<void>
   /** Resolves when so many documents are stored. */
   stored(count: number): Promise<void>
   /** Resolves when something was said that contains the text. */
@@ -20,7 +22,9 @@ export interface Followed {
 export function follow(source: IngestOptions['source'], more: Partial<IngestOptions> = {}): Followed {
   const controller = new AbortController()
   const said: string[] = []
+  let isBegun = false
   const onEvent = (event: IngestEvent) => {
+    if (event.type === 'begun') isBegun = true
     if (event.type === 'followed' || event.type === 'warning') said.push(event.message)
   }
   const { signal } = controller
@@ -34,6 +38,7 @@ export function follow(source: IngestOptions['source'], more: Partial<IngestOpti
   }
   return {
     said,
+    begun: async () => await holds(() => isBegun),
     stored: async count => await holds(() => lab.control.count(index) >= count),
     heard: async text => await holds(() => said.some(one => one.includes(text))),
     stop: async () => {
