@@ -149,6 +149,8 @@ export interface Mark {
   readonly offset: number
   /** Bytes of a last line without a line end. If the file has grown, that line is read again from its start. */
   readonly tail: number
+  /** How many documents of the line at the mark are settled, if a function made several of it. Default 0. */
+  readonly within?: number
 }
 
 /** The output of a format: NDJSON, one document per line. */
@@ -163,6 +165,10 @@ export interface Lines {
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
   readonly document?: number
   readonly line?: number
+  /** How many documents of that line an earlier process has settled. Default 0. */
+  readonly within?: number
+  /** Whether lines are marked as in `text/line-part.ts`: several documents of one line, or none. */
+  readonly hasParts?: true
   /** Only of an archive: returns its first file, once. */
   members?(): Member | undefined
   /** What looking at the input showed, if it decides how the input is read. */
@@ -195,6 +201,8 @@ export interface Origin {
   readonly line?: number
   /** Offset of the first byte in the (decompressed) input, only for NDJSON outside of archives that is not edited. */
   readonly offset?: number
+  /** Only if a function made several documents of a line: the number of this one among them, from 2. */
+  readonly part?: number
 }
 
 /** A run of documents that lie one behind the other in their input, and in a body. */
@@ -207,6 +215,8 @@ export interface Span {
   readonly from: number
   /** The file of an archive that holds the first document. */
   readonly member?: Member | undefined
+  /** As in `Origin`, for the one document of the span. */
+  readonly part?: number
   /** Documents in the span. */
   docs: number
 }

@@ -9,7 +9,7 @@ import type { Receipt } from './ledger/receipt.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
 import type { IngestOptions } from './options/ingest-options.js'
-import type { Load } from './options/load.js'
+import type { Load, TransformSection } from './options/load.js'
 import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
 import type { RemoteSections } from './remote/read-remote.js'
@@ -80,6 +80,7 @@ async function loadOnce(
       loadIntoQueue(load),
       runScript(load),
       loadDumps(load),
+      ...(load.transform === undefined ? [] : [await transform({ transform: load.transform })]),
       editDocuments(load),
       tuneIndex(load),
       rehearse(load),
@@ -91,6 +92,12 @@ async function loadOnce(
 async function tables(sections: TableSections, open: OpenPlatform): Promise<Feature> {
   const { readTables } = await import('./tables/read-tables.js')
   return readTables(sections, open)
+}
+
+/** The same for the code that runs functions of the user's. */
+async function transform(sections: { readonly transform: TransformSection }): Promise<Feature> {
+  const { transformDocuments } = await import('./transform/transform-documents.js')
+  return transformDocuments(sections)
 }
 
 /** The same for the code that reads from servers. */

@@ -26,6 +26,40 @@ const options = [
 /** Also the global setup of the tests. */
 export async function setup() {
   for (const kernel of kernels) await build(kernel)
+  await buildWorker()
+}
+
+/** Makes one text of the worker of `--transform` and what it imports: a program that is bundled has no file that a worker could load. */
+async function buildWorker() {
+  const folder = 'src/transform/worker'
+  const entry = `${root}/${folder}/main.ts`
+  const result = `${root}/${folder}/code.ts`
+  const sources = [...readIfThere(result).matchAll(/^\/\/ from (.+)$/gm)].map(([, path]) => path)
+  const fingerprint = await fingerprintOfFiles(sources)
+  if (sources.length > 0 && readIfThere(result).includes(fingerprint)) return
+  const { rolldown } = await import('rolldown')
+  const program = await rolldown({ input: entry, platform: 'node', cwd: root })
+  const { output } = await program.generate({ format: 'cjs', minify: true })
+  const [{ code, moduleIds }] = output
+  const used = moduleIds
+    .filter(id => id.startsWith(root))
+    .map(id => id.slice(root.length))
+    .toSorted()
+  const from = used.map(path => `// from ${path}\n`).join('')
+  writeFileSync(
+    result,
+    `// Made by scripts/kernel/build.js from sources with the fingerprint ${await fingerprintOfFiles(used)}:
+${from}/** The worker as one script. */
+export const workerCode =
+  ${JSON.stringify(code)}
+`,
+  )
+}
+
+async function fingerprintOfFiles(paths) {
+  const hash = createHash('sha256')
+  for (const path of paths) hash.update(path).update(readIfThere(`${root}/${path}`))
+  return hash.digest('hex')
 }
 
 async function build({ folder, entry, shares }) {

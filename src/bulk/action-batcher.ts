@@ -6,12 +6,13 @@ import type { Batch, Input, Lines } from '../flow.js'
 import { type BatchOperation, type Operation, bulkFormOf, isOperation } from '../operation.js'
 import { LINE_FEED, endOfLine, isBlank } from '../text/bytes.js'
 import { type CarriedAction, findAction } from '../text/carried-action.js'
+import { PART_BYTES, partNumber, partOf } from '../text/line-part.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
 import { frameLines } from './frame-lines.js'
 import { refusedBefore } from './judge-line.js'
 import { originOf } from './origin.js'
-import { OpenBatch, type Position } from './open-batch.js'
+import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
 import { type Slot, reserve } from './slots.js'
 
@@ -21,6 +22,8 @@ export interface ActionBatchOptions extends Pick<
 > {
   /** What becomes of a document whose line names no operation. */
   readonly operation: Operation
+  /** Whether each line names its index. */
+  readonly namesIndex?: boolean
 }
 
 /** How many documents had an id, and how many got one. */
@@ -92,9 +95,13 @@ export class ActionBatcher {
     let from = start
     while (from < bytes.length && !this.#isFull) {
       const to = endOfLine(bytes, from)
-      const found = findAction(bytes, from, this.#found) ? this.#found : undefined
+      const isPart = at.within !== undefined && partOf(bytes, from) === 'more'
+      const begin = isPart ? from + PART_BYTES : from
+      const found = findAction(bytes, begin, this.#found) ? this.#found : undefined
       if (found === undefined) this.#refuse(bytes, from, to, at)
-      else if (!this.#add(bytes, from, to, found, slot, token, at)) return from
+      else if (!this.#add(bytes, begin, to, found, slot, token, at)) return from
+      else if (isPart) moveWithin(at, to - from)
+      else move(at, to - from)
       from = to
     }
     return from
@@ -129,7 +136,8 @@ export class ActionBatcher {
     end += body.write(action, end, 'latin1')
     if (!hasId) {
       const isAlone = bytes[address + 1] === CLOSING
-      end += body.write(`"_id":"${token}-${at.document}"${isAlone ? '' : ','}`, end, 'latin1')
+      const id = `${token}-${partNumber(at.document, at.within)}`
+      end += body.write(`"_id":"${id}"${isAlone ? '' : ','}`, end, 'latin1')
     }
     // Without its opening brace, and without the mark behind it.
     end += bytes.copy(body, end, address + 1, document - 1)
@@ -140,8 +148,8 @@ export class ActionBatcher {
     end += body.write(closing, end, 'latin1')
     body[end++] = LINE_FEED
     open.extend(1, end - open.bytes, at, to - from)
+    if (this.#options.namesIndex === true) open.name(indexIn(bytes, address), 1)
     this.counts[ids] += 1
-    move(at, to - from)
     return true
   }
 
@@ -153,8 +161,10 @@ export class ActionBatcher {
       open.refuse(open.refused.add(bytes, refused.from, to, refused.why, at, WITHOUT_ID), at)
       return move(at, to - from)
     }
-    if (!isBlank(bytes, from, to)) throw new RangeError('a line carries no action')
+    const isNothing = at.within !== undefined && partOf(bytes, from) === 'nothing'
+    if (!isNothing && !isBlank(bytes, from, to)) throw new RangeError('a line carries no action')
     open.passBlank(1, at)
+    if (isNothing) return move(at, to - from)
     at.line += 1
     at.offset += to - from
   }
@@ -200,6 +210,15 @@ function hasIdAt(bytes: Buffer, address: number): boolean {
   return bytes[address + 4] === LETTER_D
 }
 
+/** Returns the name in an address. In an id, the quotes would be escaped. */
+function indexIn(bytes: Buffer, address: number): string {
+  const from = bytes.indexOf(INDEX, address) + INDEX.length
+  return bytes.toString('utf8', from, bytes.indexOf(QUOTE, from))
+}
+
+const INDEX = Buffer.from('"_index":"')
+const QUOTE = 0x22
+
 function idIn(bytes: Buffer, { address, document }: CarriedAction): string | undefined {
   if (!hasIdAt(bytes, address)) return undefined
   return (JSON.parse(bytes.toString('utf8', address, document - 1)) as { readonly _id: string })._id
@@ -216,4 +235,5 @@ function move(at: Position, bytes: number): void {
   at.document += 1
   at.line += 1
   at.offset += bytes
+  if (at.within !== undefined) at.within = 0
 }

@@ -107,7 +107,7 @@ export function actionForm(options: ActionOptions): ReturnType<typeof bulkFormOf
 }
 
 /** The id of Sluice's own that a document gets, whatever it holds. */
-export function ownId(template: ActionTemplate, document: number): string | undefined {
+export function ownId(template: ActionTemplate, document: number | string): string | undefined {
   const start = ownIdStart(template)
   return start === undefined ? undefined : start + document
 }
@@ -128,7 +128,7 @@ export interface ActionProblem {
 /** A document's action line with its line end, or its problem. `text`: gives the document, a valid object. */
 export function actionLine(
   { index, before, id, between, routing, numbers, after }: ActionTemplate,
-  document: number,
+  document: number | string,
   text: () => string,
 ): string | ActionProblem {
   if (id === 'none' && routing === undefined && index === undefined) return before + after

@@ -7,6 +7,7 @@ import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '.
 import type { Operation } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { conditionKindOf } from '../text/condition.js'
+import { PART_BYTES, partNumber, partOf } from '../text/line-part.js'
 import {
   type ActionOptions,
   type ActionTemplate,
@@ -20,7 +21,7 @@ import { withoutMetadata } from './json-fields.js'
 import { judgeLine, refusedBefore } from './judge-line.js'
 import { originOf } from './origin.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
-import { OpenBatch, type Position } from './open-batch.js'
+import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
 import { type Slot, type SlotPool, reserve } from './slots.js'
 
@@ -139,7 +140,7 @@ export class Batcher {
    */
   #frame(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position): 'full' | undefined {
     const { bytes, from, kernel } = stretch
-    if (kernel === undefined || !kernel.holds(slot) || beginsNoDocument(bytes[from]))
+    if (kernel === undefined || !kernel.holds(slot) || beginsNoDocument(bytes[from]) || (at.within ?? 0) > 0)
       return this.#line(stretch, slot, template, at)
     // If some bytes are not UTF-8, each line is judged by itself.
     const to = stretch.isUtf8 ? bytes.length : endOfLine(bytes, from)
@@ -162,16 +163,19 @@ export class Batcher {
 
   /** Frames the next line of a stretch without the kernel. `namePlace`: where the kernel wants the name of its index. */
   #line(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position, namePlace = 0): 'full' | undefined {
-    const { bytes, from, isUtf8: utf8, kernel } = stretch
+    const { bytes, isUtf8: utf8, kernel } = stretch
     const { batchDocs, maxDocumentBytes } = this.#options
     const open = this.#open
-    const to = endOfLine(bytes, from)
-    const isDocument = !isBlank(bytes, from, to)
+    const to = endOfLine(bytes, stretch.from)
+    const part = at.within === undefined ? undefined : partOf(bytes, stretch.from)
+    const from = part === 'more' ? stretch.from + PART_BYTES : stretch.from
+    const isDocument = part !== 'nothing' && !isBlank(bytes, from, to)
     const ofOthers = refusedBefore(bytes, from, to, at)
     if (ofOthers !== undefined) open.refuse(open.refused.add(bytes, ofOthers.from, to, ofOthers.why, at, template), at)
     else if (!isDocument) open.passBlank(1, at)
     else {
-      const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, at.document, maxDocumentBytes)
+      const number = partNumber(at.document, at.within)
+      const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, number, maxDocumentBytes)
       if (typeof judged !== 'string') open.refuse(open.refused.add(bytes, from, to, judged, at, template), at)
       else {
         const more = open.bytesFor(judged, bytes, from, to)
@@ -189,8 +193,10 @@ export class Batcher {
         }
       }
     }
+    const lineBytes = to - stretch.from
     stretch.from = to
-    move(at, isDocument ? 1 : 0, 1, to - from)
+    if (part === 'more') moveWithin(at, lineBytes)
+    else move(at, isDocument || part === 'nothing' ? 1 : 0, 1, lineBytes)
     return open.docs >= batchDocs || open.refusedBytes >= this.#bodyBytes ? 'full' : undefined
   }
 
@@ -217,4 +223,5 @@ function move(at: Position, documents: number, lines: number, bytes: number): vo
   at.document += documents
   at.line += lines
   at.offset += bytes
+  if (at.within !== undefined && lines > 0) at.within = 0
 }

@@ -26,7 +26,7 @@ export interface Recorded {
 export interface DeadLetter extends Recorded {
   /** The bytes of `document`, else of `line`, else of `base64`. */
   readonly content: Buffer
-  /** Whether the edits of its load could not be made, and nobody has made them since. */
+  /** Set if the edits of its load could not be made, or its function failed, and nobody has added the result since. */
   readonly isUnedited?: true
 }
 
@@ -51,9 +51,12 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   if (content === undefined) return broken('it has no document, line or base64')
   // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
-  const isUnedited = recorded.type === 'DOCUMENT_NOT_EDITED' && !fields.has('document')
+  const isUnedited = unedited.has(recorded.type) && !fields.has('document')
   return { ...recorded, content, ...(isUnedited ? { isUnedited } : {}) }
 }
+
+/** Why a document is in a record as it was read. */
+const unedited: ReadonlySet<string> = new Set(['DOCUMENT_NOT_EDITED', 'DOCUMENT_NOT_TRANSFORMED'])
 
 /** Bytes of a record that hold everything before the document, as Sluice writes it. */
 export const HEAD_BYTES = 64 << 10

@@ -24,8 +24,9 @@ export interface Framer {
 /** Yields the filled batches. If the bytes end in an error, frames the whole lines before it, then throws it. */
 export async function* frameLines(input: Input, lines: Lines, framer: Framer): AsyncGenerator<Batch> {
   const { maxLineBytes, headBytes, batchMs: lateMs, clock } = framer
-  const { kind, document = 1, line = 1 } = lines
-  const at: Position = { input, kind, document, line, offset: lines.at, member: lines.members?.() }
+  const { kind, document = 1, line = 1, hasParts } = lines
+  const within = hasParts === true ? (lines.within ?? 0) : undefined
+  const at: Position = { input, kind, document, line, offset: lines.at, member: lines.members?.(), within }
   let long: LongLine | undefined
   /** The first bytes of a long line, and its position. */
   let head = Buffer.alloc(0)
@@ -63,6 +64,7 @@ export async function* frameLines(input: Input, lines: Lines, framer: Framer): A
           long = undefined
           at.document += 1
           at.line += 1
+          if (at.within !== undefined) at.within = 0
           if (framer.open().isEmpty) framer.open().since = clock.now()
           framer.open().reach(at)
           break

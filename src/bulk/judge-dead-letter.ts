@@ -37,7 +37,7 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   const { content } = letter
   const unsendable = whyUnsendable(content, 0, content.length, false, rules.maxDocumentBytes)
   if (unsendable !== undefined) return refusedAgain(letter, content, meant, unsendable)
-  if (letter.isUnedited === true) return refusedAgain(letter, content, meant, unedited)
+  if (letter.isUnedited === true) return refusedAgain(letter, content, meant, unedited(letter))
   const document = onOneLine(content)
   const index = indexOf(meant, content)
   if (typeof index !== 'string') return refusedAgain(letter, document, meant, idInvalid(index))
@@ -58,11 +58,13 @@ export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules)
   return { ...framed(letter.operation, text, sent, { condition, script }), letter, ids, destination, condition }
 }
 
-const unedited: Why = {
-  status: 0,
-  type: 'DOCUMENT_NOT_EDITED',
-  reason: failure('DOCUMENT_NOT_EDITED', { problem: 'this is the line as it was read. Add an edited `document`' })
-    .message,
+function unedited({ type }: DeadLetter): Why {
+  const [code, wanted] =
+    type === 'DOCUMENT_NOT_EDITED'
+      ? (['DOCUMENT_NOT_EDITED', 'an edited'] as const)
+      : (['DOCUMENT_NOT_TRANSFORMED', 'a transformed'] as const)
+  const problem = `this is the line as it was read. Add ${wanted} \`document\``
+  return { status: 0, type: code, reason: failure(code, { problem }).message }
 }
 
 function refusedAsBroken({ problem, line, origin }: Broken): Refused {
@@ -126,9 +128,9 @@ function framed(
   return { action: `${action}${address}}}\n`, document: line }
 }
 
-/** An id that Sluice made ends in the number of its document. */
+/** An id that Sluice made ends in the number of its document, and of the part if there are several. */
 function isOwn(id: string, { origin, destination }: DeadLetter): boolean {
-  return destination.idField === undefined && /^[a-z2-7]{16}-(\d+)$/.exec(id)?.[1] === String(origin.document)
+  return destination.idField === undefined && /^[a-z2-7]{16}-(\d+)(?:\.\d+)?$/.exec(id)?.[1] === String(origin.document)
 }
 
 /** Text that was repaired by hand may stand on several lines. In a JSON object a line end can only be white space. */

@@ -13,7 +13,7 @@ export type Why = Pick<Refused, 'status' | 'type' | 'reason'>
 
 /**
  * Returns the action line of the document `bytes[from, to)`, or why it is not sent. The line is not blank, and may
- * lack its line end. `utf8`: the bytes are known to be valid UTF-8. `isSuspect`: the kernel left it. `number`: that of the document.
+ * lack its line end. `utf8`: the bytes are known to be valid UTF-8. `isSuspect`: the kernel left it. `number`: that of the document, as ids have it.
  */
 export function judgeLine(
   bytes: Buffer,
@@ -22,7 +22,7 @@ export function judgeLine(
   utf8: boolean,
   isSuspect: boolean,
   template: ActionTemplate,
-  number: number,
+  number: number | string,
   maxDocumentBytes: number,
 ): string | Why {
   const unsendable = whyUnsendable(bytes, from, to, utf8, maxDocumentBytes, isSuspect)

@@ -15,6 +15,8 @@ export interface Position {
   offset: number
   /** The file of an archive that holds the line, or one before it. */
   member?: Member | undefined
+  /** How many documents of its line come before it. Undefined: the lines have no parts. */
+  within?: number | undefined
   /** Start of a last line without a line end. */
   tail?: { readonly document: number; readonly line: number; readonly offset: number }
 }
@@ -81,12 +83,23 @@ export class OpenBatch<R extends Rejected = Rejected> {
     this.docs += docs
     this.#take(at, docs)
     const span = this.#spans.at(-1)
-    if (span !== undefined && this.#next?.input === at.input && this.#next.offset === at.offset) span.docs += docs
+    const part = (at.within ?? 0) + 1
+    if (span !== undefined && part === 1 && this.#next?.input === at.input && this.#next.offset === at.offset)
+      span.docs += docs
     else {
       const { input, kind, document, line, offset } = at
-      this.#spans.push({ input, kind, document, line, from: offset, member: enterMember(at), docs })
+      this.#spans.push({
+        input,
+        kind,
+        document,
+        line,
+        from: offset,
+        member: enterMember(at),
+        docs,
+        ...(part === 1 ? {} : { part }),
+      })
     }
-    this.#next = { input: at.input, offset: at.offset + lineBytes }
+    this.#next = part === 1 ? { input: at.input, offset: at.offset + lineBytes } : undefined
   }
 
   /** Counts documents that name this index. */
@@ -141,9 +154,17 @@ export class OpenBatch<R extends Rejected = Rejected> {
   }
 }
 
+/** Moves a position behind a document that others of the same line follow. */
+export function moveWithin(at: Position, bytes: number): void {
+  at.within = (at.within ?? 0) + 1
+  at.offset += bytes
+}
+
 function markOf(at: Position): Mark {
   const { document, line, offset } = at.tail ?? at
-  return { kind: at.kind, document, line, offset, tail: at.offset - offset }
+  // A last line that may grow is read again from its start.
+  const within = at.tail === undefined && at.within !== undefined && at.within > 0 ? { within: at.within } : {}
+  return { kind: at.kind, document, line, offset, tail: at.offset - offset, ...within }
 }
 
 /**
@@ -172,7 +193,7 @@ function origins(
     const before = firsts[at] ?? 0
     const document = span.document + ordinal - before
     const offset = span.from + (ends[ordinal] ?? 0) - (ends[before] ?? 0)
-    return originIn(span.input.name, span.kind, document, span.line + ordinal - before, offset, span.member)
+    return originIn(span.input.name, span.kind, document, span.line + ordinal - before, offset, span.member, span.part)
   }
 }
 

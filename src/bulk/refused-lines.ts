@@ -4,6 +4,7 @@ import { type ActionTemplate, ownIdStart } from './action-line.js'
 import type { Why } from './judge-line.js'
 import { originIn } from './origin.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
+import { partNumber } from '../text/line-part.js'
 import { enterMember } from './members.js'
 import type { Position } from './open-batch.js'
 
@@ -23,7 +24,7 @@ interface Stretch {
 }
 
 /** Numbers that are kept of each line. */
-const COLUMNS = 4
+const COLUMNS = 5
 
 /** Keeps refused lines in little memory: copies of their bytes one behind the other, and their numbers. */
 export class RefusedLines implements Rejected {
@@ -33,7 +34,7 @@ export class RefusedLines implements Rejected {
   readonly #blocks: { readonly first: number; readonly bytes: Buffer }[] = []
   /** Bytes of the last block that are in use. */
   #filled = 0
-  /** Of each line: its document number, line number, offset, and where it ends in its block. */
+  /** Of each line: its document number, line number, offset, where it ends in its block, and its number among those of its line. */
   readonly #numbers: number[] = []
   readonly #whys: Why[] = []
 
@@ -74,15 +75,15 @@ export class RefusedLines implements Rejected {
       this.#filled = 0
     }
     this.#filled += bytes.copy(block, this.#filled, from, end)
-    this.#numbers.push(at.document, at.line, at.offset, this.#filled)
+    this.#numbers.push(at.document, at.line, at.offset, this.#filled, (at.within ?? 0) + 1)
     this.#whys.push(why)
     return length
   }
 
   originOf(number: number): Origin {
     const { name, kind, member } = this.#stretches.findLast(({ first }) => first <= number) as Stretch
-    const [document = 0, line = 0, offset = 0] = this.#numbers.slice(number * COLUMNS, number * COLUMNS + 3)
-    return originIn(name, kind, document, line, offset, member)
+    const [document = 0, line = 0, offset = 0, , part] = this.#numbers.slice(number * COLUMNS, (number + 1) * COLUMNS)
+    return originIn(name, kind, document, line, offset, member, part)
   }
 
   /** Makes nothing for each line that lines of one stretch can share: there may be millions. */
@@ -103,11 +104,22 @@ export class RefusedLines implements Rejected {
       const end = numbers[at + 3] as number
       const { status, type, reason } = whys[number] as Why
       const { name, kind, member, idStart } = stretch
-      const origin = originIn(name, kind, document, numbers[at + 1] as number, numbers[at + 2] as number, member)
+      const part = numbers[at + 4] as number
+      const origin = originIn(name, kind, document, numbers[at + 1] as number, numbers[at + 2] as number, member, part)
       const bytes = block.bytes.subarray(start, end)
       start = end
       if (idStart === undefined) yield { document: bytes, operation, status, type, reason, origin, attempts: 0 }
-      else yield { document: bytes, operation, id: idStart + document, status, type, reason, origin, attempts: 0 }
+      else
+        yield {
+          document: bytes,
+          operation,
+          id: idStart + partNumber(document, part - 1),
+          status,
+          type,
+          reason,
+          origin,
+          attempts: 0,
+        }
     }
   }
 }

@@ -4,6 +4,7 @@ import { needsCluster } from '../connect/open-target.js'
 import { isDump } from '../format/dump-formats.js'
 import type { DocumentSection, InputSection } from '../options/load.js'
 import type { BodyFramer, Feature } from '../run/hooks.js'
+import { isBeside } from '../text/index-pattern.js'
 
 declare module '../ledger/receipt.js' {
   interface Receipt {
@@ -21,8 +22,9 @@ interface Sections {
 export function loadDumps({ documents, inputs: { format } }: Sections): Feature {
   const { op, ids, routingField, indexPattern } = documents
   return () => {
-    // Other ids, routing and indices are made from fields, and the line of a dump has both already.
-    if (ids.from !== 'run' || routingField !== undefined || indexPattern !== undefined) return undefined
+    // Other ids, routing and indices are made from fields, and the line of a dump has all of them already.
+    if (ids.from !== 'run' || routingField !== undefined) return undefined
+    if (indexPattern !== undefined && !isBeside(indexPattern)) return undefined
     let counts: IdCounts | undefined
     let takesDumps = true
     return {
@@ -39,7 +41,7 @@ export function loadDumps({ documents, inputs: { format } }: Sections): Feature 
         const usual = inner(framing)
         let dumps: ActionBatcher | undefined
         const ofDumps = () => {
-          dumps ??= new ActionBatcher({ ...framing, operation: op })
+          dumps ??= new ActionBatcher({ ...framing, operation: op, namesIndex: indexPattern !== undefined })
           counts = dumps.counts
           return dumps
         }

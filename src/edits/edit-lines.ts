@@ -1,22 +1,17 @@
 /** Edits the documents of an input, line by line. What is no document stays as it is: the next stage rejects it. */
 import { isUtf8 } from 'node:buffer'
 import type { Lines } from '../flow.js'
+import { LineStarts } from '../run/line-starts.js'
+import type { RewrittenLines } from '../run/moved-lines.js'
 import { endOfLine, isWhiteSpace, LINE_FEED } from '../text/bytes.js'
 import { type CarriedAction, findAction } from '../text/carried-action.js'
 import { jsonFault, NO_FAULT } from '../text/json-fault.js'
 import { mayBeRefusedLine, refusedLineStart } from '../text/refused-line.js'
 import type { DocumentEditor } from './document-editor.js'
 import type { EditKernel } from './kernel/kernel.js'
-import { LineStarts } from './line-starts.js'
 
 /** Edited together: they stay in the CPU's second cache until they are framed. */
 const AT_ONCE_BYTES = 256 << 10
-
-export interface EditedLines {
-  readonly lines: Lines
-  /** Where each line began before it was edited. */
-  readonly starts: LineStarts
-}
 
 /** `maxLineBytes`: a longer line is not sent, so it is not edited. */
 export function editLines(
@@ -24,7 +19,7 @@ export function editLines(
   editor: DocumentEditor,
   kernel: EditKernel | undefined,
   maxLineBytes: number,
-): EditedLines {
+): Required<RewrittenLines> & { readonly starts: LineStarts } {
   const starts = new LineStarts(lines.at, lines.line ?? 1)
   const work = new LineEditor(lines.kind, editor, kernel, starts)
   // Only these stood so in the input.

@@ -1,6 +1,7 @@
 import { fail } from '../failure/failure.js'
 import type { Lines, Source } from '../flow.js'
 import { LINE_FEED } from '../text/bytes.js'
+import type { IndexPattern } from '../text/index-pattern.js'
 import type { CsvOptions } from './csv/csv-lines.js'
 import { type DumpFormat, isDump } from './dump-formats.js'
 import { type Container, containerKind } from './container-kind.js'
@@ -24,6 +25,8 @@ export interface DecodeOptions {
   readonly csv?: CsvOptions | undefined
   /** Whether `auto` may find a format whose documents carry their own ids. Default true. */
   readonly takesDumps?: boolean | undefined
+  /** Makes the names of indices of those that stand beside the documents of a dump. Absent: all go to one index. */
+  readonly besides?: IndexPattern | undefined
   /** Whether the input is a file in an archive. Default false. */
   readonly isMember?: boolean | undefined
 }
@@ -69,7 +72,7 @@ export async function decode(
   if (dump !== undefined) {
     const lines = await readerOf(dump)
     const noted = found === undefined ? {} : { found: `${found.kind}: ${found.observed}` }
-    return { kind: 'actions', at, bytes: lines(source.name, opening.bytes), ...noted }
+    return { kind: 'actions', at, bytes: lines(source.name, opening.bytes, options.besides), ...noted }
   }
   if (found !== undefined) {
     await opening.close()

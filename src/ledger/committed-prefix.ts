@@ -179,7 +179,7 @@ export class CommittedPrefix {
     for (const kind of kinds) this.#account.rejectAlike(kind)
     const { addressed, spans } = batch
     const [first] = spans
-    if (first !== undefined && batch.ids !== 'given' && created === batch.docs)
+    if (first !== undefined && first.part === undefined && batch.ids !== 'given' && created === batch.docs)
       this.#firstStored ??= { input: first.input, document: first.document }
     if (addressed !== undefined && created + updated + duplicate > 0)
       this.#destinations.add(addressed.destination.index)

@@ -20,7 +20,7 @@ import { checkIndexName, checkIndexPattern, listedIn, namedIn } from './names.js
 import { isDump } from '../format/dump-formats.js'
 import { checksAt } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
-import { isPattern } from '../text/index-pattern.js'
+import { isBeside, isPattern, patternIn } from '../text/index-pattern.js'
 import { fieldsIn } from '../text/field-list.js'
 import { isSourceUrl } from '../text/source-url.js'
 import { isObject } from '../text/parse-json.js'
@@ -242,10 +242,11 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
   const problem = `but the documents of the format '${format}' have their own`
   if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
   if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing values`)
-  if (typeof index === 'string' && isPattern(index))
+  const pattern = typeof index === 'string' ? patternIn(index) : undefined
+  if (pattern !== undefined && !isBeside(pattern))
     throw invalid(
       said('index'),
-      `contains a field, but all documents of the format '${format}' go to one index. Name that index`,
+      `contains a field of documents, but of the format '${format}' only {_index} can be used: the index that stands beside each document`,
     )
   if (pick !== undefined)
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
@@ -280,6 +281,8 @@ const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>,
   edits: 'is not an option of replay, because the dead letters hold the edited documents',
   follow: 'is not an option of replay, which reads files to their end',
   pollMs: 'is not an option of replay, which reads files to their end',
+  transform: 'is not an option of replay, because the dead letters hold the transformed documents',
+  transformTimeoutMs: 'is not an option of replay, which transforms nothing',
   pick: said,
   maxIndices: said,
   swapAlias: guarded,

@@ -191,6 +191,35 @@ export interface EditOptions {
   readonly rename?: Readonly<Record<string, string>> | undefined
 }
 
+/** The position of a document that a function gets. */
+export interface DocumentPlace {
+  /** Name of the file without its folder. */
+  readonly file: string
+  /** Name of the input as it was passed. */
+  readonly path: string
+  /** Number of the line. For JSON and CSV, the number of the element or row. */
+  readonly line: number
+}
+
+/**
+ * Returns the document that is sent for one that was read: the same object or another one, several in an array, or null for none.
+ * Integers beyond 2^53 - 1 are bigint. Other numbers that JavaScript cannot hold are objects with a `text`.
+ */
+export type TransformFunction = (
+  document: Record<string, unknown>,
+  place: DocumentPlace,
+) => object | null | PromiseLike<object | null>
+
+export interface TransformOptions {
+  /**
+   * Makes other documents of those that were read, after `edits`: a function, or the path of a module whose default export is one.
+   * A function runs in this thread. A module runs in worker threads. What it throws rejects the document.
+   */
+  readonly transform?: TransformFunction | string | undefined
+  /** How long the function may take for one document, in milliseconds. Default 60,000. A function in this thread must return a promise. */
+  readonly transformTimeoutMs?: number | undefined
+}
+
 /** Only for a source such as `servicenow:TABLE`: what to do with documents of deleted rows. */
 export interface DeletionOptions {
   /**
@@ -387,7 +416,8 @@ export interface IngestOptions
     BodyOptions,
     RetryOptions,
     EndingOptions,
-    StateOptions {
+    StateOptions,
+    TransformOptions {
   /** The ServiceNow instance for sources such as `servicenow:TABLE`. Sluice connects through the same proxy. */
   readonly servicenow?: ServiceNowOptions | undefined
   /** How Sluice reaches sources such as `https://HOST/PATH` and `s3://BUCKET/KEY`. */
@@ -482,7 +512,7 @@ type InLetters =
 /** Dead letters, where to, and how. */
 export interface ReplayOptions extends Omit<
   IngestOptions,
-  'source' | InLetters | keyof GuardedOptions | keyof PreparationOptions
+  'source' | InLetters | keyof GuardedOptions | keyof PreparationOptions | keyof TransformOptions
 > {
   /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
   readonly source: string | readonly string[]

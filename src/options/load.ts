@@ -23,6 +23,7 @@ import type {
   StateOptions,
   EndingOptions,
   TableOptions,
+  TransformFunction,
 } from './ingest-options.js'
 
 /** Every option as the library describes it. Those of `D` have a default, others are undefined if nobody set them. */
@@ -52,6 +53,8 @@ export interface Load {
   readonly edits: EditSection | undefined
   /** Set if the files are followed while they grow. */
   readonly follow: FollowSection | undefined
+  /** Set if a function makes other documents of them. */
+  readonly transform: TransformSection | undefined
 }
 
 /** How to reach a cluster. */
@@ -152,6 +155,12 @@ export interface FollowSection {
 }
 
 export interface EditSection extends Complete<EditOptions, never> {}
+
+export interface TransformSection {
+  /** Path of its module, or the function itself. */
+  readonly transform: TransformFunction | string
+  readonly timeoutMs: number
+}
 
 export interface SpoolSection {
   /** Most bytes on the disk. Undefined: any number. */

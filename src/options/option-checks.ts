@@ -43,6 +43,8 @@ export const flag: Check = value => (typeof value === 'boolean' ? undefined : mu
 
 export const listener: Check = value => (typeof value === 'function' ? undefined : mustBe('a function', value))
 
+export const transform: Check = value => (typeof value === 'function' ? undefined : name(value))
+
 export const signal: Check = value => (tagOf(value) === 'AbortSignal' ? undefined : mustBe('an AbortSignal', value))
 
 export const stream: Check = value =>

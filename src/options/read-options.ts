@@ -131,6 +131,10 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
     edits: editSection(given.edits),
     follow: options.follow === true ? take(options, 'pollMs') : undefined,
+    transform:
+      options.transform === undefined
+        ? undefined
+        : Object.freeze({ transform: options.transform, timeoutMs: options.transformTimeoutMs }),
   })
 }
 

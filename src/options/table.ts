@@ -19,6 +19,7 @@ const documents = group('Documents', ['ingest'])
 const csv = group('CSV', ['ingest', 'infer'], { section: 'csv' })
 const remote = group('Inputs on servers', ['ingest'], { section: 'remote' })
 const edits = group('Edits', ['ingest'], { section: 'edits' })
+const functions = group('Edits', ['ingest'])
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
 const runs = group('Runs', ['ingest', 'replay'])
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { section: 'servicenow' })
@@ -237,6 +238,15 @@ export const table = {
   drop: edits(editKinds.fieldNames(), 'fields to leave out, as in password,user.email'),
   keep: edits(editKinds.fieldNames(), 'the only fields to keep'),
   rename: edits(editKinds.newNames(), 'new names of fields, as in ts=@timestamp'),
+  transform: functions(
+    kinds.text(check.transform),
+    'module of JavaScript whose function gets each document, and returns a document, several in an array, or null for none',
+    { label: 'file' },
+  ),
+  transformTimeoutMs: functions(kinds.duration({ bare: false }), 'how long the function may take for one document', {
+    flag: '--transform-timeout',
+    default: '1m',
+  }),
   onConflict: documents(
     kinds.choice('reject', 'skip'),
     'what to do if the id already exists: reject or skip the document',

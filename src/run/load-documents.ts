@@ -180,11 +180,11 @@ class Load {
     }
     const note = (name: string, found: string) => this.#loading.tell({ type: 'format', name, found })
     if (from === undefined) return await decode(source, open(), format, note)
-    const { kind, document, line, offset } = from
+    const { kind, document, line, offset, within = 0 } = from
     // In the middle of NDJSON nothing is left to recognise.
-    if (kind === 'lines') return { kind, document, line, at: offset, bytes: open(offset) }
+    if (kind === 'lines') return { kind, document, line, within, at: offset, bytes: open(offset) }
     const lines = await decode(source, open(), format, note)
-    return { ...lines, document, line, at: offset, bytes: skipLines(lines.bytes, line - 1) }
+    return { ...lines, document, line, within, at: offset, bytes: skipLines(lines.bytes, line - 1) }
   }
 
   /**

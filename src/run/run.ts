@@ -174,7 +174,13 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const extent = new Extent(started.found.plan)
     const loaded = await load({
       inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
-      format: { format, pick, csv, takesDumps: hooks.all.some(hook => hook.takesDumps) },
+      format: {
+        format,
+        pick,
+        csv,
+        takesDumps: hooks.all.some(hook => hook.takesDumps),
+        besides: sections.documents.indexPattern,
+      },
       batcher,
       send: async batch => {
         const refused = hooks.admit(batch)

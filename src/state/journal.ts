@@ -103,12 +103,12 @@ export function inputLine(input: CheckpointInput, mark?: Mark): string {
 
 /** Says how far an input has come. */
 export function markLine({ id, status, mark, read, hasStored, file, place }: CheckpointInput): string {
-  const { kind, document, line, offset, tail } = mark
+  const { kind, document, line, offset, tail, within } = mark
   const parts = [id, letters[status], document, line, offset, tail, read, hasStored ? 1 : 0]
   const bytes = file === undefined ? [] : [file.bytes, file.sum]
   const state = file?.state
-  const isPlain = kind === 'lines' && place === undefined && state === undefined
-  const more = isPlain ? [] : [{ ...(kind === 'lines' ? {} : { kind }), place, state }]
+  const isPlain = kind === 'lines' && place === undefined && state === undefined && within === undefined
+  const more = isPlain ? [] : [{ ...(kind === 'lines' ? {} : { kind }), place, state, within }]
   return `${JSON.stringify(['mark', ...parts, ...bytes, ...more])}\n`
 }
 

@@ -181,11 +181,12 @@ function checkMark([status, ...parts]: unknown[]): void {
 function move(input: Writable<CheckpointInput>, parts: unknown[]): void {
   const [status, document, line, offset, tail, read, hasStored] = parts as number[]
   const more = parts.find(isObject) as
-    | { kind?: Mark['kind']; place?: CheckpointInput['place']; state?: unknown }
+    | { kind?: Mark['kind']; place?: CheckpointInput['place']; state?: unknown; within?: unknown }
     | undefined
   const [bytes, sum] = parts.slice(7)
   input.status = statuses[String(status) as keyof typeof statuses]
-  input.mark = { kind: more?.kind ?? 'lines', document, line, offset, tail } as Mark
+  const within = typeof more?.within === 'number' ? { within: more.within } : {}
+  input.mark = { kind: more?.kind ?? 'lines', document, line, offset, tail, ...within } as Mark
   input.read = Number(read)
   input.hasStored = hasStored === 1
   if (more?.place !== undefined) input.place = more.place

@@ -172,7 +172,8 @@ async function judge(
     return isFinished && !readsWhole ? new LoadedFile(source, run, read) : { source, token, by: run, read, isLoaded }
   const seen = file ?? input.file
   if (seen !== undefined) source.file?.continues?.(seen.bytes, seen.state)
-  const isAtStart = mark === START || (mark.document === 1 && mark.line === 1 && mark.tail === 0)
+  const { document, line, tail, within = 0 } = mark
+  const isAtStart = mark === START || (document === 1 && line === 1 && tail === 0 && within === 0)
   const hasGrown = !isLoaded && source.copy === undefined
   const from = isAtStart ? {} : { from: hasGrown ? await passTail(source, mark) : mark }
   return { ...known, ...from, ...(start === undefined ? {} : { start }), isLoaded }

@@ -56,6 +56,11 @@ export function patternIn(index: string): IndexPattern | undefined {
   return pattern === undefined || 'problem' in pattern ? undefined : pattern
 }
 
+/** Returns whether a pattern uses only the index that stands beside a document in a dump: `{_index}`. */
+export function isBeside({ fields }: IndexPattern): boolean {
+  return fields.every(({ field, date }) => field === '_index' && date === undefined)
+}
+
 /** Returns the names with `*` for each field, as Elasticsearch and its privileges know them. */
 export function wildcardOf({ parts }: IndexPattern): string {
   return parts

@@ -4,7 +4,12 @@
  */
 const MARK = 0x1f
 
-export type RefusedCode = 'DOCUMENT_ROW_INVALID' | 'DOCUMENT_HIT_INVALID' | 'DOCUMENT_NOT_EDITED' | 'DOCUMENT_NOT_JSON'
+export type RefusedCode =
+  | 'DOCUMENT_ROW_INVALID'
+  | 'DOCUMENT_HIT_INVALID'
+  | 'DOCUMENT_NOT_EDITED'
+  | 'DOCUMENT_NOT_TRANSFORMED'
+  | 'DOCUMENT_NOT_JSON'
 
 /** Returns what stands before the document. The problem holds no control characters. */
 export function refusedLineStart(code: RefusedCode, problem: string): Buffer {

@@ -65,6 +65,8 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   }
   if (isDump(checkpoint.options['format']) || checkpoint.inputs.some(({ mark }) => mark.kind === 'actions'))
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: 'the ids that its documents had in a dump' })
+  if (checkpoint.options['transform'] !== undefined)
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: '--transform' })
   const { cluster } = await openClusterItself(connecting, signal)
   try {
     const where = sameCluster(checkpoint, cluster)

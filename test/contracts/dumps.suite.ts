@@ -68,6 +68,40 @@ export function describeDumps(world: () => World): void {
       expect(await world().count(index)).toBe(6)
     })
 
+    test('goes to the indices beside its documents on request, within their limit', async () => {
+      const index = newIndex()
+      const of = (name: string, id: string, document: string) =>
+        `{"_index":${name},"_id":"${id}","_source":${document}}\n`
+      const answer = { hits: { hits: [{ _index: 'a', _id: '4', _routing: 'r', _source: { n: 4 } }] } }
+      const bulk = '{"index":{"_index":"b","_id":"5"}}\n{"n":5}\n{"create":{"_id":"6"}}\n{"n":6}\n'
+      const odd = of('null', '7', '{}') + of('"A B"', '8', '{}') + of('7', '9', '{}')
+      await writeFile(
+        path('a.json'),
+        of('"a"', '1', source) + of('"b"', '2', '{"n":2}') + of('"a"', '\\"_index\\":\\"x', '{}') + odd,
+      )
+      await writeFile(path('b.json'), JSON.stringify(answer))
+      await writeFile(path('c.ndjson'), bulk)
+      const files = [path('a.json'), path('b.json'), path('c.ndjson')]
+      const receipt = await load(files, `${index}-{_index}`, { maxIndices: 2 })
+      expect(receipt).toMatchObject({ created: 5, rejected: 4 })
+      expect(receipt.indices).toEqual([
+        { index: `${index}-a`, documents: 3 },
+        { index: `${index}-b`, documents: 2 },
+      ])
+      expect(await world().source(`${index}-a`, '1')).toBe(source)
+      expect(await world().source(`${index}-b`, '5')).toBe('{"n":5}')
+      const letters = (await readFile(path('dead.ndjson'), 'utf8')).trimEnd().split('\n')
+      expect(letters.map(line => (JSON.parse(line) as { reason: string }).reason)).toEqual([
+        'no document to load: it has no _index',
+        expect.stringMatching(/^no document to load: its _index makes a name that /),
+        'no document to load: its _index is not a string',
+        'no document to load: line 3: it has no _index',
+      ])
+      expect(await load(files, `${index}-{_index}`, { maxIndices: 2 })).toMatchObject({ read: 0 })
+      const more = load([path('a.json'), path('c.ndjson')], `${index}-more-{_index}`, { maxIndices: 1 })
+      expect(await codeOf(more)).toMatch(/^TOO_MANY_INDICES/)
+    })
+
     test('of bulk requests is recognised, and each action keeps its operation', async () => {
       const index = newIndex()
       await load([{ n: 1 }, { n: 2 }, { n: 3 }], index, { ids: 'field', idField: 'n', stateDir: undefined })

@@ -22,7 +22,7 @@ export const house: Readonly<Record<string, Part>> = {
   text: {
     imports: 'operation.ts',
     doors:
-      'source-url bytes condition field-list index-name index-pattern misplaced parse-json json-fault carried-action value-kinds quotes refused-line unicode visible',
+      'source-url bytes condition field-list index-name index-pattern misplaced parse-json json-fault carried-action line-part value-kinds quotes refused-line unicode visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -38,7 +38,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   bulk: {
     imports: 'failure operation.ts flow.ts web-assembly.ts strict-json checksum text',
-    doors: 'action-batcher action-line batcher dead-letter replay-batcher slots',
+    doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots',
   },
   sender: {
     imports: 'failure operation.ts flow.ts time text cluster',
@@ -84,7 +84,7 @@ export const house: Readonly<Record<string, Part>> = {
   run: {
     imports:
       'failure operation.ts flow.ts time text source format bulk sender ledger proxy cluster options connect state',
-    doors: 'hooks locked-run open-batcher retry-step run run-record stop-signals',
+    doors: 'hooks line-starts locked-run moved-lines open-batcher retry-step run run-record stop-signals',
   },
   // Wings: one feature each. No wing imports another.
   spool: {
@@ -105,7 +105,8 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'read-remote',
   },
   edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
-  dumps: { imports: 'flow.ts format bulk options connect run', doors: 'load-dumps' },
+  transform: { imports: 'failure flow.ts text bulk options run', doors: 'transform-documents' },
+  dumps: { imports: 'flow.ts text format bulk options connect run', doors: 'load-dumps' },
   follow: {
     imports: 'failure flow.ts time checksum disk source format ledger connect options state run',
     doors: 'follow-inputs rounds',
@@ -128,7 +129,7 @@ export const house: Readonly<Record<string, Part>> = {
   // Compose a run: stages and hooks.
   'ingest.ts': {
     imports:
-      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow',
+      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform',
   },
   'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
   // Features beside a load. `serve` makes runs of its own.

@@ -69,6 +69,8 @@ const same = {
   staticIps: 'staticIps',
   maxIndices: 'maxIndices',
   ipCheckUrl: 'ipCheckUrl',
+  transform: 'transform',
+  transformTimeoutMs: 'transformTimeoutMs',
 } as const satisfies Behind<
   Omit<
     IngestOptions,

@@ -246,6 +246,27 @@ export const inputEntries = {
     ],
     example: { problem: "it has both 'ts' and '@timestamp', so the first cannot be renamed" },
   },
+  DOCUMENT_NOT_TRANSFORMED: {
+    exit: 1,
+    title: 'The function of --transform made no document of a line',
+    message: 'not transformed: {problem}',
+    observed: 'Other tools stop at the first error, leave the document out, or round its numbers.',
+    causes: [
+      { cause: 'The function threw an error for this document.', if: /threw/ },
+      { cause: 'The function returned something that is no document.', if: /returned|result/ },
+      { cause: 'The result holds a value that JSON cannot hold.', if: /cannot hold(?! exactly)/ },
+      { cause: 'The function calculates with a number that JavaScript would round.', if: /exactly/ },
+      { cause: 'An object of JavaScript cannot hold all fields of the document.', if: /twice|__proto__/ },
+      { cause: 'The document or the result has more levels than Elasticsearch takes.', if: /levels/ },
+    ],
+    fixes: [
+      'The dead letters hold the original lines. Correct the function, then load these lines again: `jq -r .line DEAD-LETTERS | sluice ingest - --transform FILE`. Or add a transformed `document` to each record, then run `sluice replay FILE`.',
+    ],
+    example: {
+      problem:
+        "the function threw TypeError: Cannot read properties of undefined (reading 'id') (line 3 of the module)",
+    },
+  },
   DOCUMENT_HIT_INVALID: {
     exit: 1,
     title: 'A line of a dump or a _bulk file holds no document that Sluice can load',

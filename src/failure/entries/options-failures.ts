@@ -39,6 +39,30 @@ export const optionsEntries = {
     ],
     example: { option: 'sluice.config.json', problem: 'unknown key batchByte. Did you mean batchBytes?' },
   },
+  TRANSFORM_NOT_LOADED: {
+    exit: 2,
+    title: 'The module of --transform cannot be used',
+    message: '{module} cannot be used: {problem}',
+    observed: 'Other tools stop after some documents, or send them as they are.',
+    causes: [
+      { cause: 'The path is mistyped.', if: /ENOENT|ENOTDIR/ },
+      { cause: 'The module exports its function under a name.', if: /default export/ },
+      {
+        cause: 'The module has a syntax error, imports a package that is not installed, or throws when it is loaded.',
+        unless: /cannot be read|default export|within|ended/,
+      },
+      { cause: 'The module waits for something when it is loaded, or ends its thread.', if: /within|ended/ },
+    ],
+    fixes: [
+      { fix: 'Correct the path. Sluice sent nothing.', if: /cannot be read/ },
+      { fix: 'Write `export default function (document) { … }`. Sluice sent nothing.', if: /default export/ },
+      {
+        fix: 'Run `node FILE` with the module until it ends without an error. Sluice sent nothing.',
+        unless: /cannot be read|default export/,
+      },
+    ],
+    example: { module: 'shape.mjs', problem: 'its default export is not a function' },
+  },
   RUN_OPTIONS_CHANGED: {
     exit: 2,
     title: 'The options differ from those of an earlier run',

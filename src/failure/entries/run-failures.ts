@@ -53,6 +53,34 @@ export const runEntries = {
     ],
     example: { index: 'logs-app', run: '20261121T093000Z-4f1c2a', ids: 'run' },
   },
+  TRANSFORM_STOPPED: {
+    title: 'The function of --transform does not answer',
+    message: 'the function of {module} {what}, {place}',
+    observed: 'The load hangs, or its process ends without a word.',
+    causes: [
+      { cause: 'The function has an endless loop, or waits for an answer that does not come.', if: /within/ },
+      {
+        cause: 'The function is slower than --transform-timeout allows for one document.',
+        if: /within/,
+      },
+      { cause: 'The function ends its own thread, for example with `process.exit()`.', if: /exit code/ },
+      {
+        cause: 'The module has an error that no `try` catches, for example in a timer or a promise.',
+        if: /thread with/,
+      },
+    ],
+    fixes: [
+      {
+        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again: a changed function is another load.',
+        if: /within/,
+      },
+      {
+        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again: a changed function is another load.',
+        unless: /within/,
+      },
+    ],
+    example: { module: 'shape.mjs', what: 'did not return within 60 s', place: 'at orders.ndjson, line 812' },
+  },
   COMMAND_INTERRUPTED: {
     exit: 5,
     retry: 'later',
@@ -87,13 +115,18 @@ export const runEntries = {
     causes: [
       { cause: 'Ids from a field exist only in the documents.', if: /field/ },
       { cause: 'Ids that the cluster makes exist only in the index.', if: /cluster/ },
+      { cause: 'A function may leave documents out, or make several of one.', if: /--transform/ },
       {
         cause: 'The run was a replay. Its documents have their first ids, and belong to the run that rejected them.',
         if: /replay|dead letters|first/,
       },
     ],
     fixes: [
-      'Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.',
+      {
+        fix: 'Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.',
+        unless: /--transform/,
+      },
+      { fix: 'Compare the counts in the receipt with the index.', if: /--transform/ },
     ],
     example: { run: '20261121T093000Z-4f1c2a', ids: '--ids field' },
   },

@@ -31,16 +31,17 @@ export class ActionWriter {
     return lines
   }
 
-  /** Writes a document. `id`, `routing`: a JSON string or number. `operation`: undefined if it is that of the run. */
+  /** Writes a document. `id`, `routing`: a JSON string or number. `operation`, `index`: undefined if it is that of the run. */
   add(
     operation: string | undefined,
     id: Range | undefined,
     routing: Range | undefined,
     document: Range,
     condition?: Condition,
+    index?: string,
   ): void {
     const length = (range: Range | undefined) => (range === undefined ? 0 : range.to - range.from)
-    this.#reserve(length(id) + length(routing) + length(document) + 192)
+    this.#reserve(length(id) + length(routing) + length(document) + 3 * (index?.length ?? 0) + 192)
     this.#out[this.#at++] = ACTION_MARK
     if (operation !== undefined) this.#at += this.#out.write(operation, this.#at, 'latin1')
     if (condition !== undefined) this.#out[this.#at++] = conditionLetters[condition.kind]
@@ -48,6 +49,10 @@ export class ActionWriter {
     if (id !== undefined) this.#value(ID, id)
     if (id !== undefined && routing !== undefined) this.#out[this.#at++] = COMMA
     if (routing !== undefined) this.#value(ROUTING, routing)
+    if (index !== undefined) {
+      const comma = id === undefined && routing === undefined ? '' : ','
+      this.#at += this.#out.write(`${comma}"_index":"${index}"`, this.#at)
+    }
     if (condition !== undefined) this.#at += this.#out.write(`,${condition.text}`, this.#at, 'latin1')
     this.#out[this.#at++] = CLOSE_OBJECT
     this.#out[this.#at++] = ACTION_MARK

@@ -2,7 +2,9 @@ import type { Range } from './action-writer.js'
 import { isOfAction } from '../look-alike.js'
 import { addressProblem } from './address.js'
 import { type Condition, kindOfCondition } from '../../text/condition.js'
+import type { IndexPattern } from '../../text/index-pattern.js'
 import type { ObjectFields } from './fields.js'
+import { indexBeside } from './index-beside.js'
 
 /** An action line. */
 export interface Action {
@@ -10,6 +12,8 @@ export interface Action {
   /** A JSON string or number. */
   readonly id: Range | undefined
   readonly routing: Range | undefined
+  /** The name that the pattern of the run makes of its index. */
+  readonly index: string | undefined
   /** What it demands of the stored document. It has an id then. */
   readonly condition: Condition | undefined
   /** Why Sluice cannot send it. */
@@ -25,7 +29,12 @@ const LETTER_F = 0x66
 const LETTER_N = 0x6e
 
 /** Reads an action line. Returns undefined if the object is none. `number`: that of the line. */
-export function readAction(line: Range, fields: ObjectFields, number: number | undefined): Action | undefined {
+export function readAction(
+  line: Range,
+  fields: ObjectFields,
+  number: number | undefined,
+  pattern: IndexPattern | undefined,
+): Action | undefined {
   const { bytes } = line
   fields.read(bytes, line.from)
   if (fields.count !== 1) return undefined
@@ -35,6 +44,7 @@ export function readAction(line: Range, fields: ObjectFields, number: number | u
   fields.read(bytes, from)
   let id: Range | undefined
   let routing: Range | undefined
+  let beside: Range | undefined
   let conditions: Record<string, string> | undefined
   let problem: string | undefined
   let isKnown = true
@@ -46,6 +56,7 @@ export function readAction(line: Range, fields: ObjectFields, number: number | u
     if (first === LETTER_N) continue
     if (name === '_id') id = value
     else if (name === 'routing' || name === '_routing') routing = value
+    else if (name === '_index') beside = value
     else if (OF_CONDITION.has(name))
       conditions = { ...conditions, [name]: bytes.toString('latin1', value.from, value.to).replaceAll('"', '') }
     else if (!IGNORED.has(name) && !(first === LETTER_F && OFF.has(name)))
@@ -55,11 +66,14 @@ export function readAction(line: Range, fields: ObjectFields, number: number | u
   const condition = conditions === undefined ? undefined : conditionOf(conditions, operation, id !== undefined)
   if (typeof condition === 'string') problem ??= condition
   problem ??= addressProblem('_id', id) ?? addressProblem('routing', routing)
+  const index = pattern && indexBeside(beside, pattern)
+  if (typeof index === 'object') problem ??= index.problem
   if (problem !== undefined && number !== undefined) problem = `line ${number}: ${problem}`
   return {
     operation,
     id,
     routing,
+    index: typeof index === 'string' ? index : undefined,
     condition: typeof condition === 'string' ? undefined : condition,
     problem,
     isKnown,
@@ -90,8 +104,8 @@ function conditionOf(
   return { kind, text }
 }
 
-/** The index is that of the run, types are gone, and Sluice itself repeats updates that collide. */
-const IGNORED = new Set(['_index', '_type', 'retry_on_conflict', '_retry_on_conflict'])
+/** Types are gone, and Sluice itself repeats updates that collide. */
+const IGNORED = new Set(['_type', 'retry_on_conflict', '_retry_on_conflict'])
 /** Without effect if they are false. */
 const OFF = new Set(['require_alias', 'require_data_stream', 'list_executed_pipelines'])
 

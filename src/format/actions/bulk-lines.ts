@@ -5,14 +5,19 @@ import { ActionWriter, type Range } from './action-writer.js'
 import type { Condition } from '../../text/condition.js'
 import { type Action, readAction } from './bulk-action.js'
 import { ObjectFields } from './fields.js'
+import type { IndexPattern } from '../../text/index-pattern.js'
 import { topObjects } from './top-objects.js'
 
 /**
  * Writes a line for each action, together with its document. What is no action, or none that Sluice can keep, is a refused line.
  * Throws SluiceError after all whole actions: INPUT_TRUNCATED if the last document is missing or cut off, INPUT_MALFORMED.
  */
-export async function* bulkLines(input: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const pairs = new Pairs()
+export async function* bulkLines(
+  input: string,
+  bytes: AsyncIterable<Uint8Array>,
+  pattern?: IndexPattern,
+): AsyncGenerator<Uint8Array> {
+  const pairs = new Pairs(pattern)
   let read = 0
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
@@ -33,8 +38,13 @@ export async function* bulkLines(input: string, bytes: AsyncIterable<Uint8Array>
 class Pairs {
   readonly #fields = new ObjectFields()
   readonly #writer = new ActionWriter()
+  readonly #pattern: IndexPattern | undefined
   /** An action whose document comes next. */
   #open: Action | undefined
+
+  constructor(pattern: IndexPattern | undefined) {
+    this.#pattern = pattern
+  }
 
   get isOpen(): boolean {
     return this.#open !== undefined
@@ -63,7 +73,8 @@ class Pairs {
 
   #object(object: Range, line: number | undefined): void {
     const open = this.#open
-    const action = open === undefined || mayBeAction(object) ? readAction(object, this.#fields, line) : undefined
+    const action =
+      open === undefined || mayBeAction(object) ? readAction(object, this.#fields, line, this.#pattern) : undefined
     if (open === undefined) {
       if (action === undefined) this.#refuse(`${at(line)}it is not an action line`, object)
       else this.#begin(action, object)
@@ -80,18 +91,18 @@ class Pairs {
       this.#open = kept(action, object)
       return
     }
-    const { id, routing, condition } = action
-    if (action.problem === undefined) this.#writer.add('delete', id, routing, NO_DOCUMENT, condition)
+    const { id, routing, condition, index } = action
+    if (action.problem === undefined) this.#writer.add('delete', id, routing, NO_DOCUMENT, condition, index)
     else this.#refuse(action.problem, object)
   }
 
   #add(action: Action, document: Range): void {
-    const { operation, id, routing, condition } = action
+    const { operation, id, routing, condition, index } = action
     const part =
       operation === 'update' ? this.#update(document, condition) : { operation, document, problem: undefined }
     const problem = action.problem ?? part.problem
     if (problem !== undefined) return this.#refuse(problem, document)
-    this.#writer.add(part.operation, id, routing, part.document, condition)
+    this.#writer.add(part.operation, id, routing, part.document, condition, index)
     this.#open = undefined
   }
 

@@ -2,16 +2,22 @@
 import { LINE_FEED, endOfLine } from '../../text/bytes.js'
 import { jsonLines } from '../json-lines.js'
 import { ActionWriter, type Range } from './action-writer.js'
+import type { IndexPattern } from '../../text/index-pattern.js'
 import { addressProblem } from './address.js'
 import { ObjectFields } from './fields.js'
+import { indexBeside } from './index-beside.js'
 import { topObjects } from './top-objects.js'
 
 /**
  * Reads one hit from each line, or from each JSON object if these stand otherwise. A line that is no hit is a refused line.
- * Throws SluiceError after all whole hits: INPUT_TRUNCATED, INPUT_MALFORMED.
+ * `pattern`: makes the name of an index of that of the hit. Throws SluiceError after all whole hits: INPUT_TRUNCATED, INPUT_MALFORMED.
  */
-export async function* dumpLines(input: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const hits = new Hits()
+export async function* dumpLines(
+  input: string,
+  bytes: AsyncIterable<Uint8Array>,
+  pattern?: IndexPattern,
+): AsyncGenerator<Uint8Array> {
+  const hits = new Hits(pattern)
   for await (const piece of topObjects(input, bytes)) {
     if (piece.problem === undefined) yield* hits.read(piece.lines)
     else yield* hits.refuse(piece.problem, piece.lines)
@@ -19,8 +25,12 @@ export async function* dumpLines(input: string, bytes: AsyncIterable<Uint8Array>
 }
 
 /** Reads the hits of each answer of a search: one JSON document, or several. Throws as `jsonLines`. */
-export async function* answerLines(input: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const hits = new Hits()
+export async function* answerLines(
+  input: string,
+  bytes: AsyncIterable<Uint8Array>,
+  pattern?: IndexPattern,
+): AsyncGenerator<Uint8Array> {
+  const hits = new Hits(pattern)
   let rest: Buffer[] = []
   for await (const chunk of jsonLines(input, bytes, 'hits.hits')) {
     const lines = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
@@ -37,6 +47,11 @@ export async function* answerLines(input: string, bytes: AsyncIterable<Uint8Arra
 class Hits {
   readonly #fields = new ObjectFields()
   readonly #writer = new ActionWriter()
+  readonly #pattern: IndexPattern | undefined
+
+  constructor(pattern: IndexPattern | undefined) {
+    this.#pattern = pattern
+  }
 
   /** Yields a line that holds no hit, as a refused one. */
   refuse(problem: string, line: Buffer): Generator<Uint8Array> {
@@ -74,7 +89,9 @@ class Hits {
     const problem = addressProblem('_id', id) ?? addressProblem('_routing', routing)
     if (problem !== undefined) return problem
     if (this.#hasParent(bytes, routing)) return 'it has _parent but no routing value'
-    this.#writer.add(undefined, id, routing, document)
+    const index = this.#pattern && indexBeside(this.#value(bytes, INDEX), this.#pattern)
+    if (typeof index === 'object') return index.problem
+    this.#writer.add(undefined, id, routing, document, undefined, index)
     return undefined
   }
 
@@ -97,6 +114,7 @@ const OPEN_OBJECT = 0x7b
 const NULL = 0x6e
 const SOURCE = Buffer.from('_source')
 const ID = Buffer.from('_id')
+const INDEX = Buffer.from('_index')
 const ROUTING = Buffer.from('_routing')
 const PLAIN_ROUTING = Buffer.from('routing')
 const PARENT = Buffer.from('_parent')

@@ -18,6 +18,7 @@ beforeAll(async () => {
   await writeFile(join(work.path, 'logs/a.ndjson'), '{"n":1}\n{"n":2}\n')
   await writeFile(join(work.path, 'orders.csv'), 'id,password,user.email\n1,x,z@x\n')
   await writeFile(join(work.path, 'orders.ndjson'), order)
+  await writeFile(join(work.path, 'shape.mjs'), shape)
 })
 afterAll(async () => {
   await lab.close()
@@ -27,6 +28,8 @@ afterAll(async () => {
 const guide = readFileSync(new URL('../../../docs/guide/edits.md', import.meta.url), 'utf8')
 const recipes = (/```sh\n([\s\S]*?)```/.exec(guide)?.[1] ?? '').trim().split('\n')
 
+const shape = /```js\n(export default [\s\S]*?)```/.exec(guide)?.[1] ?? ''
+
 /** What each recipe stores. */
 const stored = [
   /^\{"n":1,"@timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\}$/,
@@ -34,6 +37,7 @@ const stored = [
   '{"id":"1","tenant":"acme","year":2026}',
   '{"id":9007199254740993, "total":1.0,"@timestamp":"t","user":{"name":"Zoë","email":"z@x"},"user_id":7}',
   '{"id":9007199254740993, "total":1.0,"user":{"name":"Zoë"}}',
+  '{"kind":"order","id":9007199254740993,"total":1.0,"ts":"t"}|{"kind":"user","id":7,"name":"Zoë","email":"z@x","from":"orders.ndjson:1"}',
 ]
 
 test.each(recipes.map((recipe, at) => [recipe, stored[at] ?? ''] as const))('%s', async (recipe, expected) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LineStarts } from '../../../src/edits/line-starts.js'
+import { LineStarts } from '../../../src/run/line-starts.js'
 
 test('lines that the kernel leaves are found by their number, and forgotten behind a mark', () => {
   const starts = new LineStarts(0, 1)
