@@ -26,6 +26,8 @@ export interface Case {
   readonly closing?: boolean
   /** For the random choices inside a fault. */
   readonly seed: number
+  /** Whether edits change each document, or a function leaves some out and makes several of others. Default: they stay as they are. */
+  readonly made?: 'edited' | 'transformed' | undefined
 }
 
 export interface Scale {
@@ -123,6 +125,7 @@ export function mixed(seed: number, { documents, outageMs, timeoutMs }: Scale): 
     maxElapsedMs: pick([900_000, 900_000, 1500]),
     ...(chance(0.25) && { interruptAfter: 1 + below(documents) }),
     seed,
+    made: ([undefined, 'edited', 'transformed'] as const)[seed % 3],
   }
 }
 

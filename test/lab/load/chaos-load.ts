@@ -31,9 +31,11 @@ interface Attempt {
 
 export interface Endured {
   readonly attempts: readonly Attempt[]
-  /** Numbers of documents that are not in the cluster under their id, or not byte for byte. */
-  readonly missing: readonly number[]
-  readonly altered: readonly number[]
+  /** What the input becomes. */
+  readonly expected: Expected
+  /** Ids, without the token, of documents that are not in the cluster under their id, or not byte for byte. */
+  readonly missing: readonly string[]
+  readonly altered: readonly string[]
   /** Documents in the cluster, whatever they are. */
   readonly stored: number
   readonly struck: ReadonlyMap<Fault['kind'], number>
@@ -58,8 +60,9 @@ export async function endure(world: World, played: Case, timeoutMs: number): Pro
   })
   await using front = await startFront(played.way === 'socks5' ? world.proxy.socks5 : world.proxy.http, program)
   try {
-    const lines = Array.from({ length: played.documents }, (_, at) => lineOf(at + 1))
-    await writeFile(join(folder, 'input.ndjson'), lines.map(line => `${line}\n`).join(''))
+    const numbers = Array.from({ length: played.documents }, (_, at) => at + 1)
+    await writeFile(join(folder, 'input.ndjson'), numbers.map(n => `${lineOf(n)}\n`).join(''))
+    const expected = expectedOf(numbers, played.made)
     const attempts: Attempt[] = []
     // Some processes find an outage still going on.
     const pauseMs = Math.max(50, ...played.faults.map(fault => (fault.kind === 'outage' ? fault.forMs / 20 : 0)))
@@ -82,19 +85,58 @@ export async function endure(world: World, played: Case, timeoutMs: number): Pro
         timeoutMs,
         maxElapsedMs: played.maxElapsedMs,
         compress: played.gzip ? 'gzip' : 'none',
+        ...(played.made === 'edited' && { edits: { set: { from: '{file}:{line}' }, rename: { big: 'large' } } }),
+        ...(played.made === 'transformed' && { transform: shape }),
         ...(interruptAfter !== undefined && { interruptAfter }),
       })
       attempts.push({ ...ended, stored: await world.count(index) })
       if (ended.code !== undefined) await new Promise(resolve => setTimeout(resolve, pauseMs))
     } while (attempts.at(-1)?.code !== undefined && attempts.length < MOST_ATTEMPTS)
-    const found = await compare(world, index, await tokenIn(join(folder, 'state')), lines)
+    const found = await compare(world, index, await tokenIn(join(folder, 'state')), expected.documents)
     const { struck } = program
     const { sources, problems } = gate
-    return { attempts, ...found, stored: await world.count(index), struck, sources, problems }
+    return { attempts, expected, ...found, stored: await world.count(index), struck, sources, problems }
   } finally {
     await rm(folder, { recursive: true, force: true })
     await fetch(new URL(index, world.cluster.httpUrl), { method: 'DELETE', headers: keyOf(world) })
   }
+}
+
+interface Expected {
+  /** By their ids, without the token. */
+  readonly documents: ReadonlyMap<string, string>
+  /** Documents, and lines of which none came. */
+  readonly read: number
+}
+
+function expectedOf(numbers: readonly number[], made: Case['made']): Expected {
+  if (made === 'transformed') {
+    const all = numbers.map(n => ({ n, texts: shaped(n) }))
+    const documents = all.flatMap(({ n, texts }) =>
+      texts.map((text, at) => [at === 0 ? `${n}` : `${n}.${at + 1}`, text] as const),
+    )
+    return { documents: new Map(documents), read: all.reduce((sum, { texts }) => sum + Math.max(1, texts.length), 0) }
+  }
+  const edited = (n: number) => `${lineOf(n).replace('"big":', '"large":').slice(0, -1)},"from":"input.ndjson:${n}"}`
+  const text = made === 'edited' ? edited : lineOf
+  return { documents: new Map(numbers.map(n => [String(n), text(n)])), read: numbers.length }
+}
+
+/** Leaves some documents out, and makes up to 120 of others: more than a body takes. */
+function shape({ n, big, ratio }: Record<string, unknown>): object | null {
+  const line = Number(n)
+  if (line % 5 === 0) return null
+  if (line % 97 === 0) return Array.from({ length: 120 }, (_, part) => ({ n, big, part, ratio }))
+  return line % 7 === 0 ? [{ n, big, ratio }, { n }] : { n, big, ratio }
+}
+
+function shaped(n: number): string[] {
+  const big = 1_000_000_000_000_000_000n + BigInt(n)
+  if (n % 5 === 0) return []
+  if (n % 97 === 0)
+    return Array.from({ length: 120 }, (_, part) => `{"n":${n},"big":${big},"part":${part},"ratio":1.0}`)
+  const usual = `{"n":${n},"big":${big},"ratio":1.0}`
+  return n % 7 === 0 ? [usual, `{"n":${n}}`] : [usual]
 }
 
 /** With values that a reader and writer of JSON would change. */
@@ -126,21 +168,21 @@ async function tokenIn(state: string): Promise<string> {
 }
 
 /** Looks every document up by its id. */
-async function compare(world: World, index: string, token: string, lines: readonly string[]) {
-  const missing: number[] = []
-  const altered: number[] = []
-  for (let from = 0; from < lines.length; from += 1000) {
-    const asked = lines.slice(from, from + 1000)
+async function compare(world: World, index: string, token: string, expected: ReadonlyMap<string, string>) {
+  const missing: string[] = []
+  const altered: string[] = []
+  const all = [...expected]
+  for (let from = 0; from < all.length; from += 1000) {
+    const asked = all.slice(from, from + 1000)
     const response = await fetch(new URL(`${index}/_mget`, world.cluster.httpUrl), {
       method: 'POST',
       headers: { ...keyOf(world), 'content-type': 'application/json' },
-      body: JSON.stringify({ ids: asked.map((_, at) => `${token}-${from + at + 1}`) }),
+      body: JSON.stringify({ ids: asked.map(([number]) => `${token}-${number}`) }),
     })
     // Not parsed: numbers would be read as what they are not.
     const documents = (await response.text()).split('{"_index":"').slice(1)
-    for (const [at, line] of asked.entries()) {
+    for (const [at, [n, line]] of asked.entries()) {
       const found = documents[at] ?? ''
-      const n = from + at + 1
       if (!found.includes(`"_id":"${token}-${n}"`) || !found.includes('"found":true')) missing.push(n)
       else if (!found.includes(`"_source":${line}}`)) altered.push(n)
     }
