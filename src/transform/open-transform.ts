@@ -24,6 +24,9 @@ const MOST_THREADS = 2
 /** Jobs of a thread: it begins the next one while the results of the last one are sent. */
 const AHEAD = 2
 
+/** How long a module may take to load. */
+const LOAD_MS = 60_000
+
 /** `maxBytes`: of a document's line. Throws SluiceError TRANSFORM_NOT_LOADED. */
 export async function openTransform(section: TransformSection, maxBytes: number): Promise<Transform> {
   const { transform, timeoutMs } = section
@@ -85,7 +88,10 @@ async function inThreads(name: string, timeoutMs: number, maxBytes: number): Pro
   })
   const count = Math.min(MOST_THREADS, availableParallelism())
   const module = pathToFileURL(path).href
-  const threads = Array.from({ length: count }, () => new WorkerThread({ name, module, maxBytes, timeoutMs }))
+  const threads = Array.from(
+    { length: count },
+    () => new WorkerThread({ name, module, maxBytes, timeoutMs, loadMs: LOAD_MS }),
+  )
   const close = async () => void (await Promise.all(threads.map(async thread => await thread.close())))
   try {
     await Promise.all(threads.map(async thread => await thread.started()))

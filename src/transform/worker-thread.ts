@@ -12,8 +12,10 @@ export interface ThreadOptions {
   readonly name: string
   readonly module: string
   readonly maxBytes: number
-  /** How long the module may take to load, and the function for one document. */
+  /** How long the function may take for one document. */
   readonly timeoutMs: number
+  /** How long the module may take to load. */
+  readonly loadMs: number
 }
 
 /** A job of which results are expected. */
@@ -43,7 +45,7 @@ export class WorkerThread {
 
   constructor(options: ThreadOptions) {
     const { port1, port2 } = new MessageChannel()
-    const { module, maxBytes, timeoutMs } = options
+    const { module, maxBytes, timeoutMs, loadMs } = options
     const setup: WorkerSetup = { port: port2, module, maxBytes, progress: this.#progress }
     this.#options = options
     // What the module prints must not stand in the receipt.
@@ -53,7 +55,7 @@ export class WorkerThread {
     port1.on('message', (message: FromWorker) => this.#hear(message))
     this.#worker.on('error', error => this.#end(`ended its thread with ${describeError(error)}`))
     this.#worker.on('exit', code => this.#end(`ended its thread with exit code ${code}`))
-    this.#watch = setInterval(() => this.#look(), Math.max(1, timeoutMs / CHECKS))
+    this.#watch = setInterval(() => this.#look(), Math.max(1, Math.min(timeoutMs, loadMs) / CHECKS))
     this.#rest()
   }
 
@@ -143,10 +145,12 @@ export class WorkerThread {
     const isIdle = this.#orders.length === 0 && this.#started === undefined
     if (seen !== this.#seen || isIdle || this.#isTaking) this.#since = performance.now()
     this.#seen = seen
-    if (performance.now() - this.#since < this.#options.timeoutMs) return
-    const seconds = this.#options.timeoutMs / 1000
-    if (this.#started !== undefined) this.#refuse(`it did not load within ${seconds} s`)
-    else this.#end(`did not return within ${seconds} s`)
+    const isLoading = this.#started !== undefined
+    const { loadMs, timeoutMs } = this.#options
+    const limitMs = isLoading ? loadMs : timeoutMs
+    if (performance.now() - this.#since < limitMs) return
+    if (isLoading) this.#refuse(`it did not load within ${limitMs / 1000} s`)
+    else this.#end(`did not return within ${limitMs / 1000} s`)
     void this.#worker.terminate()
   }
 

@@ -71,11 +71,11 @@ export const runEntries = {
     ],
     fixes: [
       {
-        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again: a changed function is another load.',
+        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again, because a changed function is another load. Documents whose ids do not come from a field are then stored a second time.',
         if: /within/,
       },
       {
-        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again: a changed function is another load.',
+        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again, because a changed function is another load. Documents whose ids do not come from a field are then stored a second time.',
         unless: /within/,
       },
     ],

@@ -49,7 +49,16 @@ test.each(['input.ndjson', 'input.ndjson.gz'])('%s, killed again and again: same
   const text = Array.from({ length: LINES }, (_, at) => `{"n":${at + 1},"v":1.0}\n`).join('')
   await writeFile(join(work.path, name), name.endsWith('gz') ? gzipSync(text) : text)
   await writeFile(join(work.path, 'shape.mjs'), shape)
-  const where = ['--index', 'killed', '--state-dir', 'state', '--dead-letters', 'dead.ndjson', '--transform', 'shape.mjs']
+  const where = [
+    '--index',
+    'killed',
+    '--state-dir',
+    'state',
+    '--dead-letters',
+    'dead.ndjson',
+    '--transform',
+    'shape.mjs',
+  ]
   const how = ['--batch-docs', '100', '--concurrency', '3', '--preflight-connections', '1', '--json']
   const start = () => startSluice(['ingest', name, ...where, ...how], { cwd: work.path, env: lab.env })
   let goal = 0

@@ -182,45 +182,11 @@ describe('a hostile module', () => {
     ['a syntax error', 'export default (', /^TRANSFORM_NOT_LOADED: .*SyntaxError/],
     ['an error', 'throw new Error("no")', /^TRANSFORM_NOT_LOADED: .*Error: no/],
     ['an exit', 'process.exit(3)', /^TRANSFORM_NOT_LOADED: .*it ended its thread with exit code 3/],
-    ['an endless loop', 'for (;;);', /^TRANSFORM_NOT_LOADED: .*it did not load within 0\.5 s/],
   ])('with %s is refused before anything is sent', async (_, code, message) => {
     if (code !== undefined) await writeFile(path('shape.mjs'), code)
     await writeFile(path('a.ndjson'), lines(3))
-    const given = { transform: path('shape.mjs'), ...(code === 'for (;;);' ? { transformTimeoutMs: 500 } : {}) }
-    expect(await codeOf(load(path('a.ndjson'), given))).toMatch(message)
+    expect(await codeOf(load(path('a.ndjson'), { transform: path('shape.mjs') }))).toMatch(message)
     expect(ids()).toEqual([])
-  })
-
-  test.each([
-    ['never returns', 'for (;;);', 'did not return within 0.5 s'],
-    ['waits for ever', 'return new Promise(() => {})', 'did not return within 0.5 s'],
-    ['exits', 'process.exit(0)', 'ended its thread with exit code 0'],
-    [
-      'throws where nobody catches',
-      'setTimeout(() => { throw new Error("late") }); return new Promise(() => {})',
-      'ended its thread with Error: late',
-    ],
-    [
-      'rejects where nobody catches',
-      'void Promise.reject(new Error("lost")); return new Promise(() => {})',
-      'ended its thread with Error: lost',
-    ],
-  ])('whose function %s ends the run, which can be continued', async (_, code, what) => {
-    await writeFile(
-      path('shape.mjs'),
-      `export default document => { if (document.n === 15) { ${code} } return document }`,
-    )
-    await writeFile(path('a.ndjson'), lines(20))
-    const given = { transform: path('shape.mjs'), ...(what.startsWith('did') ? { transformTimeoutMs: 500 } : {}) }
-    const { message, receipt } = await load(path('a.ndjson'), given).then(
-      () => expect.unreachable(),
-      (error: { message: string; receipt: Receipt }) => error,
-    )
-    expect(message).toBe(`the function of ${path('shape.mjs')} ${what}, at ${path('a.ndjson')}, line 15`)
-    expect(receipt).toMatchObject({ status: 'failed', failure: { code: 'TRANSFORM_STOPPED' } })
-    await writeFile(path('shape.mjs'), 'export default document => document')
-    const all = await load(path('a.ndjson'), { ...given, again: true })
-    expect(all).toMatchObject({ status: 'finished', created: 20 })
   })
 
   test('that prints a lot, and answers in any order, disturbs nothing', async () => {
