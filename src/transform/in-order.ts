@@ -1,12 +1,19 @@
 /** Runs jobs side by side, and yields their results in the order of the jobs. */
 
-/** `ahead`: jobs that may be begun before the first of them is over. If the jobs end in an error, throws it behind their results. */
+export interface Ordering {
+  /** Jobs that may be begun before the first of them is over. */
+  readonly ahead: number
+  /** Ends the results at once: a job may take long. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** If the jobs end in an error, throws it behind their results. */
 export async function* inOrder<J>(
   jobs: AsyncIterable<J>,
   start: (job: J) => AsyncIterable<Uint8Array>,
-  ahead: number,
+  { ahead, signal }: Ordering,
 ): AsyncGenerator<Uint8Array> {
-  const begun: AsyncIterable<Uint8Array>[] = []
+  const begun: AsyncIterator<Uint8Array>[] = []
   let isClosed = false
   let hasEnded = false
   let broken: { readonly error: unknown } | undefined
@@ -19,7 +26,7 @@ export async function* inOrder<J>(
   const reading = async () => {
     try {
       for await (const job of jobs) {
-        begun.push(start(job))
+        begun.push(start(job)[Symbol.asyncIterator]())
         changed()
         while (begun.length >= ahead && !isClosed) await change()
         if (isClosed) return
@@ -31,22 +38,36 @@ export async function* inOrder<J>(
       changed()
     }
   }
+  let stopped = () => {}
+  const stop = new Promise<undefined>(resolve => (stopped = () => resolve(undefined)))
+  signal?.addEventListener('abort', stopped, { once: true })
+  if (signal?.aborted === true) stopped()
   void reading()
   try {
     for (;;) {
       const [first] = begun
       if (first === undefined) {
-        if (hasEnded) break
-        await change()
+        if (hasEnded || signal?.aborted === true) break
+        await Promise.race([change(), stop])
         continue
       }
-      yield* first
-      begun.shift()
-      changed()
+      const next = first.next()
+      const result = await Promise.race([next, stop])
+      if (result === undefined) {
+        // Nobody waits for it any more.
+        next.catch(() => {})
+        return
+      }
+      if (result.done !== true) yield result.value
+      else {
+        begun.shift()
+        changed()
+      }
     }
   } finally {
     // Whoever stops early also ends the jobs: an input may wait for its next bytes for long.
     isClosed = true
+    signal?.removeEventListener('abort', stopped)
     changed()
   }
   if (broken !== undefined) throw broken.error

@@ -13,7 +13,7 @@ import type { LineJob } from './transform-lines.js'
 
 /** Lets a function of the user's make other documents of those that were read, before they get their ids. */
 export function transformDocuments({ transform: section }: { readonly transform: TransformSection }): Feature {
-  return async () => {
+  return async ({ stop }) => {
     // What cannot be loaded is refused before anything is sent.
     const transform = await openTransform(section, MAX_DOCUMENT_BYTES)
     let names: ReadonlyMap<number, string> = new Map()
@@ -25,7 +25,7 @@ export function transformDocuments({ transform: section }: { readonly transform:
       },
       frame: (framing, _ledger, inner) =>
         frameRewritten(inner(framing), (input, lines) =>
-          transformed(lines, names.get(input.id) ?? input.name, transform, framing),
+          transformed(lines, names.get(input.id) ?? input.name, transform, framing, stop.signal),
         ),
       dispose: async () => await transform.close(),
     }
@@ -35,11 +35,20 @@ export function transformDocuments({ transform: section }: { readonly transform:
 /** Given to the function together. */
 const AT_ONCE_BYTES = 256 << 10
 
-function transformed(lines: Lines, path: string, transform: Transform, framing: Framing): RewrittenLines {
+function transformed(
+  lines: Lines,
+  path: string,
+  transform: Transform,
+  framing: Framing,
+  stop: AbortSignal,
+): RewrittenLines {
   const isPlain = lines.kind === 'lines'
   const starts = isPlain ? new LineStarts(lines.at, lines.line ?? 1) : undefined
   const jobs = jobsOf(lines, path, framing, starts)
-  const bytes = inOrder(jobs, work => ('job' in work ? transform.start(work.job) : once(work.passed)), transform.ahead)
+  // What was taken of an iterable is counted, also after a stop.
+  const signal = path === '(iterable)' ? undefined : stop
+  const start = (step: Step) => ('job' in step ? transform.start(step.job) : once(step.passed))
+  const bytes = inOrder(jobs, start, { ahead: transform.ahead, signal })
   return { starts, lines: { ...lines, kind: isPlain ? 'edited' : lines.kind, hasParts: true, bytes } }
 }
 

@@ -25,8 +25,9 @@ export interface LineJob {
   readonly isBroken: boolean
 }
 
-/** Bytes of results that are passed on together. */
+/** Bytes of results that are passed on together, and how long they may wait. */
 const PIECE_BYTES = 1 << 20
+const PIECE_MS = 200
 
 /** Yields the lines of the results. `begin`: called with the number of each line before its document is transformed. */
 export async function* transformLines(
@@ -39,6 +40,7 @@ export async function* transformLines(
   const bytes = Buffer.from(job.bytes.buffer, job.bytes.byteOffset, job.bytes.byteLength)
   const isValid = isUtf8(bytes)
   let line = job.line
+  let since = performance.now()
   for (let from = 0; from < bytes.length; line += 1) {
     const to = endOfLine(bytes, from)
     begin(line)
@@ -46,7 +48,9 @@ export async function* transformLines(
     const made = given instanceof Promise ? await given : given
     if (made !== undefined) work.put(made, bytes, from, to, line === job.line ? job.settled : 0)
     from = to
-    if (work.length >= PIECE_BYTES) yield work.take()
+    if (work.length < PIECE_BYTES && performance.now() - since < PIECE_MS) continue
+    yield work.take()
+    since = performance.now()
   }
   if (work.length > 0) yield work.take()
 }
