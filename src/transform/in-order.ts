@@ -14,8 +14,7 @@ export async function* inOrder<J>(
   { ahead, signal }: Ordering,
 ): AsyncGenerator<Uint8Array> {
   const begun: AsyncIterator<Uint8Array>[] = []
-  let isClosed = false
-  let hasEnded = false
+  const reader = { isClosed: false, hasEnded: false }
   let broken: { readonly error: unknown } | undefined
   const waiting = new Set<() => void>()
   const changed = () => {
@@ -28,13 +27,13 @@ export async function* inOrder<J>(
       for await (const job of jobs) {
         begun.push(start(job)[Symbol.asyncIterator]())
         changed()
-        while (begun.length >= ahead && !isClosed) await change()
-        if (isClosed) return
+        while (begun.length >= ahead && !reader.isClosed) await change()
+        if (reader.isClosed) return
       }
     } catch (error) {
       broken = { error }
     } finally {
-      hasEnded = true
+      reader.hasEnded = true
       changed()
     }
   }
@@ -47,7 +46,7 @@ export async function* inOrder<J>(
     for (;;) {
       const [first] = begun
       if (first === undefined) {
-        if (hasEnded || signal?.aborted === true) break
+        if (reader.hasEnded || signal?.aborted === true) break
         await Promise.race([change(), stop])
         continue
       }
@@ -66,7 +65,7 @@ export async function* inOrder<J>(
     }
   } finally {
     // Whoever stops early also ends the jobs: an input may wait for its next bytes for long.
-    isClosed = true
+    reader.isClosed = true
     signal?.removeEventListener('abort', stopped)
     changed()
   }

@@ -20,7 +20,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   DOCUMENT_NOT_EDITED: 'Told of single documents: `test/lab/load/edits.test.ts`.',
   DOCUMENT_NOT_TRANSFORMED: 'Told of single documents: `test/lab/load/transform.test.ts`.',
   TRANSFORM_NOT_LOADED: "Told of a module of the user's: `test/lab/load/transform.test.ts`.",
-  TRANSFORM_STOPPED: 'The same: `test/lab/load/transform.test.ts`.',
+  TRANSFORM_STOPPED: 'The same: `test/lab/load/transform-hostile.long.test.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
   INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.long.test.ts`.',
   INPUT_REPLACED: 'Told of an object that changes while it is read: `test/lab/load/remote.long.test.ts`.',

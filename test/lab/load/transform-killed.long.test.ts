@@ -64,13 +64,13 @@ test.each(['input.ndjson', 'input.ndjson.gz'])('%s, killed again and again: same
   let goal = 0
   for (let kill = 0; kill < KILLS; kill += 1) {
     const { child, ended } = start()
-    let isOver = false
-    void ended.then(() => (isOver = true))
+    const running = { isOver: false }
+    void ended.then(() => (running.isOver = true))
     goal += 1 + random.below(Math.floor((2 * LINES) / KILLS / 2))
-    while (!isOver && lab.control.ids('killed').length < goal) await new Promise(resolve => setTimeout(resolve, 5))
+    while (!running.isOver && lab.control.ids('killed').length < goal) await new Promise(resolve => setTimeout(resolve, 5))
     child.kill('SIGKILL')
     await ended
-    if (isOver) break
+    if (running.isOver) break
   }
   const { code, stdout, stderr } = await start().ended
   expect(code, stderr).toBe(1)
