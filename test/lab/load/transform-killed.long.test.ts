@@ -67,7 +67,8 @@ test.each(['input.ndjson', 'input.ndjson.gz'])('%s, killed again and again: same
     const running = { isOver: false }
     void ended.then(() => (running.isOver = true))
     goal += 1 + random.below(Math.floor((2 * LINES) / KILLS / 2))
-    while (!running.isOver && lab.control.ids('killed').length < goal) await new Promise(resolve => setTimeout(resolve, 5))
+    while (!running.isOver && lab.control.ids('killed').length < goal)
+      await new Promise(resolve => setTimeout(resolve, 5))
     child.kill('SIGKILL')
     await ended
     if (running.isOver) break
