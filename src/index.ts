@@ -7,6 +7,7 @@ export type { DoctorReport, Finding, Severity } from './doctor/report.js'
 export type { RollbackOptions, RolledBack } from './guarded/rollback.js'
 export type {
   ConnectOptions,
+  DocumentPlace,
   FreshCredentials,
   IngestEvent,
   IngestOptions,
@@ -15,6 +16,7 @@ export type {
   ServiceNowOptions,
   TableOptions,
   TargetOptions,
+  TransformFunction,
 } from './options/ingest-options.js'
 export type { ClusterInfo } from './cluster/preflight.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'

@@ -210,7 +210,7 @@ export type TransformFunction = (
   place: DocumentPlace,
 ) => object | null | PromiseLike<object | null>
 
-export interface TransformOptions {
+interface TransformOptions {
   /**
    * Makes other documents of those that were read, after `edits`: a function, or the path of a module whose default export is one.
    * A function runs in this thread. A module runs in worker threads. What it throws rejects the document.
