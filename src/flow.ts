@@ -98,9 +98,9 @@ export interface StoredFile {
   readonly device: number
   /** The file when it was found. */
   readonly stat: FileStat
-  /** What the last `open` of its source has read so far. Undefined before that. */
+  /** The bytes that the last `open` of its source has read so far. Undefined before that. */
   readonly reading?: FileReading | undefined
-  /** An earlier process has read so many of its bytes, and the state of their checksum is known: they need not be read again. */
+  /** Notes that an earlier process has read the first `bytes`, and the state of their checksum, so that nobody reads them again. */
   continues?(bytes: number, state: string | undefined): void
   /** Drops `reading`: the input is finished, and nobody asks for it any more. */
   forget?(): void
@@ -157,7 +157,7 @@ export interface Mark {
 export interface Lines {
   /**
    * `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. `actions`:
-   * rewritten, and each line carries its own action, as in `text/carried-action.ts`. `edited`: line numbers count, and offsets do not.
+   * rewritten, and each line carries its own action, as in `text/marked-line.ts`. `edited`: line numbers count, and offsets do not.
    */
   readonly kind: 'lines' | 'elements' | 'actions' | 'edited'
   /** Offset of the first byte in the (decompressed) input: 3 after a byte order mark, otherwise 0. */
@@ -251,7 +251,7 @@ export interface Batch {
   readonly ids?: 'own' | 'given'
   /** Set if each action line has a condition of this kind. */
   readonly condition?: ConditionKind
-  /** Set if a script changes the documents. What is sent twice is done twice then. */
+  /** Set if a script changes the documents. If Sluice sends such a document twice, the script runs twice. */
   readonly script?: Script
 }
 

@@ -5,19 +5,16 @@ export type { Cause } from './doctor/diagnose.js'
 export type { DoctorOptions } from './doctor/doctor-options.js'
 export type { DoctorReport, Finding, Severity } from './doctor/report.js'
 export type { RollbackOptions, RolledBack } from './guarded/rollback.js'
+export type { DocumentPlace, IngestOptions, ReplayOptions, TransformFunction } from './options/ingest-options.js'
 export type {
   ConnectOptions,
-  DocumentPlace,
   FreshCredentials,
-  IngestEvent,
-  IngestOptions,
   ProxyOptions,
-  ReplayOptions,
   ServiceNowOptions,
   TableOptions,
   TargetOptions,
-  TransformFunction,
-} from './options/ingest-options.js'
+} from './options/connect-options.js'
+export type { IngestEvent } from './options/run-events.js'
 export type { ClusterInfo } from './cluster/preflight.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
 export { type Evidence, type Failure, SluiceError } from './failure/failure.js'

@@ -45,7 +45,7 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
   return await ingestFrom(options, openPlatform)
 }
 
-/** Does the same with tables that `open` opens. */
+/** Loads documents as `ingest` does. `open` opens the tables. */
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
   const load = readOptions(options)
   const { follow } = load
@@ -88,19 +88,19 @@ async function loadOnce(
   })
 }
 
-/** A load of files does not wait until the code that reads tables is there. */
+/** Loads the code that reads tables, which a load of files does not need. */
 async function tables(sections: TableSections, open: OpenPlatform): Promise<Feature> {
   const { readTables } = await import('./tables/read-tables.js')
   return readTables(sections, open)
 }
 
-/** The same for the code that runs functions of the user's. */
+/** Loads the code that runs functions of the user's. */
 async function transform(sections: { readonly transform: TransformSection }): Promise<Feature> {
   const { transformDocuments } = await import('./transform/transform-documents.js')
   return transformDocuments(sections)
 }
 
-/** The same for the code that reads from servers. */
+/** Loads the code that reads from servers. */
 async function remote(sections: RemoteSections): Promise<Feature> {
   const { readRemote } = await import('./remote/read-remote.js')
   return readRemote(sections)

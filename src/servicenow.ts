@@ -8,7 +8,7 @@ export type {
   ServiceNowConnection,
   ServiceNowOptions,
   TableOptions,
-} from './options/ingest-options.js'
+} from './options/connect-options.js'
 export type { PullFileOptions, PulledFile } from './tables/pull.js'
 export type { TableAnswer, TableRequest } from './servicenow/instance.js'
 export type { Row } from './servicenow/table/row.js'

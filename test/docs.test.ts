@@ -218,8 +218,10 @@ describe('what the docs name exists:', () => {
   })
 
   test('every option of the library stands in the guide for programs', () => {
-    const declared = readFileSync(join(root, 'src/options/ingest-options.ts'), 'utf8')
-    const options = declared.slice(0, declared.indexOf('IngestEvent =')).matchAll(/^ {2}readonly (\w+)\??:/gm)
+    const declared = ['connect', 'ingest']
+      .map(name => readFileSync(join(root, `src/options/${name}-options.ts`), 'utf8'))
+      .join('')
+    const options = declared.matchAll(/^ {2}readonly (\w+)\??:/gm)
     const { text = '' } = pages.find(({ path }) => path === 'docs/guide/in-a-program.md') ?? {}
     const missing = [...options]
       .map(([, name = '']) => name)

@@ -1,5 +1,5 @@
 import type { Failure } from '../failure/failure.js'
-import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
+import type { ConnectOptions, ServiceNowOptions } from '../options/connect-options.js'
 import type { Receipt } from '../ledger/receipt.js'
 import * as check from '../options/option-checks.js'
 import { incidentFieldProblem, jobProblem } from '../options/names.js'

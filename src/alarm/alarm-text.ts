@@ -5,7 +5,7 @@ import type { Receipt } from '../ledger/receipt.js'
 import { visible } from '../text/visible.js'
 import { outcomes } from '../ledger/receipt.js'
 
-/** What is known about a run. Nothing in it is secret. */
+/** The known facts about a run. None of them is secret. */
 export interface RunAccount {
   readonly failure?: Failure | undefined
   readonly receipt?: Receipt | undefined

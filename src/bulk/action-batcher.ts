@@ -5,8 +5,8 @@
 import type { Batch, Input, Lines } from '../flow.js'
 import { type BatchOperation, type Operation, bulkFormOf, isOperation } from '../operation.js'
 import { LINE_FEED, endOfLine, isBlank } from '../text/bytes.js'
-import { type CarriedAction, findAction } from '../text/carried-action.js'
 import { PART_BYTES, partNumber, partOf } from '../text/line-part.js'
+import { type CarriedAction, findAction } from '../text/marked-line.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
 import { frameLines } from './frame-lines.js'
@@ -20,7 +20,7 @@ export interface ActionBatchOptions extends Pick<
   BatchOptions,
   'batchBytes' | 'bodyBytes' | 'batchDocs' | 'batchMs' | 'maxDocumentBytes' | 'slots' | 'clock' | 'longLine'
 > {
-  /** What becomes of a document whose line names no operation. */
+  /** The operation for a document whose line names none. */
   readonly operation: Operation
   /** Whether each line names its index. */
   readonly namesIndex?: boolean

@@ -78,7 +78,7 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
   const { action, opening, closing } = actionForm(options)
   const index = pattern === undefined ? undefined : { opening: `${action}"_index":"`, pattern }
   const around = { index, opening, closing, numbers: [] }
-  // What stands before the next field, and at the end.
+  // The text before the next field, and at the end.
   const start = index === undefined ? action : '",'
   if (ids.from === 'cluster') {
     const end = index === undefined ? '}}\n' : '"}}\n'
@@ -121,7 +121,7 @@ export function ownIdStart({ id, before }: ActionTemplate): string | undefined {
 export interface ActionProblem {
   readonly problem: string
   readonly field: string
-  /** What the field should have said. Default: the id. */
+  /** What the field should hold. Default: the id. */
   readonly of?: 'index' | 'version'
 }
 

@@ -2,8 +2,7 @@ import type { Batch, Input, Lines, Mark, Member, Origin, Rejected, Span } from '
 import type { BatchOperation } from '../operation.js'
 import { LINE_FEED, endWithoutSpace } from '../text/bytes.js'
 import type { Around } from './action-line.js'
-import { enterMember } from './members.js'
-import { originIn } from './origin.js'
+import { enterMember, originIn } from './origin.js'
 import type { Slot, SlotPool } from './slots.js'
 
 /** How far an input has been read: number, line and offset of what comes next. */

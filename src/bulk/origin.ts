@@ -1,5 +1,5 @@
+/** Finds where a document stands in its input, and in its file if that input is an archive. */
 import type { Input, Lines, Member, Origin } from '../flow.js'
-import { placeInMember } from './members.js'
 
 interface Place {
   readonly input: Input
@@ -40,4 +40,23 @@ function placeOf(
   if (kind === 'lines') return { input, document, line, offset }
   if (kind === 'edited') return { input, document, line }
   return { input, document, ...placeInMember(member, line) }
+}
+
+/** Moves a position on to the file that holds its line, and returns it. Undefined: it is in no archive. */
+export function enterMember(at: { member?: Member | undefined; readonly line: number }): Member | undefined {
+  return at.member === undefined ? undefined : (at.member = memberAt(at.member, at.line))
+}
+
+/** Returns where a line stands in its file. `member`: that file, or one before it. */
+export function placeInMember(member: Member | undefined, line: number): Pick<Origin, 'member' | 'element' | 'line'> {
+  if (member === undefined) return {}
+  const { name, line: first, isLines } = memberAt(member, line)
+  const number = line - first + 1
+  return isLines ? { member: name, line: number } : { member: name, element: number }
+}
+
+function memberAt(from: Member, line: number): Member {
+  let member = from
+  while (member.next !== undefined && member.next.line <= line) member = member.next
+  return member
 }

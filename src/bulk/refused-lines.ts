@@ -2,15 +2,14 @@ import type { Member, Origin, Refused, Rejected } from '../flow.js'
 import type { Operation } from '../operation.js'
 import { type ActionTemplate, ownIdStart } from './action-line.js'
 import type { Why } from './judge-line.js'
-import { originIn } from './origin.js'
+import { enterMember, originIn } from './origin.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
 import { partNumber } from '../text/line-part.js'
-import { enterMember } from './members.js'
 import type { Position } from './open-batch.js'
 
 const BLOCK_BYTES = 64 << 10
 
-/** What the lines of one input have in common. */
+/** The facts that the lines of one input share. */
 interface Stretch {
   readonly first: number
   readonly input: Position['input']
@@ -34,7 +33,7 @@ export class RefusedLines implements Rejected {
   readonly #blocks: { readonly first: number; readonly bytes: Buffer }[] = []
   /** Bytes of the last block that are in use. */
   #filled = 0
-  /** Of each line: its document number, line number, offset, where it ends in its block, and its number among those of its line. */
+  /** For each line: its document number, line number, offset, its end in its block, and its number among those of its line. */
   readonly #numbers: number[] = []
   readonly #whys: Why[] = []
 

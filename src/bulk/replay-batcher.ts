@@ -141,11 +141,11 @@ export class ReplayBatcher {
 }
 
 function newBatch(): OpenBatch<Refused[]> {
-  // What stands around a document is in its line already: each letter may have another operation.
+  // The line of a document already has the text around it: each letter may have another operation.
   return new OpenBatch({ opening: '', closing: '' }, [])
 }
 
-/** Whether they may stand in one body. */
+/** Returns whether two letters may stand in one body. */
 function areAlike(one: Resend, other: Resend): boolean {
   const isSameKind = one.ids === other.ids && one.condition === other.condition
   return (

@@ -1,5 +1,4 @@
-import { keepMemory, takeMemory } from './kernel/idle-memory.js'
-import type { KernelMemory } from './kernel/memory.js'
+import { type KernelMemory, keepMemory, takeMemory } from './kernel/memory.js'
 
 /**
  * One piece of the memory that bodies live in. The pool's size is the backpressure: without a free slot, nothing is

@@ -21,7 +21,7 @@ export class Checksum {
     this.#rest = new Uint8Array(STRIPE_BYTES)
   }
 
-  /** Returns a checksum that continues behind so many bytes. Undefined if the text is not the state of one. */
+  /** Returns a checksum that continues after the first `bytes` of an input. Returns undefined if the text is not the state of a checksum. */
   static continued(state: string, bytes: number): Checksum | undefined {
     const saved = Buffer.from(state, 'base64url')
     const held = bytes % STRIPE_BYTES

@@ -16,7 +16,7 @@ export async function checksumOf(
   return (await checksumsAt(handle, ends, signal)).map(checksum => checksum?.digest())
 }
 
-/** Does the same, and returns checksums that continue behind each end. */
+/** Adds the bytes of a file up to each end. Returns a checksum for each end, which can continue from there. */
 export async function checksumsAt(
   handle: FileHandle,
   ends: readonly number[],
@@ -29,7 +29,7 @@ export async function checksumsAt(
   return found
 }
 
-/** Adds the bytes of a file up to an offset. Returns whether the file has so many. */
+/** Adds the bytes of a file up to an offset. Returns false if the file is shorter. */
 export async function addUpTo(
   end: number,
   checksum: Checksum,

@@ -20,7 +20,7 @@ export const firstStripe = Uint32Array.of(
   0x47b5481d,
 )
 
-/** The same of the following primes, but only words that are odd and at least 2^31. */
+/** Words of the following primes, but only those that are odd and at least 2^31. */
 export const keys = Uint32Array.of(
   0xcf6c85d3,
   0x8b43d457,

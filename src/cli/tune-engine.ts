@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What V8 knows of so many inputs takes more memory than anything else. */
+/** From this number on, the inputs take more memory than anything else. */
 const MANY = 10_000
 
 /**

@@ -7,7 +7,7 @@ import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
 import { backoffMs } from '../time/retry.js'
 import { type Ended, isByChance, ways } from './connection-end.js'
 
-/** So many that all fail are enough: if one of two nodes worked, they would all miss it one time in 64. */
+/** If this number of connections all fail, Sluice opens no more: if one of two nodes worked, they would all miss it one time in 64. */
 export const ENOUGH = FIRST_WAVES.at(-1) ?? 1
 /** Most connections one at a time. */
 const ALONE = 6
@@ -111,7 +111,7 @@ async function askOne<T extends Ended>(asking: ConnectionsToAsk<T>, before: read
   return { ...(await asking.ask(before.length, before)), isAlone: true }
 }
 
-/** Whether one was accepted alone after the last that failed. */
+/** Returns whether one was accepted alone after the last that failed. */
 function hasPassed(ends: readonly Ended[]): boolean {
   const lastBad = ends.findLastIndex(({ end }) => end !== 'accepted')
   return ends.slice(lastBad + 1).some(({ isAlone }) => isAlone === true)

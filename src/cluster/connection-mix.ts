@@ -25,7 +25,7 @@ export interface Named {
 
 /** With one of two nodes at work, fewer connections than this share work once in a hundred times. */
 const HALF_AT_LEAST = 1 / 4
-/** So many connections, opened one at a time, show that only their number was too large. */
+/** If this number of connections works one at a time, only their number was too large. */
 const ALONE_AT_LEAST = 4
 
 export function nameMix(mix: Mix): Named {
@@ -59,7 +59,7 @@ function namePartly({ ends, cluster, proxy }: Mix): Failure | undefined {
   return failure('EGRESS_PARTLY_ALLOWED', { ...first.failure?.evidence, ...counts })
 }
 
-/** No connection works. What a person has to change comes before what may pass. */
+/** Chooses the cause if no connection works. Causes that a person must remove come before those that may pass. */
 function nameClosed({ ends, cluster }: Mix): Failure {
   const filtered = ends.filter(({ end }) => end === 'filtered')
   const [first] = filtered
@@ -72,7 +72,7 @@ function nameClosed({ ends, cluster }: Mix): Failure {
   return counted(toChange.length > 0 ? toChange : often.length > 0 ? often : ends, ends)
 }
 
-/** Only their number was too large if connections work one at a time, or if somebody says so. */
+/** Names the limit if only the number of connections was too large: they work one at a time, or an answer says so. */
 function nameLimit({ cluster, proxy }: Mix, good: readonly Ended[], bad: readonly Ended[]): Failure | undefined {
   const alone = [...good, ...bad].filter(({ isAlone }) => isAlone)
   const isByNumber = alone.length >= ALONE_AT_LEAST && alone.every(({ end }) => end === 'accepted')
@@ -104,7 +104,7 @@ function nameHalf({ ends, cluster, proxy, isForwarded }: Mix, bad: readonly Ende
   return { warning: failure('PROXY_NODE_FAILS', { proxy, problem: node.message, ...counts }) }
 }
 
-/** Where everything takes long, a connection that takes too long was not dropped. */
+/** If every connection takes long, a connection that takes too long was not dropped. */
 function isSlow(ends: readonly Ended[]): boolean {
   const took = (isGood: boolean) =>
     ends.filter(({ end }) => (isGood ? end === 'accepted' : end === 'silent')).map(({ tookMs = 0 }) => tookMs)

@@ -14,7 +14,7 @@ export interface EgressCheck {
   readonly seen: EgressSeen
   /** EGRESS_UNEXPECTED: some addresses are not the dashboard's. */
   readonly strangers?: Failure
-  /** What the check shows to be odd, and what it did not show. In sentences. */
+  /** Sentences about what is odd, and about what the check could not show. */
   readonly doubts: readonly string[]
 }
 

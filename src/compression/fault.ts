@@ -1,6 +1,6 @@
 import { fail, isSluiceError } from '../failure/failure.js'
 
-/** Where a decoder stands: what it decodes, and how many bytes it has decoded. */
+/** The position of a decoder: its input, and how many bytes it has decoded. */
 export interface StreamPlace {
   readonly input: string
   readonly encoding: string

@@ -1,4 +1,4 @@
-/** What it sends goes nowhere, and with it the memory that it takes along. Opened when it is first needed: most loads decode nothing. */
+/** A port whose messages go nowhere, together with the memory that they carry. Opened at its first use: most loads decode nothing. */
 let nowhere: ReturnType<typeof closedPort> | undefined
 
 /**

@@ -2,7 +2,7 @@ import { gunzip, gunzipSync, type ZlibOptions } from 'node:zlib'
 
 const MAGIC = 0x1f8b
 const FEWEST_BYTES = 18
-/** Up to so many decoded bytes, a turn of zlib's threads costs more than the decoding. */
+/** Up to this many decoded bytes, a turn of zlib's threads costs more than the decoding. */
 const NOW_BYTES = 64 << 10
 const LEAST_CHUNK_BYTES = 1024
 

@@ -1,4 +1,4 @@
-import type { ServiceNowConnection } from '../options/ingest-options.js'
+import type { ServiceNowConnection } from '../options/connect-options.js'
 import { checkServiceNowConnection } from '../options/check-options.js'
 import { openServiceNow } from './open-servicenow.js'
 import type { TableAnswer, TableRequest } from '../servicenow/instance.js'

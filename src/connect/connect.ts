@@ -1,7 +1,7 @@
 import type { Client } from '@elastic/elasticsearch'
 import { readConnecting } from '../options/read-options.js'
 import type { ClusterInfo } from '../cluster/preflight.js'
-import type { ConnectOptions } from '../options/ingest-options.js'
+import type { ConnectOptions } from '../options/connect-options.js'
 import { openTarget } from './open-target.js'
 
 /** A checked and open connection to a cluster. */

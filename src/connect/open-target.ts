@@ -3,7 +3,7 @@ import { problemOfManagedUrl } from '../cluster/managed-endpoint.js'
 import type { Credentials } from '../cluster/credentials.js'
 import { fail, SluiceError, isSluiceError } from '../failure/failure.js'
 import { explain } from '../failure/catalogue.js'
-import type { TargetOptions } from '../options/ingest-options.js'
+import type { TargetOptions } from '../options/connect-options.js'
 import type { ConnectSection } from '../options/load.js'
 import { cloudUrl, readClusterUrl } from '../options/urls.js'
 import { proxyTo, unusedProxy } from './proxy-to.js'
@@ -71,7 +71,7 @@ export async function openTarget(
   return { cluster, way }
 }
 
-/** Does the same for what asks the cluster about documents and indices. A managed ingest endpoint does not answer that. */
+/** Opens a target for questions about documents and indices, which a managed ingest endpoint does not answer. */
 export async function openClusterItself(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 import * as check from '../options/option-checks.js'
 import type { Operation } from '../operation.js'
-import type { ConnectOptions, ServiceNowOptions } from '../options/ingest-options.js'
+import type { ConnectOptions, ServiceNowOptions } from '../options/connect-options.js'
 import type { Setting } from './facts.js'
 import { defaults } from '../options/describe-option.js'
 import type { ConnectSection } from '../options/load.js'

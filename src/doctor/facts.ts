@@ -29,7 +29,7 @@ export interface Facts {
   readonly unusable?: Failure | undefined
   /** Credentials would cross the network unencrypted, so Sluice did not send them. */
   readonly plaintext?: Failure | undefined
-  /** What the credentials of the cluster show by themselves to be in a wrong place or form, in a sentence. */
+  /** Which credential of the cluster is in a wrong place or form, in a sentence. The credentials alone show this. */
   readonly misplaced?: string | undefined
   readonly hosts?: HostsSeen | undefined
   readonly address?: { readonly addresses: readonly string[]; readonly failure?: Failure | undefined } | undefined
@@ -176,7 +176,7 @@ interface InstanceAsked {
   readonly table?: string | undefined
 }
 
-/** Whether the credentials are taken. Each kind of login was tried once, so that nobody is locked out by it. */
+/** Whether the instance accepts the credentials. The doctor tried each kind of login once, so that it locks nobody out. */
 export interface LoginSeen {
   readonly isTaken: boolean
   /** In this order, each once. */

@@ -33,7 +33,7 @@ export const proxyFindings: FindingRule = ({ address, port }) =>
 /** A clock that is wrong by this much makes certificates look expired, or not valid yet. */
 const CLOCK_TOLERANCE_MS = 300_000
 
-/** If a certificate only looks expired, the clock is the cause. */
+/** Reports a certificate that the clock makes look expired, or too new. */
 export const certificateFindings: FindingRule = ({ connection, instanceConnection, clock }) => {
   const problem = [connection, instanceConnection]
     .map(one => one?.certificateProblem)

@@ -29,10 +29,9 @@ export function loadDumps({ documents, inputs: { format } }: Sections): Feature 
     let takesDumps = true
     return {
       // The queue promises to keep no id.
-      connected: async ({ isManaged }) => {
+      connected: ({ isManaged }) => {
         if (isManaged && isDump(format)) throw needsCluster('format', `is '${format}', whose documents have ids`)
         takesDumps = !isManaged
-        return await Promise.resolve([])
       },
       get takesDumps() {
         return takesDumps

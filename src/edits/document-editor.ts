@@ -2,7 +2,7 @@
  * Finds what the edits change in a document, as patches of its bytes: all others stay as they are. The document is known to be valid
  * JSON, so only strings and brackets are looked at. Values without a named field inside are passed over.
  */
-import { isWhiteSpace } from '../text/bytes.js'
+import { passSpace, passValue } from '../text/valid-json.js'
 import type { Field, Level, Rules } from './rules.js'
 import { textOn, type ValueText } from './values.js'
 
@@ -13,7 +13,6 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
-const SPACE = 0x20
 
 const NOTHING = Buffer.alloc(0)
 const COMMA_TEXT = Buffer.from(',')
@@ -92,13 +91,13 @@ export class DocumentEditor {
     let kept = 0
     let begin = start + 1
     let comma = start
-    const first = afterSpace(bytes, begin)
+    const first = passSpace(bytes, begin)
     if (bytes[first] === CLOSE_OBJECT) {
       this.#noteEnd(level, first, 0, isInArray)
       return first + 1
     }
     for (;;) {
-      const end = afterSpace(bytes, this.#member(afterSpace(bytes, begin), level, isInArray))
+      const end = passSpace(bytes, this.#member(passSpace(bytes, begin), level, isInArray))
       const isLast = bytes[end] !== COMMA
       if (this.#isLeftOut) this.#leaveOut(kept > 0 ? comma : begin, kept > 0 || isLast ? end : end + 1)
       else kept += 1
@@ -123,13 +122,13 @@ export class DocumentEditor {
       }
       keyEnd += 1
     }
-    const value = afterSpace(bytes, afterSpace(bytes, keyEnd + 1) + 1)
+    const value = passSpace(bytes, passSpace(bytes, keyEnd + 1) + 1)
     const name = isEscaped ? unescaped(bytes, key, keyEnd + 1) : bytes
     const [from, to] = isEscaped ? [0, name.length] : [key + 1, keyEnd]
     const field = fieldOf(level, name, from, to)
     if (field !== undefined) return this.#field(field, key, keyEnd + 1, value, isInArray)
     this.#isLeftOut = isInside(level.dropped, name, from, to) || (level.keeps && !isInside(level.kept, name, from, to))
-    return endOfValueAt(bytes, value)
+    return passValue(bytes, value)
   }
 
   /** Passes a field that is named. */
@@ -139,7 +138,7 @@ export class DocumentEditor {
     const isContainer = first === OPEN_OBJECT || first === OPEN_ARRAY
     const { rename, set, inside } = field
     this.#isLeftOut = field.isDropped || (field.isWay && !isContainer)
-    if (this.#isLeftOut) return endOfValueAt(bytes, value)
+    if (this.#isLeftOut) return passValue(bytes, value)
     if (rename !== undefined) {
       const { number, key: newKey } = rename
       if (newKey === undefined) return this.#move(number, value)
@@ -147,7 +146,7 @@ export class DocumentEditor {
       this.#patch(key, keyEnd, newKey)
     } else if (set !== undefined) return this.#replace(set, value)
     else for (const target of field.targets) this.#isTaken[target] = true
-    if (inside === undefined || !isContainer) return endOfValueAt(bytes, value)
+    if (inside === undefined || !isContainer) return passValue(bytes, value)
     const end = this.#inside(value, inside, isInArray)
     this.#isLeftOut = false
     return end
@@ -156,7 +155,7 @@ export class DocumentEditor {
   #inside(value: number, level: Level, isInArray: boolean): number {
     if (this.#levels === MOST_LEVELS) {
       this.#problem = `it has more than ${MOST_LEVELS} levels`
-      return endOfValueAt(this.#bytes, value)
+      return passValue(this.#bytes, value)
     }
     this.#levels += 1
     const end = this.#bytes[value] === OPEN_OBJECT ? this.#object(value, level, isInArray) : this.#array(value, level)
@@ -170,11 +169,11 @@ export class DocumentEditor {
     let kept = 0
     let comma = start
     let begin = start + 1
-    if (bytes[afterSpace(bytes, begin)] === CLOSE_ARRAY) return afterSpace(bytes, begin) + 1
+    if (bytes[passSpace(bytes, begin)] === CLOSE_ARRAY) return passSpace(bytes, begin) + 1
     for (;;) {
-      const at = afterSpace(bytes, begin)
+      const at = passSpace(bytes, begin)
       const isContainer = bytes[at] === OPEN_OBJECT || bytes[at] === OPEN_ARRAY
-      const end = afterSpace(bytes, isContainer ? this.#inside(at, level, true) : endOfValueAt(bytes, at))
+      const end = passSpace(bytes, isContainer ? this.#inside(at, level, true) : passValue(bytes, at))
       const isLast = bytes[end] !== COMMA
       if (level.keeps && !isContainer) this.#leaveOut(kept > 0 ? comma : begin, kept > 0 || isLast ? end : end + 1)
       else kept += 1
@@ -186,7 +185,7 @@ export class DocumentEditor {
 
   /** Gives a field its new value. The same field again is left out. */
   #replace(set: number, value: number): number {
-    const end = endOfValueAt(this.#bytes, value)
+    const end = passValue(this.#bytes, value)
     this.#isLeftOut = this.#isSet[set] === true
     if (!this.#isLeftOut) this.#patch(value, end, textOn(this.#line, this.#values[set] as ValueText))
     this.#isSet[set] = true
@@ -195,7 +194,7 @@ export class DocumentEditor {
 
   /** Takes a value out of its object, for the end of the document. */
   #move(number: number, value: number): number {
-    const end = endOfValueAt(this.#bytes, value)
+    const end = passValue(this.#bytes, value)
     const [from] = this.#rules.renames[number] as readonly [string, string]
     if (this.#moved[number] !== undefined) this.#problem = `it has '${from}' more than once, so it cannot be moved`
     this.#moved[number] = this.#bytes.subarray(value, end)
@@ -289,42 +288,4 @@ function isInside(beginnings: readonly Buffer[], bytes: Buffer, from: number, to
 
 function unescaped(bytes: Buffer, from: number, to: number): Buffer {
   return Buffer.from(JSON.parse(bytes.toString('utf8', from, to)) as string)
-}
-
-function afterSpace(bytes: Buffer, from: number): number {
-  let at = from
-  while ((bytes[at] as number) <= SPACE) at += 1
-  return at
-}
-
-/** Returns the offset behind the value at `from`. */
-function endOfValueAt(bytes: Buffer, from: number): number {
-  const first = bytes[from]
-  if (first === QUOTE) return endOfString(bytes, from)
-  let at = from
-  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) {
-    for (let byte = bytes[at]; byte !== COMMA && byte !== CLOSE_OBJECT && byte !== CLOSE_ARRAY; byte = bytes[at]) {
-      if (isWhiteSpace(byte)) break
-      at += 1
-    }
-    return at
-  }
-  let depth = 0
-  do {
-    const byte = bytes[at] as number
-    if (byte === QUOTE) at = endOfString(bytes, at)
-    else {
-      // Brackets and braces differ by one bit.
-      if ((byte | SPACE) === OPEN_OBJECT) depth += 1
-      else if ((byte | SPACE) === CLOSE_OBJECT) depth -= 1
-      at += 1
-    }
-  } while (depth > 0)
-  return at
-}
-
-function endOfString(bytes: Buffer, from: number): number {
-  let at = from + 1
-  for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1
-  return at + 1
 }

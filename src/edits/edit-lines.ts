@@ -1,12 +1,11 @@
-/** Edits the documents of an input, line by line. What is no document stays as it is: the next stage rejects it. */
+/** Edits the documents of an input, line by line. A line that is no document stays unchanged: the next stage rejects it. */
 import { isUtf8 } from 'node:buffer'
 import type { Lines } from '../flow.js'
 import { LineStarts } from '../run/line-starts.js'
 import type { RewrittenLines } from '../run/moved-lines.js'
 import { endOfLine, isWhiteSpace, LINE_FEED } from '../text/bytes.js'
-import { type CarriedAction, findAction } from '../text/carried-action.js'
+import { type CarriedAction, findAction, mayBeRefusedLine, refusedLineStart } from '../text/marked-line.js'
 import { jsonFault, NO_FAULT } from '../text/json-fault.js'
-import { mayBeRefusedLine, refusedLineStart } from '../text/refused-line.js'
 import type { DocumentEditor } from './document-editor.js'
 import type { EditKernel } from './kernel/kernel.js'
 
@@ -27,7 +26,7 @@ export function editLines(
   return { starts, lines: { ...lines, kind, bytes: edited(lines.bytes, work, maxLineBytes) } }
 }
 
-/** If the bytes end in an error, yields what came before, then throws it. */
+/** Edits the lines of an input. If the bytes end in an error, yields the lines before it, then throws it. */
 async function* edited(
   chunks: AsyncIterable<Uint8Array>,
   work: LineEditor,
@@ -99,7 +98,7 @@ class LineEditor {
     return piece
   }
 
-  /** Edits lines with their line ends, which the last one may lack. What it yields is valid until the next call. */
+  /** Edits lines. The last one may have no line end. The bytes that it yields are valid until the next call. */
   *edit(lines: Buffer): Generator<Buffer> {
     const isValid = isUtf8(lines)
     const whole = lines.at(-1) === LINE_FEED ? lines.length : lines.lastIndexOf(LINE_FEED) + 1

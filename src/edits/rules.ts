@@ -78,7 +78,7 @@ export function rulesOf({ set = {}, drop = [], keep, rename = {} }: EditSection)
     const isWay = !isKept && kept.some(isInside)
     const number = renames.findIndex(([from]) => from === path)
     const set = takesSets && number === -1 ? sets.indexOf(path) : -1
-    // What a renamed field holds is named as in the input, and values are set in the output.
+    // Fields inside a renamed field have their names of the input. Values to set name fields of the output.
     const setsInside = takesSets && number === -1
     const others = [...drop, ...renames.flat(), ...(isWay ? kept : []), ...(setsInside ? sets : [])]
     const to = renames[number]?.[1]

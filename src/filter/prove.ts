@@ -13,7 +13,7 @@ import { type ResolvedTarget, resolveTarget, targetTls } from '../connect/open-t
 import { explain } from '../failure/catalogue.js'
 import { type Failure, failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
-import type { ConnectOptions } from '../options/ingest-options.js'
+import type { ConnectOptions } from '../options/connect-options.js'
 import type { ConnectSection } from '../options/load.js'
 import { readConnecting } from '../options/read-options.js'
 import { manyListeners } from '../proxy/fresh-connections.js'

@@ -32,7 +32,7 @@ export class ByteReader {
     }
   }
 
-  /** Returns whether there were so many bytes. */
+  /** Returns false if there were fewer bytes. */
   async skip(length: number): Promise<boolean> {
     const end = this.#at + length
     for await (const _ of this.pass(length));

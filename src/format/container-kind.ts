@@ -11,7 +11,7 @@ export function containerKind(head: Uint8Array): Container | undefined {
   return isTar(head) ? 'tar' : undefined
 }
 
-/** Tells whether more bytes could show that it is one. */
+/** Returns whether more bytes could show that it is one. */
 export function mayBeContainer(head: Uint8Array): boolean {
   return (
     STARTS.some(start => head.length <= start.length && head.every((byte, at) => byte === start[at])) || mayBeTar(head)
@@ -28,7 +28,7 @@ function isParquet(head: Uint8Array): boolean {
   return STARTS.slice(1).some(start => start.every((byte, at) => head[at] === byte))
 }
 
-/** Tells whether a ZIP archive begins so: with a file, or with its directory if it has none. */
+/** Returns whether a ZIP archive begins so: with a file, or with its directory if it has none. */
 export function isZip(head: Uint8Array): boolean {
   if (head[0] !== 0x50 || head[1] !== 0x4b) return false
   return (head[2] === 3 && head[3] === 4) || (head[2] === 5 && head[3] === 6)

@@ -1,4 +1,4 @@
-/** Tells where the cutter begins. `first`: at the start of an array. `next`: behind an element. `top`: between top-level values, which have no commas. */
+/** The place where the cutter begins. `first`: at the start of an array. `next`: behind an element. `top`: between top-level values, which have no commas. */
 export type Between = 'first' | 'next' | 'top'
 
 /** The result of one call. */
@@ -21,10 +21,10 @@ export interface Cutter {
   cut(from: number, to: number, place: Between, most?: number): Cut
 }
 
-/** A longer object, or more white space in front of one, is left to the parser. */
+/** The parser reads longer objects, and objects after more white space. */
 export const LONGEST_BYTES = 1 << 20
-/** So is a deeper one: no index takes as many levels unless it is told to. */
+/** The parser also reads deeper objects: by default, no index takes as many levels. */
 export const MOST_LEVELS = 64
-/** So much is added to what an input holds of a cut object: it stays in the CPU's second cache. */
+/** Most bytes that join the start of an incomplete object at once: they stay in the CPU's second cache. */
 export const WINDOW_BYTES = 256 << 10
 export const INPUT_BYTES = 2 * LONGEST_BYTES + WINDOW_BYTES

@@ -1,12 +1,11 @@
 import { fail } from '../failure/failure.js'
 import type { Lines, Source } from '../flow.js'
-import { LINE_FEED } from '../text/bytes.js'
+import { LINE_FEED, isWhiteSpace } from '../text/bytes.js'
 import type { IndexPattern } from '../text/index-pattern.js'
 import type { CsvOptions } from './csv/csv-lines.js'
 import { type DumpFormat, isDump } from './dump-formats.js'
 import { type Container, containerKind } from './container-kind.js'
-import { isCsv } from './is-csv.js'
-import { lookAlike } from './look-alike.js'
+import { type LookAlike, lookAlike } from './look-alike.js'
 import { Look, type Opening, readOpening } from './opening.js'
 
 /**
@@ -85,6 +84,31 @@ export async function decode(
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
 }
 
+/**
+ * Returns whether an input whose format nobody named is CSV: its name says so, and its content does not say otherwise. A name that ends with
+ * .txt says little, so the content has to look like a table. `alike`: what the content looks like, unless it is UTF-16.
+ */
+function isCsv(name: string, { encoding, head, isWhole }: Opening, alike: LookAlike | undefined): boolean {
+  const [, ending] = /\.(csv|tsv|tab|txt)(?:\.(?:gz|zst|bz2|xz|br))?$/i.exec(name) ?? []
+  if (ending === undefined) return false
+  if (ending.toLowerCase() !== 'txt') return encoding !== 'UTF-8' || mayBeTable(head, alike)
+  const found = encoding === 'UTF-16' ? lookAlike(utf8Of(head), isWhole) : alike
+  return typeof found === 'object' && found.kind.startsWith('CSV')
+}
+
+const JSON_STARTS = new Set([0x7b, 0x5b])
+
+function mayBeTable(head: Buffer, alike: LookAlike | undefined): boolean {
+  const first = head.find(byte => !isWhiteSpace(byte))
+  if (first !== undefined && JSON_STARTS.has(first)) return false
+  // A column of numbers is JSON as well, and few lines decide nothing.
+  return typeof alike !== 'object' || /^(?:CSV|plain text|UTF-16)/.test(alike.kind)
+}
+
+function utf8Of(utf16: Buffer): Buffer {
+  return Buffer.from(new TextDecoder(utf16[0] === 0xff ? 'utf-16le' : 'utf-16be').decode(utf16))
+}
+
 async function ofContainer(
   source: Source,
   kind: Container,
@@ -120,7 +144,7 @@ async function readerOf(dump: DumpFormat) {
   return dump === 'search' ? answerLines : dumpLines
 }
 
-/** Tells whether the name promises NDJSON: then a first line that is an array is only a broken document. */
+/** Returns whether the name promises NDJSON: then a first line that is an array is only a broken document. */
 function isNamedNdjson(name: string): boolean {
   return /\.(ndjson|jsonl)(\.(gz|zst|bz2|xz|br))?$/i.test(name)
 }

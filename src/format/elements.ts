@@ -33,7 +33,7 @@ interface Step {
 
 /** Text is turned into bytes at this length. Appending to a much longer string is slow, and strings have a maximum length. */
 const ENCODED_LENGTH = 16 << 10
-/** So much of an element that is not complete is kept until it is. Of a longer one the framing holds what it may. */
+/** Most bytes of an incomplete element that wait here for its end. The framing holds the bytes of a longer one. */
 const KEPT_BYTES = 1 << 20
 /** No index takes documents that are nearly as deep. */
 const DEEPEST = 1_000_000

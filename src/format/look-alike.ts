@@ -4,7 +4,7 @@ import { LINE_FEED, endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { endOfValue } from '../text/json-fault.js'
 import { isObject, parseJson } from '../text/parse-json.js'
 
-/** So many lines that are not blank decide. */
+/** Number of lines that decide. Blank ones do not count. */
 export const MOST_LINES = 1000
 /** Lines that are so long that fewer fit decide as well, from this many on. */
 const FEWEST_LINES = 10
@@ -72,7 +72,7 @@ function linesOf(text: Buffer, isWhole: boolean, most: number): string[] {
 /** The longest id of a scroll stands before the rest. */
 const ANSWER_BYTES = 64 << 10
 
-/** Whether the text begins as Elasticsearch writes the answer of a search, up to its first hit. */
+/** Returns whether the text begins as Elasticsearch writes the answer of a search, up to its first hit. */
 function isAnswer(text: Buffer): boolean {
   const head = text.toString('latin1', 0, ANSWER_BYTES)
   return ANSWER.test(head) && HITS.test(head)
@@ -109,7 +109,7 @@ const OF_ACTIONS = new Set([
   'list_executed_pipelines',
 ])
 
-/** Whether it is the name of a parameter of an action. */
+/** Returns whether a name is a parameter of an action. */
 export function isOfAction(name: string): boolean {
   return name.startsWith('_') || OF_ACTIONS.has(name)
 }
@@ -172,7 +172,7 @@ function isLatin1(bytes: Buffer): boolean {
   return bytes.every(byte => byte >= 0x20 || isWhiteSpace(byte))
 }
 
-/** Whether the first line names columns, and most others have as many. A quoted value may hold anything. */
+/** Returns whether the first line names columns, and most others have as many. A quoted value may hold anything. */
 function isTable(lines: readonly string[], separator: string): boolean {
   const [header = '', ...rows] = lines
   const names = header.split(separator).map(name => name.trim().replace(/^"(.*)"$/, '$1'))

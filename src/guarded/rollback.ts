@@ -3,7 +3,7 @@ import { countDocuments } from '../cluster/indices.js'
 import { readMark } from '../cluster/fresh-index.js'
 import { readConnecting } from '../options/read-options.js'
 import { fail, SluiceError } from '../failure/failure.js'
-import type { ConnectOptions } from '../options/ingest-options.js'
+import type { ConnectOptions } from '../options/connect-options.js'
 import { name } from '../options/option-checks.js'
 import { openClusterItself } from '../connect/open-target.js'
 

@@ -86,7 +86,7 @@ function scalar(field: FieldSeen, kinds: readonly string[]): Type {
 const ISO = 'strict_date_optional_time'
 
 function dated({ dateFormats = [] }: FieldSeen): Type {
-  // Whoever writes 03/04/2026 may mean two days. Without a 13th the file does not say which one.
+  // 03/04/2026 can be two different days. Without a 13th, the file does not show which one is meant.
   const isAmbiguous = dateFormats.length > 1 && dateFormats.every(format => /^(dd\/MM|MM\/dd)/.test(format))
   if (isAmbiguous) return { type: 'keyword' }
   const isIso = dateFormats.length === 1 && dateFormats[0] === ISO

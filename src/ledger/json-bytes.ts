@@ -97,7 +97,7 @@ const LAST_ASCII = 0x7f
 const MOST_DIGITS = String(Number.MAX_SAFE_INTEGER).length
 const LONGEST_ESCAPE = String.raw`\u0000`.length
 
-/** What stands in a string for a byte. Undefined: the byte itself. */
+/** How a string holds each byte. Undefined: as the byte itself. */
 const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
   const text = JSON.stringify(String.fromCharCode(byte)).slice(1, -1)
   return byte <= LAST_ASCII && text.length > 1 ? Buffer.from(text) : undefined

@@ -75,10 +75,9 @@ function limitTo(limit: number, { stop }: Run): RunHook {
   let used = () => 0
   let budget: ByteBudget | undefined
   return {
-    connected: async ({ route }) => {
+    connected: ({ route }) => {
       used = () => route.traffic.bytesSent + route.traffic.bytesReceived
       budget = openBudget(limit, used, route, stop)
-      return await Promise.resolve([])
     },
     get sending() {
       return budget === undefined ? {} : { budget }

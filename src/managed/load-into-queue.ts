@@ -39,10 +39,9 @@ export function loadIntoQueue(sections: Sections): Feature {
           return isManaged ? doubt : plain.doubt
         },
       }),
-      connected: async cluster => {
+      connected: cluster => {
         isManaged = cluster.isManaged
         if (isManaged) refuseOptions(sections)
-        return await Promise.resolve([])
       },
       get sending() {
         return isManaged ? { ownIds: false, safeToResend: resendUnknown } : {}
@@ -84,8 +83,7 @@ function refuseOptions({
 
 /** Refuses such an endpoint: a replay may send what is stored already, and only ids keep a second copy out. */
 export const refuseQueue: Feature = () => ({
-  connected: async ({ isManaged }) => {
+  connected: ({ isManaged }) => {
     if (isManaged) throw needsCluster('target.url', 'cannot take dead letters')
-    return await Promise.resolve([])
   },
 })

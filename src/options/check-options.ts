@@ -1,18 +1,15 @@
 /** Checks what a program passes. All throw SluiceError OPTION_INVALID, and INDEX_NAME_INVALID for a load. */
 import * as check from './option-checks.js'
 import { DEFAULT_SEPARATOR, type Ids } from '../bulk/action-line.js'
+import type { IngestOptions, InputOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
 import type {
   ConnectOptions,
   FreshCredentials,
-  IngestOptions,
-  InputOptions,
   PullOptions,
-  RemoteOptions,
-  ReplayOptions,
   ServiceNowConnection,
   ServiceNowOptions,
   TableOptions,
-} from './ingest-options.js'
+} from './connect-options.js'
 import { checkFollow } from './check-follow.js'
 import { type OfTerms, checkTerms } from './check-terms.js'
 import { invalid } from './option-checks.js'

@@ -8,7 +8,7 @@ import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js
 import * as check from './option-checks.js'
 import { isWebAddress } from './urls.js'
 import { fieldsIn } from '../text/field-list.js'
-import { isQuoted } from '../text/quotes.js'
+import { isQuoted } from '../text/misplaced.js'
 
 export interface Kind<T> {
   /** How help shows the value, if every option of this kind shows it alike. */

@@ -1,7 +1,8 @@
 /** Turns the user's settings into options of the library. The table says where each option belongs. */
 import { describeOption } from './describe-option.js'
 import type { ClusterAccess, JsonOptions } from './option-files.js'
-import type { ConnectOptions, IngestOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
+import type { IngestOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
+import type { ConnectOptions } from './connect-options.js'
 import type { OptionCommand } from './option.js'
 import type { Effective } from './resolve.js'
 import { type OptionName, optionNames } from './table.js'

@@ -7,24 +7,26 @@ import type { Ids } from '../bulk/action-line.js'
 import type { Script } from '../operation.js'
 import type {
   BodyOptions,
-  ConnectOptions,
   DeletionOptions,
   DocumentOptions,
   GuardedOptions,
   PreparationOptions,
-  IngestEvent,
   InputOptions,
-  ProxyOptions,
   RemoteOptions,
   RetryOptions,
-  ServiceNowConnection,
-  ServiceNowOptions,
   EditOptions,
   StateOptions,
   EndingOptions,
-  TableOptions,
   TransformFunction,
 } from './ingest-options.js'
+import type {
+  ConnectOptions,
+  ProxyOptions,
+  ServiceNowConnection,
+  ServiceNowOptions,
+  TableOptions,
+} from './connect-options.js'
+import type { IngestEvent } from './run-events.js'
 
 /** Every option as the library describes it. Those of `D` have a default, others are undefined if nobody set them. */
 type Complete<T, D extends keyof T> = { readonly [P in keyof T]-?: P extends D ? NonNullable<T[P]> : T[P] }

@@ -73,7 +73,7 @@ export function knownSecrets(
   const forms = [
     ...(apiKey === undefined ? [] : apiKeyForms(apiKey)),
     ...(password === undefined ? [] : passwordForms(username ?? '', password)),
-    // What stands in the place of a user name is perhaps none.
+    // The value of a user name may be a secret in the wrong place.
     ...(username === undefined || misplacedIn({ username, password }) === undefined ? [] : passwordForms('', username)),
     ...(key === undefined ? [] : [String(key)]),
     ...[proxy?.url, ...otherProxies].flatMap(url => (url === undefined ? [] : proxyForms(url))),

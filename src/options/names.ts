@@ -2,11 +2,10 @@
 import { fail } from '../failure/failure.js'
 import { resolve } from 'node:path'
 import type { IngestSource } from '../source/open-sources.js'
-import type { ServiceNowOptions } from './ingest-options.js'
+import type { ServiceNowOptions } from './connect-options.js'
 import { withoutCredentials } from './hide-secrets.js'
 import { invalid } from './option-checks.js'
-import { indexNameProblem } from '../text/index-name.js'
-import { isPattern, readPattern } from '../text/index-pattern.js'
+import { indexNameProblem, isPattern, readPattern } from '../text/index-pattern.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
 export function checkIndexName(index: string | undefined): void {

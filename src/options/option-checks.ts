@@ -1,7 +1,7 @@
 /** Checks values at run time. A check returns the problem, never the value, which may be a secret. */
 import { isIPv4 } from 'node:net'
 import { nearest } from './nearest.js'
-import { isQuoted } from '../text/quotes.js'
+import { isQuoted } from '../text/misplaced.js'
 import { unicodeProblem } from '../text/unicode.js'
 import { SluiceError, fail } from '../failure/failure.js'
 

@@ -7,7 +7,7 @@ import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 import type { Secret } from './table.js'
 import type { RemoteOptions } from './ingest-options.js'
-import { isQuoted } from '../text/quotes.js'
+import { isQuoted } from '../text/misplaced.js'
 import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
 
 type ReadFile = (path: string) => Promise<string>
@@ -139,7 +139,7 @@ export async function readServiceNowAccess(effective: Effective, readFile: ReadF
   }
 }
 
-/** Whether the alarm has no credentials of its own: then it uses those of the ServiceNow options. */
+/** Returns whether the alarm has no credentials of its own: then it uses those of the ServiceNow options. */
 export function sharesAccess({ values }: Effective): boolean {
   return values.alarmUsername === undefined && values.alarmClientId === undefined
 }

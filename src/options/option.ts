@@ -1,24 +1,6 @@
 import type { Kind } from './kinds.js'
 
-/** Commands that take options of the table. `lab` and `demo` have flags of their own. */
-export const optionCommands = [
-  'ingest',
-  'replay',
-  'doctor',
-  'runs',
-  'verify',
-  'undo',
-  'rollback',
-  'untune',
-  'infer',
-  'filter',
-  'pull',
-  'login',
-  'serve',
-  'config',
-] as const
-export type OptionCommand = (typeof optionCommands)[number]
-
+/** Commands that connect to the cluster. */
 export const toCluster = [
   'ingest',
   'replay',
@@ -30,6 +12,10 @@ export const toCluster = [
   'filter',
   'serve',
 ] as const
+
+/** Commands that take options of the table. `lab` and `demo` have flags of their own. */
+export const optionCommands = [...toCluster, 'runs', 'infer', 'pull', 'login', 'config'] as const
+export type OptionCommand = (typeof optionCommands)[number]
 
 export interface OptionRow<V> {
   readonly kind: Kind<unknown>

@@ -2,7 +2,8 @@
 import type { Ids } from '../bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults } from './describe-option.js'
-import type { ConnectOptions, IngestOptions, ProxyOptions, ServiceNowConnection } from './ingest-options.js'
+import type { IngestOptions } from './ingest-options.js'
+import type { ConnectOptions, ProxyOptions, ServiceNowConnection } from './connect-options.js'
 import type {
   ConnectSection,
   EditSection,
@@ -179,7 +180,7 @@ function connectSection(given: ConnectOptions): ConnectSection {
   })
 }
 
-/** Who sets a time limit may know a proxy that takes long. Else a connection has to stand much sooner than an answer has to come. */
+/** Returns the time limit of a connection. A user who sets a time limit may have a slow proxy. Otherwise connections need much less time than answers. */
 function connectTimeoutOf(timeoutMs: number | undefined): number | undefined {
   return timeoutMs === undefined ? undefined : Math.max(10_000, timeoutMs)
 }

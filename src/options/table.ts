@@ -12,6 +12,8 @@ import { type OptionRow, group, toCluster } from './option.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
+const printingJson = [...toCluster, 'runs', 'login'] as const
+
 const cluster = group('Cluster', toCluster, { section: 'target' })
 const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { section: 'proxy' })
 const route = group('Proxy and route', toCluster)
@@ -600,33 +602,8 @@ export const table = {
     { label: 'file', commands: [...toCluster, 'runs', 'pull', 'login', 'infer'] },
   ),
   json: output(kinds.toggle(), 'print one JSON object on stdout', {
-    commands: [
-      'ingest',
-      'replay',
-      'doctor',
-      'runs',
-      'verify',
-      'undo',
-      'rollback',
-      'untune',
-      'filter',
-      'login',
-      'serve',
-    ],
-    first: [
-      'ingest',
-      'replay',
-      'doctor',
-      'runs',
-      'verify',
-      'undo',
-      'rollback',
-      'untune',
-      'filter',
-      'login',
-      'serve',
-      'config',
-    ],
+    commands: printingJson,
+    first: [...printingJson, 'config'],
   }),
   quiet: output(kinds.toggle(), 'print no progress. If every document is stored, print nothing'),
   logFormat: output(

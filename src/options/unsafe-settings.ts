@@ -3,9 +3,9 @@
  * from somebody else, and an empty variable is more likely a mistake than a wish.
  */
 import { type Candidates, settingInForce } from './cross-checks.js'
-import { dirname } from 'node:path'
+import { lstatSync, realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { describeOption } from './describe-option.js'
-import { leadsOut } from './leads-out.js'
 import type { OptionName, Settings } from './table.js'
 
 /** Where credentials are sent to, which, and what lets somebody on the route read them. */
@@ -135,4 +135,23 @@ function emptyProxy(values: Settings, env: Readonly<Record<string, string | unde
   return option === undefined
     ? undefined
     : { option, problem: 'is empty, so no proxy would be used. Set it, unset it, or pass --direct' }
+}
+
+/** Returns whether a path leads out of a folder, also by a symbolic link. The file may be missing. */
+function leadsOut(path: string, folder: string): boolean {
+  const [real, from] = [realPath(resolve(path)), realPath(resolve(folder))]
+  if (real === undefined || from === undefined) return true
+  const way = relative(from, real)
+  return isAbsolute(way) || way === '..' || way.startsWith(`..${sep}`)
+}
+
+/** Returns undefined for a link that leads to nothing yet: who writes there would make a file in a place unknown here. */
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+    const folder = isLink || dirname(path) === path ? undefined : realPath(dirname(path))
+    return folder === undefined ? undefined : join(folder, basename(path))
+  }
 }

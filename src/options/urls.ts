@@ -1,4 +1,4 @@
-import { isQuoted } from '../text/quotes.js'
+import { isQuoted } from '../text/misplaced.js'
 
 /** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
 export type ClusterUrl =

@@ -88,7 +88,7 @@ function isChunked(headers: Reply['headers']): boolean {
   return /chunked/i.test(headers['transfer-encoding'] ?? '')
 }
 
-/** Takes the lengths out of a chunked page. What is left is only quoted. */
+/** Removes the lengths from a chunked page. Sluice only quotes the rest. */
 function withoutLengths(reply: Reply): Reply {
   if (!isChunked(reply.headers)) return reply
   const text = reply.body.toString('latin1').replace(/(^|\r\n)[\da-f]+(?:;[^\r\n]*)?\r\n/gi, '$1')

@@ -42,7 +42,7 @@ interface Meaning {
   readonly shows?: string
 }
 
-/** What an answer can mean, whatever its status usually means. The first that fits counts. */
+/** Causes that an answer itself shows, whatever its status usually means. The first one that fits counts. */
 const meanings: readonly Meaning[] = [
   {
     code: 'PROXY_ACCOUNT_REFUSED',
@@ -59,7 +59,7 @@ const meanings: readonly Meaning[] = [
   { code: 'PROXY_ACCOUNT_REFUSED', if: /^4\d\d .*\blimit (is |was |has been )?(exceeded|reached|used up)\b/i },
 ]
 
-/** What an answer means if nothing in it is a proxy's: somebody else listens at the address of the proxy. */
+/** The cause if no proxy wrote the answer: another program listens at the address of the proxy. */
 const strangers: readonly Meaning[] = [
   { code: 'PROXY_NOT_A_PROXY', if: /^511 /, shows: 'this network requires a login first' },
   { code: 'PROXY_NOT_A_PROXY', if: /^2\d\d /, shows: 'a web page instead of a tunnel' },
@@ -92,7 +92,7 @@ export function nameProxyAnswer(proxy: string, target: string, answer: ProxyAnsw
   return failure('PROXY_DENIED_TARGET', evidence)
 }
 
-/** What a message repeats of an answer. The pages of Squid are long, and its code says the same. */
+/** Returns the part of an answer that a message repeats. Pages of Squid are long, and its code says the same. */
 function evidenceIn(answer: ProxyAnswer): string[] {
   const { headers } = answer
   const code =

@@ -38,14 +38,13 @@ export interface Route extends AsyncDisposable {
   request(request: RouteRequest): Promise<RouteResponse>
   /** Over a connection of its own, which is closed after the answer and does not count against the pool. Rejects with RouteError. */
   once(request: RouteRequest): Promise<RouteResponse>
-  /** The same, but the pool uses the connection afterwards, unless `closeSpare` is called. */
+  /** Sends a request over a fresh connection that the pool uses afterwards, unless `closeSpare` is called. */
   onceAndKeep(request: RouteRequest): Promise<RouteResponse>
   closeSpare(): void
-  /** The same proxy with other credentials, from the next connection on (`forward`: from the next request on). */
+  /** Uses other credentials for the same proxy, from the next connection on (`forward`: from the next request on). */
   renewProxy(proxy: ProxyUrl): void
   /**
-   * Copes with a proxy that works half: opens at most so many connections, and makes so many attempts in a row to build one over
-   * the proxy.
+   * Copes with a proxy that works half: opens at most `connections`, and makes `attempts` in a row to build one over the proxy.
    */
   adapt(to: { readonly connections: number; readonly attempts: number }): void
   /** Accepts no more requests, and waits for the current ones. */

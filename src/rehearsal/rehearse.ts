@@ -17,7 +17,7 @@ interface Rehearsal {
   readonly refused: number
   /** Who answered: the cluster, only its mapping, or nobody. */
   readonly asked: 'cluster' | 'mapping' | 'nobody'
-  /** Most frequent first. `documents`: at most so many would be refused for this reason. */
+  /** Reasons, the most frequent one first. `documents`: maximum number of documents that the index would refuse for this reason. */
   readonly refusals: readonly RehearsedRefusal[]
   /** What could not be asked, and why. */
   readonly notes: readonly string[]
@@ -25,7 +25,7 @@ interface Rehearsal {
 
 export interface RehearsedRefusal {
   readonly field?: string
-  /** What the documents hold there. */
+  /** The kind of values that the documents have in this field. */
   readonly kind?: string
   readonly documents: number
   readonly first: string

@@ -13,7 +13,7 @@ interface Counted {
   readonly first: string
 }
 
-/** What a field holds. */
+/** A kind of values that documents have in one field. */
 export interface ShapeFeature extends Counted {
   readonly path: string
   readonly kind: ShapeKind

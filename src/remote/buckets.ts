@@ -120,7 +120,7 @@ export class Buckets {
   }
 }
 
-/** Whether it is not one of Amazon's. */
+/** Returns whether it is not one of Amazon's. */
 function isForeign(hostname: string): boolean {
   return !/\.(amazonaws\.com|amazonaws\.com\.cn|aws|api\.aws)$/.test(hostname)
 }

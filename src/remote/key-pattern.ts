@@ -6,7 +6,7 @@ const SPECIAL = /[*?[{\\]/
 /** The default name of a file of dead letters: a wildcard does not mean it, as in a folder, unless its pattern begins so. */
 const DEAD_LETTERS = /(^|\/)sluice-dead-letters-[^/]*$/
 
-/** What a pattern matches. */
+/** The keys that a pattern matches. */
 export interface KeyPattern {
   /** All keys that match begin so. */
   readonly prefix: string

@@ -3,7 +3,7 @@ import { fail } from '../failure/failure.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import type { ObjectFacts, Store } from './store.js'
 
-/** So many bytes of an object are asked for at once. */
+/** Bytes of an object to ask for at once. */
 export const PART_BYTES = 4 << 20
 
 export interface Fetching {

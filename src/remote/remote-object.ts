@@ -108,7 +108,7 @@ export class RemoteObject implements Source, StoredFile {
           sum.add(chunk.subarray(at, end))
           at = end
         }
-    // Whoever reads on from here need not read all of this again.
+    // The next process can continue from here, and need not read all of this again.
     this.continues(sum.bytes, sum.state())
     return ends.map((_, at) => found[at])
   }

@@ -2,7 +2,7 @@
 import type { Input } from '../flow.js'
 import { addCounts } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
-import type { StandingEvent } from '../options/ingest-options.js'
+import type { StandingEvent } from '../options/run-events.js'
 import type { Plan, PlannedInput } from '../state/plan.js'
 
 type Standing = Pick<StandingEvent, 'ofRun' | 'bytes' | 'file'>

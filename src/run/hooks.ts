@@ -5,7 +5,7 @@ import type { Failure } from '../failure/failure.js'
 import type { Batch, Input, Lines, Source } from '../flow.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Counts, InputReceipt, Receipt } from '../ledger/receipt.js'
-import type { IngestEvent } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 import type { SenderOptions } from '../sender/sender.js'
 import type { Elsewhere } from '../source/find-files.js'
 import type { FoundRun } from '../state/find-run.js'
@@ -43,8 +43,8 @@ export interface RunHook {
   folder?(place: RunPlace): string
   /** Replaces inputs. `folder`: undefined if no state is kept. */
   inputs?(sources: readonly Source[], folder: string | undefined): Promise<readonly Source[]>
-  /** The connection is open. Resolves to notes for the `preflight` event. Throws if the run cannot begin. */
-  connected?(cluster: Cluster): Promise<readonly string[]>
+  /** The connection is open. Returns notes for the `preflight` event, if there are any. Throws if the run cannot begin. */
+  connected?(cluster: Cluster): Promise<readonly string[]> | undefined
   /** Prepares what the ending needs. The checkpoint stands. Throws if the run cannot begin. */
   prepare?(started: Started): Promise<void>
   /** Options of the sender. Read after `connected` for budget and ids, and after `prepare`. */

@@ -43,7 +43,7 @@ export class LineStarts {
     this.#line += ends.length
   }
 
-  /** Adds a line of so many bytes. `isWhole`: it has its line end. */
+  /** Adds a line by its length. `isWhole`: it has its line end. */
   add(bytes: number, isWhole: boolean): void {
     const last = this.#pieces.at(-1)
     if (Array.isArray(last?.ends) && last.ends.length < MOST_LINES) last.ends.push(this.#offset + bytes - last.offset)

@@ -5,7 +5,7 @@ import { explain } from '../failure/catalogue.js'
 import { type Failure, isSluiceError, type SluiceError } from '../failure/failure.js'
 import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Refused, Rejected, Source } from '../flow.js'
 import { decode, type DecodeOptions, skipLines } from '../format/decode.js'
-import type { IngestEvent, StandingEvent } from '../options/ingest-options.js'
+import type { IngestEvent, StandingEvent } from '../options/run-events.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Counts } from '../ledger/receipt.js'
 
@@ -162,7 +162,7 @@ class Load {
       this.#thrown ??= error
       if (!isOfInput(source, error.failure)) return this.#halt(error.failure)
       ledger.end(source, error.failure)
-      // Nothing was sent yet. Whoever named a file by mistake wants to know before anything is.
+      // Nothing was sent yet. A user who named a file by mistake wants to know before Sluice sends anything.
       if (error.failure.code === 'INPUT_NOT_JSON' && work === this.#loading.inputs[0]) return this.#halt(error.failure)
       this.#brokenInput ??= error.failure
       this.#brokenInputs += 1

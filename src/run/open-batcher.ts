@@ -37,7 +37,7 @@ export function openBatcher(
       await ledger.longLine(input, origin, operation, MAX_DOCUMENT_BYTES, id),
   }
   const plain = (how: Framing): BodyFramer => new Batcher({ ...how, ...actionOf(documents) })
-  // What a hook makes of documents passes those before it.
+  // The documents that a hook changes pass the hooks before it.
   const framer = hooks.all.reduce(
     (inner, hook) => (hook.frame === undefined ? inner : how => hook.frame?.(how, ledger, inner) ?? inner(how)),
     plain,

@@ -5,10 +5,9 @@ import type { InputSection, StateSection } from '../options/load.js'
 import { knownSecrets, masked, withoutKnown } from '../options/mask-secrets.js'
 import { fullName, listedIn, namedIn } from '../options/names.js'
 import type { FoundRun } from '../state/find-run.js'
-import { addEnd, recordRun } from '../state/history.js'
+import { addEnd, endOf, endOfRefused, recordRun } from '../state/history.js'
 import { type ListCopies, prune } from '../state/prune.js'
 import type { RunEnd } from '../state/checkpoint.js'
-import { endOf, endOfRefused } from '../state/run-end.js'
 import { newRunId } from '../state/run-identity.js'
 
 export interface RecordedRun {

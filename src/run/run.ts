@@ -3,7 +3,7 @@ import { openTarget, resolveTarget } from '../connect/open-target.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import type { Batch, Outcome, Source } from '../flow.js'
 import type { Receipt } from '../ledger/receipt.js'
-import type { IngestEvent } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 import type { InputSection, RetrySection, StopSection } from '../options/load.js'
 import { isTable, namedIn } from '../options/names.js'
 import { findSources } from '../source/open-sources.js'
@@ -27,7 +27,7 @@ import { RunRecord } from './run-record.js'
 import { startRun } from './start-run.js'
 
 export interface Composition {
-  /** What the caller is called. */
+  /** The name of the caller's command. */
   readonly command: string
   /** Never written to the state folder. */
   readonly secrets: readonly string[]

@@ -7,7 +7,7 @@ import type { Failure } from '../failure/failure.js'
 import { probePauseMs } from '../time/retry.js'
 import type { Verdict } from './send.js'
 
-/** After so many accepted bodies since access came back, a refusal begins another outage. */
+/** After this number of accepted bodies since access came back, a refusal begins another outage. */
 const STEADY_AFTER = 50
 
 /** What to do next while the circuit is open. */

@@ -13,9 +13,9 @@ import type { AccessGate } from './layers/access.js'
 import { type Learning, LOSSES_BEFORE_STOP } from './layers/learn.js'
 import { type BatchIds, type Body, type Send, type Verdict, batchIds } from './send.js'
 
-/** After so many refusals a body is halved: it may be too large, and then waiting does not help. */
+/** After this number of refusals Sluice halves a body: it may be too large, and then waiting does not help. */
 const REFUSALS_BEFORE_SPLIT = 5
-/** After so many refusals a half lets the other half go first. If that one was accepted at once, this one is halved again. */
+/** After this number of refusals a half lets the other half go first. If the cluster accepts that one at once, Sluice halves this one again. */
 const REFUSALS_OF_HALF = 2
 /** After this many refusals of a single document, while others are accepted, the document is the cause. */
 const REFUSALS_OF_ONE = 8
@@ -25,7 +25,7 @@ export interface DeliveryOptions extends BatchIds {
   readonly maxElapsedMs: number
   /** Aborted when nothing more may be sent. */
   readonly halted: AbortSignal
-  /** What the requests of all batches showed so far. */
+  /** How the requests of all batches ended so far. */
   readonly learning: Pick<Learning, 'accepted' | 'lostInARow'>
   /** Its clock stands still while access is lost. */
   readonly access: Pick<AccessGate, 'now' | 'lost'>

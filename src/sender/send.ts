@@ -123,7 +123,7 @@ export type Verdict =
       readonly failure: Failure
       readonly delivery: Delivery
       readonly retryAfterMs?: number
-      /** After so many refusals somebody has to change something. Absent: only time limits the retries. */
+      /** After this number of refusals, a person has to change something. Absent: only time limits the retries. */
       readonly tries?: number
       readonly unsent?: true
     }

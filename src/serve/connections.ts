@@ -18,7 +18,7 @@ export interface Connections {
   end(socket: Socket, exchange: OpenExchange): void
 }
 
-/** If there are too many connections, closes the one that has waited longest for a request with a token. */
+/** Closes the connection that has waited longest for a request with a token, if there are too many. */
 export function limitConnections(server: Server): Connections {
   /** Longest first. */
   const waiting = new Map<string, Socket>()

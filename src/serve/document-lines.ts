@@ -17,7 +17,7 @@ export interface Checking {
 
 /** Elasticsearch rejects documents with more levels. */
 const MOST_LEVELS = 1000
-/** To check so many bytes takes a few milliseconds. */
+/** Checking this many bytes takes a few milliseconds. */
 const TURN_BYTES = 128 << 10
 const OPEN_OBJECT = 0x7b
 

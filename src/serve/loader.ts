@@ -2,7 +2,7 @@
 import { explain } from '../failure/catalogue.js'
 import { type SluiceError, type Failure, isSluiceError } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
-import type { IngestEvent } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 import { removeRun } from '../state/runs.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { StandingLoad } from './standing-load.js'

@@ -5,17 +5,17 @@ const LEAST_BYTES = 8 << 10
 /** Only small requests use this part, so that large ones cannot keep them out. */
 const SMALL_BLOCK_BYTES = 128 << 10
 const SMALL_BLOCKS = 16
-/** What a request needs beside its body is not in this memory. */
+/** A request needs some memory beside its body. That memory does not count here. */
 const MOST_REQUESTS = 1000
 /** A body that needs longer to arrive may have to make room for others. A large request waits as long for memory. */
 const SLOW_MS = 10_000
 
 /** The memory of one request. It belongs to others once it is closed. */
 export interface Share {
-  /** Returns a buffer with at least so many bytes and the content of `before`, which it replaces. Undefined: there is too little memory. */
+  /** Returns a buffer of at least this size with the content of `before`, which it replaces. Returns undefined if there is too little memory. */
   grow(before: Buffer, bytes: number): Buffer | undefined
   /**
-   * Does the same for a large request that `grow` had no memory for. One such request at a time gets its turn: smaller ones get no more
+   * Grows the buffer of a large request that `grow` had no memory for. One such request at a time gets its turn: smaller ones get no more
    * of one block until the waiting request gets the whole block. Resolves to undefined if that takes too long.
    */
   wait(before: Buffer, bytes: number): Promise<Buffer | undefined>

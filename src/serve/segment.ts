@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { parseJson } from '../text/parse-json.js'
 
-/** The journal's line for a request has at most so many bytes. */
+/** Maximum length of the journal's line for a request, in bytes. */
 export const ENTRY_BYTES = 256
 /** Only the owner may read the documents: the index may protect their content. */
 const MODE = 0o600

@@ -1,5 +1,6 @@
 import type { Failure } from '../failure/failure.js'
-import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 import type { Counts, Rejections } from '../ledger/receipt.js'
 
 /** Options of `ingest` that make no sense for a load without an end. `serve` rejects them. */

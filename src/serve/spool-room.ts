@@ -1,11 +1,11 @@
 /**
  * Decides which requests fit into the spool. A full spool becomes free little by little, so small requests would always find room
- * before a large one does. What a large request needs is therefore kept free until it comes again.
+ * before a large one does. Sluice therefore keeps the space for a large request free until it comes again.
  */
 import type { Clock } from '../flow.js'
 import { ENTRY_BYTES } from './segment.js'
 
-/** Of the limit. More is not kept free, so that small requests still find room if the cluster is down for long. */
+/** Largest share of the limit to keep free: small requests must find room even if the cluster is down for long. */
 const MOST_KEPT = 1 / 2
 /** A caller that was told when to come again may come so much later. */
 const LATE_MS = 60_000

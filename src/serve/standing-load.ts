@@ -1,6 +1,7 @@
 /** Loads one file after the other over one connection that stays open. */
 import { checkFreshCredentials, checkIngestOptions } from '../options/check-options.js'
-import type { IngestEvent, IngestOptions } from '../options/ingest-options.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 import { loadOf, proxySection, readConnecting } from '../options/read-options.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { openClusterItself } from '../connect/open-target.js'

@@ -11,7 +11,7 @@ import type { StoredRequest } from './recent-keys.js'
 
 const TYPES = 'application/x-ndjson, application/ndjson, application/json'
 const LONGEST_KEY = 255
-/** To hash so many bytes takes a few milliseconds. */
+/** Hashing this many bytes takes a few milliseconds. */
 const HASHED_BYTES = 1 << 20
 
 export interface Intake {

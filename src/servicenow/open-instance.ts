@@ -57,7 +57,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   secrets.addAccess(access)
   const { proxy, connections, proxyTls, tls: targetTls, connectTimeoutMs, timeoutMs, unused } = settings
   const route = openRoute({ target: url, connections, connectTimeoutMs, proxy, targetTls, proxyTls })
-  // Who sets a time limit may know a proxy that takes long.
+  // A user who sets a time limit may have a slow proxy.
   const probeMs = connectTimeoutMs === undefined ? undefined : timeoutMs
   const line = openInstanceHttp(route, { timeoutMs, probeMs, secrets, now })
   const patience = { clock, random: Math.random, maxElapsedMs }

@@ -14,7 +14,7 @@ export interface FoundFile {
   readonly kind: 'file' | 'fifo' | 'stdin' | 'device' | 'elsewhere'
   /** The number of its file system. */
   readonly device: number
-  /** The same for all names of one file on its device. 0 on file systems that number no files. */
+  /** The inode: the same number for all names of a file on its device. 0 on file systems without inodes. */
   readonly inode: number
   /** Whether the name is that of a symbolic link. */
   readonly isLink?: boolean

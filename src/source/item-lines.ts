@@ -54,7 +54,7 @@ function lineOf(item: unknown): string {
   }
 }
 
-/** Tells whether JSON.stringify would make an empty object of it, whatever it holds. */
+/** Returns whether JSON.stringify would make an empty object of it, whatever it holds. */
 function hidesItsContent(item: unknown): boolean {
   return types.isMap(item) || types.isSet(item) || types.isNativeError(item) || types.isAnyArrayBuffer(item)
 }

@@ -113,7 +113,7 @@ function wasRead(source: unknown): boolean {
   return Readable.isDisturbed(stream) && !mayGoOn(stream) && !isErrored(stream)
 }
 
-/** Tells whether it is a stream. Those of the readable-stream package are not instances of Node's class. */
+/** Returns whether it is a stream. Those of the readable-stream package are not instances of Node's class. */
 function isReadable(source: unknown): source is Readable {
   if (source instanceof Readable) return true
   return isIterable(source) && 'readableObjectMode' in source && 'destroy' in source && 'pipe' in source

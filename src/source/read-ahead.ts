@@ -3,7 +3,7 @@ import { readSmallFile, type SmallFile } from './read-file.js'
 
 /** Files of up to this size are read as a whole, several of them at once. */
 const SMALL_BYTES = 64 << 10
-/** The same of files in gzip, which are decoded too: that takes longest. */
+/** The same limit for files in gzip. Decoding them takes longest. */
 const SMALL_GZIP_BYTES = 2 << 20
 /** Bytes that come out of one, at most: in all, and for each byte. What has more is decoded when it is opened. */
 const MOST_DECODED_BYTES = 8 << 20

@@ -32,7 +32,7 @@ interface Reading {
 export interface SmallFile {
   readonly stat: FileStat
   readonly bytes: Buffer
-  /** The same decoded, if it was decoded too. */
+  /** The same bytes decoded, if Sluice has decoded them too. */
   readonly decoded?: Buffer | undefined
 }
 

@@ -5,7 +5,7 @@ import { ChangeSignal } from '../time/change-signal.js'
 /** The step before the next bytes of stdin are written. */
 type Step =
   | { readonly kind: 'write' }
-  /** Until more is loaded, or the load waits for more. */
+  /** Wait until more is loaded, or until the load waits for more. */
   | { readonly kind: 'wait' }
   /** Delete the bytes before `to`, except the head: they are loaded. */
   | { readonly kind: 'drop'; readonly to: number }

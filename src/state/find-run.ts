@@ -179,7 +179,7 @@ async function lostOf(
   return found
 }
 
-/** Whether the loss of a run matters to this one. */
+/** Returns whether the loss of a run matters to this one. */
 function isMeant({ run }: Lost, { inputs, continues }: Plan, isBound: boolean): boolean {
   return isBound || continues === run || inputs.some(({ by }) => by === run)
 }

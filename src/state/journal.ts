@@ -20,7 +20,7 @@ const VERSION = 2
 /** Characters of inputs that are written at once. */
 const TEXT_AT_ONCE = 1 << 16
 
-/** What a journal says of a run. */
+/** The facts about a run in its journal. */
 type KeptRun = Omit<Checkpoint, 'inputs'> & { readonly inputs: Iterable<CheckpointInput> }
 
 /** What does not change during a run. */

@@ -16,7 +16,7 @@ export type KeptInput = { -readonly [K in keyof CheckpointInput]: CheckpointInpu
 
 type Settled = NonNullable<ReturnType<Committed['inputs']['get']>>
 
-/** Whether the run itself knew the input before. */
+/** Returns whether the run itself knew the input before. */
 export function isOwn({ known, by }: PlannedInput): boolean {
   return known !== undefined && by === undefined
 }

@@ -121,7 +121,7 @@ function takenUpAt({ began }: Checkpoint, { since }: CheckpointInput): string {
   return since ?? began
 }
 
-/** Whether a run found an input under another name or with other times, and had nothing of it to load. */
+/** Returns whether a run found an input under another name or with other times, and had nothing of it to load. */
 function isFoundAgain({ status, start, mark, read }: CheckpointInput): boolean {
   return status === 'finished' && read === 0 && start?.document === mark.document
 }

@@ -11,7 +11,7 @@ import { KnownInput, knownInputsOf } from './known-input.js'
 import { isSourceUrl } from '../text/source-url.js'
 import { holdsStill } from './old-checkpoint.js'
 
-/** What an input is to a target. */
+/** How a target knows an input. */
 export type Recognised =
   | {
       readonly kind: 'new'
@@ -272,7 +272,7 @@ function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
   )
 }
 
-/** There may be very many, and a list of one for each would take as much memory as the rest. */
+/** One value, or a list. There may be very many keys, and a list of one for each would take as much memory as the rest. */
 type OneOrMore<V> = V | V[]
 
 function append<K, V>(map: Map<K, OneOrMore<V>>, key: K, value: V): void {

@@ -164,19 +164,19 @@ const PATH_BYTES = 100
 /** Listens until disposed. Returns undefined if the file system takes no sockets. */
 export async function listenOnSocket(path: string): Promise<AsyncDisposable | undefined> {
   if (Buffer.byteLength(path) > PATH_BYTES) return undefined
-  const server = createServer(socket => socket.destroy())
+  const listener = createServer(socket => socket.destroy())
   try {
-    server.listen(path)
-    await once(server, 'listening')
+    listener.listen(path)
+    await once(listener, 'listening')
   } catch {
     return undefined
   }
   // The socket does not keep the process alive.
-  server.unref()
-  server.on('error', () => undefined)
+  listener.unref()
+  listener.on('error', () => undefined)
   return {
     [Symbol.asyncDispose]: async () => {
-      await new Promise<void>(resolve => server.close(() => resolve()))
+      await new Promise<void>(resolve => listener.close(() => resolve()))
     },
   }
 }

@@ -54,7 +54,7 @@ export function parseOldCheckpoint(text: Buffer, key: string): Checkpoint | stri
   }
 }
 
-/** Of a waiting input, nothing was sent, unless the process was killed before its first checkpoint. */
+/** Returns an input if some of it may be sent. Nothing of a waiting input is, unless the process was killed before its first checkpoint. */
 function inputOf(
   { status, file, ...input }: OldInput,
   id: number,
@@ -69,7 +69,7 @@ function inputOf(
   return [{ ...begun, file: { path: pathOf(input.name, sources), stat: undefined, bytes, sum: '', old: file } }]
 }
 
-/** Of compressed files, Sluice kept how long they were. */
+/** Returns how many bytes were read. For compressed files, Sluice only kept the size. */
 function readTo({ kind, offset, tail }: Mark, { size, isCompressed }: NonNullable<OldInput['file']>): number {
   return kind === 'lines' && !isCompressed ? offset + tail : size
 }

@@ -10,7 +10,7 @@ export async function passTail(source: Source, mark: Mark): Promise<Mark> {
   return end === 0 ? mark : { kind, document: document + 1, line: line + 1, offset: offset + tail + end, tail: 0 }
 }
 
-/** Returns the length of a line end behind so many bytes of a line, or 0 if something else stands there, or the line is blank. */
+/** Returns the length of the line end after the first `bytes` of a line. Returns 0 if the line has grown, or is blank. */
 async function lineEndBehind(source: Source, offset: number, bytes: number): Promise<number> {
   let isEmpty = true
   let passed = 0

@@ -27,15 +27,14 @@ interface RunFile {
 export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /**
- * Removes the oldest runs beyond the limits, except those that are not finished, whose copy of an input is still there, or that
+ * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that are not finished, whose copy of an input is still there, or that
  * another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors of the file system.
  */
 export async function prune(
   stateDir: string,
-  limits: Pick<StateSection, 'keepRuns' | 'keepDays'>,
+  { keepRuns, keepDays }: Pick<StateSection, 'keepRuns' | 'keepDays'>,
   listCopies: ListCopies,
 ): Promise<void> {
-  const { keepRuns, keepDays } = limits
   const files = await runFiles(stateDir)
   const since = Date.now() - keepDays * DAY_MS
   const old = files.filter(({ mtimeMs }) => mtimeMs < since).length

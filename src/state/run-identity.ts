@@ -174,7 +174,7 @@ export function randomTokens(): (number: number) => string {
   }
 }
 
-/** The same token for the same parts, on any machine. */
+/** Returns the same token for the same parts, on any machine. */
 export function tokenOf(...parts: readonly (string | number)[]): string {
   return spell(createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16))
 }

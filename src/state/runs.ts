@@ -53,7 +53,7 @@ export async function freePath(stateDir: string, run: string): Promise<string> {
   return await freeName(runsFolder(stateDir), run)
 }
 
-/** The same in any folder. Throws SluiceError STATE_UNREADABLE. */
+/** Returns a path in the folder that no run has yet. Throws SluiceError STATE_UNREADABLE. */
 export async function freeName(folder: string, run: string): Promise<string> {
   const taken = new Set(await namesIn(folder))
   const name = (number: number) => `${run}${number === 1 ? '' : `~${number}`}${SUFFIX}`

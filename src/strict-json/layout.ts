@@ -3,7 +3,7 @@
  * alike: whole numbers only.
  */
 
-/** The check reads, and copies, up to 64 bytes at a time, so it may touch so many behind the end of anything. */
+/** The check reads and copies up to 64 bytes at a time, so it may touch as many bytes after the end of anything. */
 export const SLACK_BYTES = 64
 
 /** Each text has its length in the first four bytes, and itself from `TEXT_START` on. */
@@ -18,7 +18,7 @@ export const ROUTING_FIELD = 6 * TEXT_BYTES
 /** A piece of the input, which has a bit for each byte: see assembly/marks.ts. A power of two; it fits the CPU's first cache. */
 export const PIECE_BYTES = 4096
 export const MARKS = 4096
-/** What is checked lies behind this, and has so many bytes behind it: its last piece is read to the end, and further. */
+/** The start of the input, and the free bytes after its end: the check reads whole pieces, so it reads beyond the end. */
 export const INPUT_START = 3 * PIECE_BYTES
 export const INPUT_SLACK_BYTES = PIECE_BYTES + SLACK_BYTES
 

@@ -1,5 +1,5 @@
 import { checkPullOptions } from '../options/check-options.js'
-import type { PullOptions, Pulled } from '../options/ingest-options.js'
+import type { PullOptions, Pulled } from '../options/connect-options.js'
 import type { Place } from '../flow.js'
 import { instanceSettings, openServiceNow } from '../connect/open-servicenow.js'
 import { type Selection, openPartFile } from './part-file.js'

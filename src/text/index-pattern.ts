@@ -1,6 +1,6 @@
-/** The names of indices that fields of documents decide: `logs-{@timestamp:yyyy.MM.dd}`. */
-import { indexNameProblem } from './index-name.js'
+/** Checks names of indices, and makes those that fields of documents decide: `logs-{@timestamp:yyyy.MM.dd}`. */
 import { type DateFormat, formatDate, readDateFormat, readTime } from './point-in-time.js'
+import { unicodeProblem } from './unicode.js'
 
 export interface IndexPattern {
   readonly text: string
@@ -95,4 +95,22 @@ export function nameOf(
   const problem = isHidden ? 'starts with a dot' : indexNameProblem(name)
   if (problem === undefined) return name
   return { problem: `makes a name that ${problem}`, field: fields.map(one => one.field).join(',') }
+}
+
+/** Returns why Elasticsearch refuses the name of an index. Undefined if the name is valid. Never repeats the name. */
+export function indexNameProblem(name: string): string | undefined {
+  const half = unicodeProblem(name)
+  if (half !== undefined) return half
+  const forbidden = /[\\/*?"<>|,#:\s\p{Cc}]/u.exec(name)?.[0]
+  if (forbidden !== undefined) return `contains ${nameOfCharacter(forbidden)}`
+  if (name !== name.toLowerCase()) return 'has upper-case letters'
+  if (/^[-_+]/.test(name)) return `starts with ${name[0]}`
+  if (name === '.' || name === '..') return 'is not a name'
+  const bytes = Buffer.byteLength(name)
+  return bytes > 255 ? `has ${bytes} bytes, 255 are allowed` : undefined
+}
+
+function nameOfCharacter(character: string): string {
+  if (/\s/.test(character)) return 'a space'
+  return /\p{Cc}/u.test(character) ? 'a control character' : character
 }

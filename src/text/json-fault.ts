@@ -6,7 +6,7 @@ import { isWhiteSpace } from './bytes.js'
 
 /** The text is one JSON value. */
 export const NO_FAULT = -1
-/** There is a fault. JSON.parse names its character and not its place. */
+/** Stands for a fault without a place: JSON.parse names its character only. */
 export const SOMEWHERE = -2
 /** The scan has not reached the end: `resume` continues it. */
 export const UNFINISHED = -3

@@ -30,3 +30,8 @@ export function misplacedIn({ apiKey, username = '', password = '' }: Login): st
 function isEncodedKey(apiKey: string): boolean {
   return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
 }
+
+/** Returns whether a value was pasted with the quotes around it, straight or typographic. */
+export function isQuoted(value: string): boolean {
+  return /^(["'`]).*\1$|^[“„‘‚«].*[”“’‘»]$/s.test(value)
+}

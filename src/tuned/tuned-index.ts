@@ -59,7 +59,7 @@ export async function tune(tuning: Tuning, loader: LoadingRun, known?: JsonObjec
     const { changes, restore } = loadSettings(facts, cluster)
     // A guarded load that was interrupted remembers them too.
     const saved = mark?.restore ?? before ?? readMark(facts.mappings)?.restore ?? {}
-    // Whoever was killed before it changed a setting remembers old values of it.
+    // A process that was killed before it changed a setting remembers old values of that setting.
     const isTuned = Object.entries(changes).some(([name, value]) => restore[name] === value)
     const own = Object.entries(restore).filter(([name, value]) => value !== changes[name] || saved[name] === undefined)
     before = { ...(isTuned ? saved : {}), ...Object.fromEntries(own) }

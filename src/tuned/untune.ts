@@ -1,7 +1,7 @@
 import { readIndices } from '../cluster/alias.js'
 import { openClusterItself } from '../connect/open-target.js'
 import { fail } from '../failure/failure.js'
-import type { ConnectOptions } from '../options/ingest-options.js'
+import type { ConnectOptions } from '../options/connect-options.js'
 import { name } from '../options/option-checks.js'
 import { readConnecting } from '../options/read-options.js'
 import type { JsonObject } from '../text/parse-json.js'

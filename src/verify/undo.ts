@@ -1,9 +1,10 @@
+import { type Deletion, type DeletionRefused, deleteFound } from '../cluster/delete-found.js'
+import type { FoundDocument } from '../cluster/find-documents.js'
 import type { Checkpoint } from '../state/checkpoint.js'
 import { lastFinished, removeRun, stateDirAround } from '../state/runs.js'
-import { Deleter } from './deleter.js'
-import { openRun, ownRun, refuseBehindAlias } from './open-run.js'
+import { type OpenRun, openRun, ownRun, refuseBehindAlias } from './open-run.js'
 import { idOf, lookUpIds, type Sighting } from './run-ids.js'
-import { readVerifyOptions, type UndoOptions } from './verify-options.js'
+import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
 /** The account of an undo. `found` = `deleted` + `wouldDelete` + `changed` + `failed`. */
 export interface Undone {
@@ -88,7 +89,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   const { deleted, wouldDelete, changed, failed } = result
   const listedRejections = [...rejected.values()].reduce((sum, numbers) => sum + numbers.size, 0)
   const gone = Math.max(0, absent - Math.max(0, checkpoint.counts.rejected - listedRejections)) + vanished
-  // What is missing may still be in a queue.
+  // Documents that are missing may still be in a queue.
   const mayCome = !run.isFresh || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
   const goesBy = isComplete ? await forget(path, checkpoint) : undefined
@@ -124,4 +125,65 @@ async function forget(path: string, { key }: Checkpoint): Promise<string | undef
   await removeRun(path)
   const stateDir = stateDirAround(path)
   return stateDir === undefined ? undefined : await lastFinished(stateDir, key)
+}
+
+/** Elasticsearch gives a created document version 1, and raises it with each write. */
+const UNTOUCHED = 1
+
+/** Deletes a run's documents as they were found, and counts what happened to them. */
+export class Deleter {
+  readonly #run: OpenRun
+  readonly #options: VerifySection
+  /** `vanished`: documents that were found, but were gone before they could be deleted. */
+  readonly #counts = { deleted: 0, wouldDelete: 0, changed: 0, failed: 0, vanished: 0 }
+  readonly #changedIds: string[] = []
+  readonly #failures = new Map<string, DeletionRefused & { documents: number }>()
+
+  constructor(run: OpenRun, options: VerifySection) {
+    this.#run = run
+    this.#options = options
+  }
+
+  /** Resolves when each document is deleted, or known not to be. Throws SluiceError if the cluster cannot answer. */
+  async remove(documents: readonly FoundDocument[]): Promise<void> {
+    const { force, dryRun } = this.#options
+    const { cluster, pace, signal } = this.#run
+    const ours: FoundDocument[] = []
+    for (const document of documents) {
+      if (force || document.version === UNTOUCHED) ours.push(document)
+      else this.#count(document, 'changed')
+    }
+    if (dryRun) {
+      this.#counts.wouldDelete += ours.length
+      return
+    }
+    await deleteFound(ours, {
+      cluster,
+      force,
+      signal,
+      settle: async (part, step) => await pace.settle(part, step),
+      settled: (document, outcome) => this.#count(document, outcome),
+    })
+  }
+
+  result() {
+    return { ...this.#counts, changedIds: this.#changedIds, failures: [...this.#failures.values()] }
+  }
+
+  #count({ id }: FoundDocument, outcome: Deletion): void {
+    if (outcome === 'deleted') this.#counts.deleted += 1
+    else if (outcome === 'gone') this.#counts.vanished += 1
+    else if (outcome === 'changed') {
+      this.#counts.changed += 1
+      if (this.#changedIds.length < this.#options.listed) this.#changedIds.push(id)
+    } else this.#fail(outcome)
+  }
+
+  #fail({ status, type }: DeletionRefused): void {
+    this.#counts.failed += 1
+    const key = `${status} ${type}`
+    const known = this.#failures.get(key)
+    if (known === undefined) this.#failures.set(key, { status, type, documents: 1 })
+    else known.documents += 1
+  }
 }

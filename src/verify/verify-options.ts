@@ -2,7 +2,7 @@ import * as check from '../options/option-checks.js'
 import { defaults } from '../options/describe-option.js'
 import type { ConnectSection } from '../options/load.js'
 import { readConnecting } from '../options/read-options.js'
-import type { ConnectOptions } from '../options/ingest-options.js'
+import type { ConnectOptions } from '../options/connect-options.js'
 import { invalid } from '../options/option-checks.js'
 
 /** Selects a run, and how to reach its cluster. */

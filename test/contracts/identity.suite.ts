@@ -501,17 +501,14 @@ const cases: Readonly<Record<string, Case>> = {
   },
 
   'gzip: the same file, renamed': async at => {
-    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25))))
-    at.first = await at.load(at.path('a.ndjson.gz'))
-    at.holds = range(1, 25)
+    await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers)))
     await rename(at.path('a.ndjson.gz'), at.path('b.ndjson.gz'))
     return await again(at, at.path('b.ndjson.gz'))
   },
   'gzip: another member appended': async at => {
-    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25))))
-    at.first = await at.load(at.path('a.ndjson.gz'))
+    await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers)))
     await appendFile(at.path('a.ndjson.gz'), gzipSync(lines(range(26, 30))))
-    at.holds = range(1, 30)
+    at.holds.push(...range(26, 30))
     return await again(at, at.path('a.ndjson.gz'))
   },
   'gzip: interrupted': async at => {
@@ -520,25 +517,20 @@ const cases: Readonly<Record<string, Case>> = {
     return await again(at, at.path('a.ndjson.gz'))
   },
   'gzip: the same lines compressed anew to other bytes': async at => {
-    const text = lines(range(1, 25))
-    await writeFile(at.path('a.ndjson.gz'), gzipSync(text, { level: 1 }))
-    at.first = await at.load(at.path('a.ndjson.gz'))
-    await writeFile(at.path('a.ndjson.gz'), gzipSync(text, { level: 0 }))
-    at.holds = [...range(1, 25), ...range(1, 25)]
+    await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers), { level: 1 }))
+    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25)), { level: 0 }))
+    at.holds.push(...range(1, 25))
     return await again(at, at.path('a.ndjson.gz'))
   },
   'JSON array: the same file, renamed': async at => {
-    await writeFile(at.path('a.json'), array(range(1, 25)))
-    at.first = await at.load(at.path('a.json'))
-    at.holds = range(1, 25)
+    await loadedAs(at, 'a.json', array)
     await rename(at.path('a.json'), at.path('b.json'))
     return await again(at, at.path('b.json'))
   },
   'JSON array: one more element': async at => {
-    await writeFile(at.path('a.json'), array(range(1, 25)))
-    at.first = await at.load(at.path('a.json'))
+    await loadedAs(at, 'a.json', array)
     await writeFile(at.path('a.json'), array(range(1, 26)))
-    at.holds = [...range(1, 25), ...range(1, 26)]
+    at.holds.push(...range(1, 26))
     return await again(at, at.path('a.json'))
   },
   'JSON array: interrupted': async at => {
@@ -679,18 +671,16 @@ async function loadedAs(
   at: Place,
   name: string,
   text: (numbers: readonly number[]) => string | Uint8Array,
+  more: Partial<IngestOptions> = {},
 ): Promise<void> {
   await writeFile(at.path(name), text(range(1, 25)))
-  at.first = await at.load(at.path(name))
+  at.first = await at.load(at.path(name), more)
   expect(at.first).toMatchObject({ receipt: { created: 25 } })
   at.holds = range(1, 25)
 }
 
 async function loadedCsv(at: Place): Promise<void> {
-  await writeFile(at.path('a.csv'), `n,text\n${rows(range(1, 25))}`)
-  at.first = await at.load(at.path('a.csv'), csv)
-  expect(at.first).toMatchObject({ receipt: { created: 25 } })
-  at.holds = range(1, 25)
+  await loadedAs(at, 'a.csv', numbers => `n,text\n${rows(numbers)}`, csv)
 }
 
 /** Loads once more. `name`: the file that the row is about. */

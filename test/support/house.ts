@@ -22,7 +22,7 @@ export const house: Readonly<Record<string, Part>> = {
   text: {
     imports: 'operation.ts',
     doors:
-      'source-url bytes condition field-list index-name index-pattern misplaced parse-json json-fault carried-action line-part value-kinds quotes refused-line unicode visible',
+      'source-url bytes condition field-list index-pattern line-part marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -68,7 +68,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure operation.ts flow.ts text source format bulk ledger',
     doors:
-      'check-options describe-option edit-values hide-secrets ingest-options library-options listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve snapshot table urls',
+      'check-options connect-options describe-option edit-values hide-secrets ingest-options library-options listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -78,7 +78,7 @@ export const house: Readonly<Record<string, Part>> = {
   state: {
     imports: 'failure flow.ts time text checksum disk ledger cluster options',
     doors:
-      'checkpoint find-run index-watch history lock lock-holder lost-index named-indices plan plan-run prune run-end run-identity run-locks runs state-folder state-keeper',
+      'checkpoint find-run index-watch history lock lock-holder lost-index named-indices plan plan-run prune run-identity run-locks runs state-folder state-keeper',
   },
   // The loop and its hooks. It names no feature.
   run: {

@@ -221,7 +221,7 @@ class Kernel {
   }
 }
 
-/** Whether id and routing are values of top-level fields as they stand: the kernel finds these while it checks a line. */
+/** Returns whether id and routing are values of top-level fields as they stand: the kernel finds these while it checks a line. */
 function isFlat({ index, id, routing }: ActionTemplate): boolean {
   if (index !== undefined) return false
   const rule = typeof id === 'object' ? id : undefined

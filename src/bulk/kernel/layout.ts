@@ -6,14 +6,14 @@
  * the slots that bodies are framed in.
  */
 
-/** As there: neither compiler finds one file by the name that the other needs. */
+/** The same number as there: the two compilers need different names for that file. */
 const TEXT_BYTES = 512
 
 /** The action line: `BEFORE`, the id, `BETWEEN`, the routing, `AFTER`. */
 export const BEFORE = 0 * TEXT_BYTES
 export const BETWEEN = 1 * TEXT_BYTES
 export const AFTER = 2 * TEXT_BYTES
-/** What stands before and behind each document, on its line. */
+/** The text before and after each document, on its line. */
 export const OPENING = 3 * TEXT_BYTES
 export const CLOSING = 4 * TEXT_BYTES
 /** The number of the next document: decimal digits that end at `NUMBER_END`. */

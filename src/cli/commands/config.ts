@@ -20,7 +20,7 @@ export function defineConfig(command: Command, terminal: Terminal, done: (code: 
     })
 }
 
-/** What stands in the place of the user name may be the password. */
+/** Returns a value as it may be shown. The user name may be the password in the wrong place. */
 function shown(name: OptionName, values: Effective['values']) {
   const { username, password } = values
   const isSecret = name === 'username' && username !== undefined && misplacedIn({ username, password }) !== undefined

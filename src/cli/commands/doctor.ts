@@ -130,7 +130,7 @@ function showStep({ ok, name, ms, detail, isLeftOut }: Step): string[] {
   return [isLeftOut === true ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : showDuration(ms), detail]
 }
 
-/** Whether the first finding already shows the next step, as a fix. */
+/** Returns whether the first finding already shows the next step, as a fix. */
 function isAFix(next: string, [first]: readonly Finding[]): boolean {
   return first?.advice.includes(next) === true
 }

@@ -104,7 +104,7 @@ function table({ runs, spools, broken }: RunList): string {
   ].join('')
 }
 
-/** What a managed ingest endpoint has queued, nobody knows to be stored. */
+/** Returns how many documents are stored, or only queued: nobody knows whether a managed ingest endpoint has stored them. */
 function stored({ counts }: ListedRun): string {
   return counts.accepted > 0 ? `${count(counts.accepted)} queued` : count(takenOf(counts))
 }

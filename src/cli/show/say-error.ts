@@ -77,7 +77,7 @@ export function failureJson(known: Failure) {
   return { code, message, exit, retry, evidence, fixes: fixesFor(code, message) }
 }
 
-/** What a mail says of a run that has no receipt. */
+/** Returns what a mail says about a run that has no receipt. */
 function beforeDocuments(known: Failure, run: string | undefined): More {
   return {
     facts: [`  run:   ${run === undefined ? '' : `${run}: `}it ended before the first document`],

@@ -5,7 +5,7 @@ import { columns, count, plural } from './columns.js'
 /** Most inputs that are shown by name. */
 const NAMED = 10
 
-/** Whether there was nothing to load: earlier runs, or earlier processes of this run, have loaded every input. */
+/** Returns whether there was nothing to load: earlier runs, or earlier processes of this run, have loaded every input. */
 export function isNothingNew({ inputs, failure }: Receipt): boolean {
   return failure === undefined && inputs.length > 0 && inputs.every(({ alreadyLoaded }) => alreadyLoaded === true)
 }

@@ -44,7 +44,7 @@ export function receiptJson(receipt: Receipt | ServeReceipt): string {
   return [...receiptParts(receipt)].join('')
 }
 
-/** The same in parts, because it may list very many inputs. */
+/** Returns the receipt in parts, because it may list very many inputs. */
 export function* receiptParts(receipt: Receipt | ServeReceipt): Generator<string> {
   const { failure } = receipt
   const whole = { ...receipt, ...(failure === undefined ? {} : { failure: failureJson(failure) }) }

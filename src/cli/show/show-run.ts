@@ -7,7 +7,7 @@ import { columns, count, plural, showDuration } from './columns.js'
 import { failureJson, sayFailure } from './say-error.js'
 import { showReceipt } from './show-receipt.js'
 
-/** What the command that ran it printed, and when that was. */
+/** Shows the receipt of a run as its command printed it, and when that was. */
 export function showRun(end: RunEnd): string {
   const { failure } = end
   return [
@@ -18,7 +18,7 @@ export function showRun(end: RunEnd): string {
   ].join('')
 }
 
-/** The same as the command printed with `--json`. */
+/** Shows the receipt as its command printed it with `--json`. */
 export function runJson(end: RunEnd): string {
   const { failure } = end
   return `${JSON.stringify({ ...end, ...(failure === undefined ? {} : { failure: failureJson(failure) }) })}\n`

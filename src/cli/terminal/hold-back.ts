@@ -8,7 +8,7 @@ export interface HoldingTerminal extends Terminal {
   decide<T extends { readonly code: number }>(work: () => Promise<T>): Promise<T>
 }
 
-/** So many texts say enough. */
+/** Most texts to keep. More would say nothing new. */
 const MOST = 100
 
 /** Runs a command on such a terminal. If the command throws, everything is printed first. A signal releases it too. */
@@ -26,7 +26,7 @@ export async function holdingBack<T>(terminal: Terminal, run: (shown: HoldingTer
   const errors = {
     err: (text: string) => hold(() => terminal.err(text)),
     log: (line: string) => hold(() => terminal.log(line)),
-    // What is drawn is gone a moment later anyway.
+    // A drawn line disappears a moment later anyway.
     draw: {
       out: terminal.draw.out,
       err: (text: string) => {

@@ -24,7 +24,7 @@ interface Part {
   readonly forms: readonly string[]
 }
 
-/** If the line is too long, each step gives one part its next form, or leaves it out after its last. */
+/** Steps that shorten a line. Each gives one part its next form, or leaves the part out after its last form. */
 const steps: readonly Name[] = [
   ...(['elapsed', 'retries', 'speed', 'underWay', 'documents', 'file', 'bytes', 'state'] as const),
   ...([
@@ -44,7 +44,7 @@ const steps: readonly Name[] = [
 
 const colors: Partial<Record<Name, 'cyan' | 'yellow' | 'red'>> = { state: 'yellow', percent: 'cyan', rejected: 'red' }
 
-/** Shows how far a run is in one line of at most so many columns. `elapsedMs`: since it began to load. */
+/** Shows how far a run is, in one line that fits into the columns. `elapsedMs`: time since it began to load. */
 export function progressLine(
   snapshot: Snapshot,
   elapsedMs: number,

@@ -9,7 +9,7 @@ export const STOP_EDIT_LINE = 2
 
 /** The decimals of a line's number end here. */
 export const LINE_NUMBER_END = 6144
-/** What is known of each value to set in the document at hand: its insert, the place, the level's depth, whether it is alone there. */
+/** For each value to set, in the current document: its insert, the place, the depth of the level, and whether it is alone there. */
 export const STATES = 6400
 export const STATE_BYTES = 16
 /** Of each value: address and length of the text before the number of the line, the same behind it, whether there is a number. */

@@ -1,6 +1,5 @@
-import type { Range } from './action-writer.js'
+import { type Range, addressProblem } from './action-writer.js'
 import { isOfAction } from '../look-alike.js'
-import { addressProblem } from './address.js'
 import { type Condition, kindOfCondition } from '../../text/condition.js'
 import type { IndexPattern } from '../../text/index-pattern.js'
 import type { ObjectFields } from './fields.js'
@@ -14,7 +13,7 @@ export interface Action {
   readonly routing: Range | undefined
   /** The name that the pattern of the run makes of its index. */
   readonly index: string | undefined
-  /** What it demands of the stored document. It has an id then. */
+  /** The condition that the stored document must meet. An action with a condition has an id. */
   readonly condition: Condition | undefined
   /** Why Sluice cannot send it. */
   readonly problem: string | undefined

@@ -9,7 +9,7 @@ import type { IndexPattern } from '../../text/index-pattern.js'
 import { topObjects } from './top-objects.js'
 
 /**
- * Writes a line for each action, together with its document. What is no action, or none that Sluice can keep, is a refused line.
+ * Writes a line for each action, together with its document. A line is refused if it is no action, or an action that Sluice cannot keep.
  * Throws SluiceError after all whole actions: INPUT_TRUNCATED if the last document is missing or cut off, INPUT_MALFORMED.
  */
 export async function* bulkLines(

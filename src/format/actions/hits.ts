@@ -1,9 +1,8 @@
 /** Takes hits apart, as elasticdump and answers of `_search` have them: the document is in `_source`, its id and routing beside it. */
 import { LINE_FEED, endOfLine } from '../../text/bytes.js'
 import { jsonLines } from '../json-lines.js'
-import { ActionWriter, type Range } from './action-writer.js'
+import { ActionWriter, type Range, addressProblem } from './action-writer.js'
 import type { IndexPattern } from '../../text/index-pattern.js'
-import { addressProblem } from './address.js'
 import { ObjectFields } from './fields.js'
 import { indexBeside } from './index-beside.js'
 import { topObjects } from './top-objects.js'

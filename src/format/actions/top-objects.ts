@@ -33,7 +33,7 @@ export async function* topObjects(input: string, bytes: AsyncIterable<Uint8Array
   }
 }
 
-/** Does the same with a cutter that is given. */
+/** Cuts the input with this cutter. */
 export async function* objectsBy(
   cutter: Cutter,
   input: string,

@@ -38,7 +38,7 @@ export async function archiveLines(archive: Archive, decodeFile: DecodeFile, not
       at: 0,
       members: () => {
         const begins = member
-        // Whoever holds a member holds all behind it.
+        // A reference to a member keeps all members after it in memory.
         member = undefined
         return begins
       },

@@ -22,7 +22,7 @@ export function shownName(name: string): string {
   return visible(name.replace(/^(?:\.\/)+/, '').slice(0, MOST_LETTERS))
 }
 
-/** Tells whether the Finder of macOS put the file beside those of its user. */
+/** Returns whether the Finder of macOS put the file beside those of its user. */
 export function isOfMacOs(name: string): boolean {
   return /^__MACOSX\/|(?:^|\/)(?:\._[^/]*|\.DS_Store)$/.test(name)
 }

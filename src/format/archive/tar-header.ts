@@ -1,9 +1,9 @@
-/** Reads the headers of tar archives. Source: POSIX.1-2017, pax, "ustar Interchange Format". */
+/** Reads the headers of tar archives. Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Header Block". */
 import { LINE_FEED, isWhiteSpace } from '../../text/bytes.js'
 
 export const TAR_BLOCK_BYTES = 512
 
-/** Tells whether a tar archive begins so: its header has the right checksum. */
+/** Returns whether a tar archive begins so: its header has the right checksum. */
 export function isTar(head: Uint8Array): boolean {
   if (head.length < TAR_BLOCK_BYTES || head[0] === 0) return false
   // Text has none, and there may be very many files.
@@ -11,7 +11,7 @@ export function isTar(head: Uint8Array): boolean {
 }
 
 /**
- * Tells whether more bytes could show that. The name of the first file ends with zeros, which text does not have. JSON may come slowly,
+ * Returns whether more bytes could show that. The name of the first file ends with zeros, which text does not have. JSON may come slowly,
  * and does not wait.
  */
 export function mayBeTar(head: Uint8Array): boolean {
@@ -30,7 +30,7 @@ const NAME_BYTES = 100
 /** The name may fill its field, but a zero or a blank ends the digits behind it. */
 const MODE_END = 108
 
-/** Tells whether the checksum of a header is right. */
+/** Returns whether the checksum of a header is right. */
 export function isHeader(header: Uint8Array): boolean {
   const stated = tarNumber(header, 148, 8)
   let sum = 8 * 0x20
@@ -63,4 +63,39 @@ export function textIn(bytes: Buffer, from: number, length: number): string {
   const text = bytes.subarray(from, from + length)
   const end = text.indexOf(0)
   return text.toString('utf8', 0, end === -1 ? text.length : end)
+}
+
+/** Facts about a file from the records before its header. */
+export interface PaxFacts {
+  name?: string
+  size?: number
+  isSparse?: boolean
+}
+
+const BLANK = 0x20
+
+/**
+ * Reads the records of a pax header: each is its length, a blank, a name, `=`, a value and a line feed. Undefined if they are not whole.
+ */
+export function readPax(bytes: Buffer): PaxFacts | undefined {
+  const facts: PaxFacts = {}
+  for (let from = 0; from < bytes.length;) {
+    const blank = bytes.indexOf(BLANK, from)
+    const digits = blank === -1 ? '' : bytes.toString('latin1', from, blank)
+    const end = from + Number(digits)
+    if (!/^\d{1,7}$/.test(digits) || end <= blank + 1 || end > bytes.length || bytes[end - 1] !== LINE_FEED)
+      return undefined
+    const record = bytes.toString('utf8', blank + 1, end - 1)
+    const equals = record.indexOf('=')
+    if (equals === -1) return undefined
+    const [name, value] = [record.slice(0, equals), record.slice(equals + 1)]
+    if (name === 'path') facts.name = value
+    if (name.startsWith('GNU.sparse.')) facts.isSparse = true
+    if (name === 'size') {
+      if (!/^\d+$/.test(value) || !Number.isSafeInteger(Number(value))) return undefined
+      facts.size = Number(value)
+    }
+    from = end
+  }
+  return facts
 }

@@ -2,18 +2,10 @@
 import { fail } from '../../failure/failure.js'
 import type { ByteReader } from '../byte-reader.js'
 import { type ArchiveFile, isOfMacOs, shownName } from './member.js'
-import { readPax } from './pax.js'
-import { isHeader, nameIn, tarNumber, TAR_BLOCK_BYTES, textIn } from './tar-header.js'
+import { isHeader, nameIn, type PaxFacts, readPax, tarNumber, TAR_BLOCK_BYTES, textIn } from './tar-header.js'
 
 /** Names and other facts about a file take less. */
 const MOST_FACTS_BYTES = 1 << 20
-
-/** What stands before a header, for the file of that header. */
-interface Facts {
-  name?: string
-  size?: number
-  isSparse?: boolean
-}
 
 /**
  * Yields the files. Archives that were joined are read to their end.
@@ -21,14 +13,14 @@ interface Facts {
  */
 export async function* readTar(input: string, reader: ByteReader): AsyncGenerator<ArchiveFile> {
   const truncated = () => fail('INPUT_TRUNCATED', { input, encoding: 'tar', bytes: reader.at })
-  let ofAll: Facts = {}
-  let ofNext: Facts = {}
+  let ofAll: PaxFacts = {}
+  let ofNext: PaxFacts = {}
   let isEnded = false
   for (;;) {
     const start = reader.at
     const header = await reader.take(TAR_BLOCK_BYTES)
     if (header.length === 0 && isEnded) return
-    // What is behind the mark of the end may be shorter than a block.
+    // The bytes after the mark of the end may be shorter than a block.
     const isZero = header.every(byte => byte === 0)
     if (isZero && (header.length === TAR_BLOCK_BYTES || isEnded)) {
       isEnded = true

@@ -58,7 +58,7 @@ export function booleanIn(text: string): string | undefined {
   return /^(?:false|f|0)$/i.test(text) ? 'false' : undefined
 }
 
-/** So many digits survive in a double, and fit into a long. */
+/** This many digits survive in a double, and fit into a long. */
 const MOST_DIGITS = 15
 
 const MINUS = 0x2d
@@ -66,7 +66,7 @@ const POINT = 0x2e
 const DIGIT_0 = 0x30
 
 /**
- * Tells whether a cell stands as JSON would write it: a whole number or a decimal without an exponent, of at most 15 digits. Numbers with
+ * Returns whether a cell stands as JSON would write it: a whole number or a decimal without an exponent, of at most 15 digits. Numbers with
  * leading zeros are codes.
  */
 export function plainNumber(bytes: Uint8Array, start: number, end: number): 'whole' | 'decimal' | undefined {
@@ -84,7 +84,7 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): 'who
 }
 
 /**
- * Tells whether a cell is JSON for the same value: true, false, a whole number that every program can hold, or a decimal of at most 15
+ * Returns whether a cell is JSON for the same value: true, false, a whole number that every program can hold, or a decimal of at most 15
  * digits. Longer numbers are ids.
  */
 export function isInferred(bytes: Buffer, start: number, end: number): boolean {

@@ -5,11 +5,11 @@ import { type CellType, booleanIn, decimalIn, integerIn, isInferred, plainNumber
 export interface Column {
   /** For messages. */
   readonly label: string
-  /** What stands before its text in JSON: comma, name, colon and quotation mark. */
+  /** The JSON before its text: comma, name, colon and quotation mark. */
   readonly prefix: Buffer
   /** Absent: every cell stays text. */
   readonly read: ReadCell | undefined
-  /** What a cell has to be that does not fit. */
+  /** The form that a cell needs. For messages about cells that do not fit. */
   readonly type: string
 }
 

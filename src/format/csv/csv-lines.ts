@@ -24,11 +24,11 @@ export interface CsvOptions {
   readonly inferTypes?: boolean | undefined
   /** The types of some columns, by name. */
   readonly types?: Readonly<Record<string, CellType>> | undefined
-  /** What becomes of an empty cell: its field is left out (default), or null. */
+  /** What an empty cell becomes: no field (default), or null. */
   readonly empty?: 'omit' | 'null' | undefined
 }
 
-/** So many bytes show how a file is written. */
+/** Number of bytes that show the dialect of a file. */
 const SAMPLE_BYTES = 64 << 10
 
 /**

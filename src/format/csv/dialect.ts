@@ -16,7 +16,7 @@ export interface Dialect {
   readonly sepBytes: number
 }
 
-/** What the user knows already. */
+/** The parts of the dialect that the user has set. */
 export interface DialectOptions {
   readonly encoding?: Encoding | undefined
   readonly delimiter?: string | undefined

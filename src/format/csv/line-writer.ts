@@ -1,5 +1,5 @@
 import { CARRIAGE_RETURN, LINE_FEED } from '../../text/bytes.js'
-import { refusedLineStart } from '../../text/refused-line.js'
+import { refusedLineStart } from '../../text/marked-line.js'
 import { AS_IT_STANDS, type Column, TEXT, UNFIT } from './columns.js'
 import { DOUBLED, ESCAPED, type RowSplitter } from './split-row.js'
 

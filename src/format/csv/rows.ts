@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { CARRIAGE_RETURN, LINE_FEED } from '../../text/bytes.js'
 import { DOUBLED, RowSplitter } from './split-row.js'
 
-/** So much of one row is held in memory. A quote that is never closed makes a row of all the rest. */
+/** Most bytes of a row in memory. A quote that is never closed makes one row of the rest of the file. */
 const LONGEST_ROW_BYTES = 64 << 20
 /** A longer part of a row is looked at again only when as many bytes have come. */
 const SHORT_ROW_BYTES = 1 << 20

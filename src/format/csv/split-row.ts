@@ -1,4 +1,4 @@
-/** What a byte is. The first two go on with the cell, and only the second has to be escaped in JSON. */
+/** The kinds of bytes. The first two continue the cell, and only the second needs an escape in JSON. */
 const PLAIN = 0
 export const ESCAPED = 1
 const DELIMITER = 2
@@ -6,7 +6,7 @@ const QUOTE = 3
 const CR = 4
 const LF = 5
 
-/** Of a cell: each of its quotes stands twice. */
+/** The mark of a cell whose quotes stand twice. */
 export const DOUBLED = 2
 
 /** A row with more cells is only counted: their places would need much more memory than its text. No index has as many fields. */
@@ -27,7 +27,7 @@ export class RowSplitter {
   readonly #bare: Uint8Array
   readonly #quoted: Uint8Array
   readonly #quote: number | undefined
-  /** Of each cell: its first byte, the byte behind its last, and ESCAPED and DOUBLED where they hold. */
+  /** For each cell: its first byte, the byte after its last one, and ESCAPED and DOUBLED if they hold. */
   readonly starts: number[] = []
   readonly ends: number[] = []
   readonly marks: number[] = []

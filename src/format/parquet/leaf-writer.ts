@@ -103,7 +103,7 @@ function described({ type, logical_type: logical, converted_type: converted }: S
   return `${logical?.type ?? converted} of ${type}`
 }
 
-/** What the decoder makes of values, instead of values that lost digits. */
+/** Makes values without a loss of digits, in place of the decoder's own parsers. */
 export const parsers = {
   stringFromBytes: writeText,
   timestampFromNanoseconds: (nanos: bigint) => nanos,

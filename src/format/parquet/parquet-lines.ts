@@ -2,7 +2,7 @@
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetSchema } from 'hyparquet'
 import { fail, isSluiceError } from '../../failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../flow.js'
-import { refusedLineStart } from '../../text/refused-line.js'
+import { refusedLineStart } from '../../text/marked-line.js'
 import { visible } from '../../text/visible.js'
 import { ByteReader } from '../byte-reader.js'
 import { type ParquetField, parquetFields, type RowRefusal, UnreadableColumn } from './fields.js'
@@ -92,7 +92,7 @@ async function open(parts: AsyncBuffer, input: string, writesNull: boolean): Pro
   }
 }
 
-/** Tells whether the writer gives text a type. Impala, Hive and old Spark do not, so bytes without a type are text there. */
+/** Returns whether the writer gives text a type. Impala, Hive and old Spark do not, so bytes without a type are text there. */
 function tellsBinary({ created_by: writer = 'impala', key_value_metadata: more = [] }: FileMetaData): boolean {
   return (
     !/^(?:impala|parquet-mr)/i.test(writer) ||

@@ -1,9 +1,8 @@
-/** Decodes rows of a Parquet file, so many at a time that they fit into memory. */
+/** Decodes rows of a Parquet file, as many at a time as fit into memory. */
 import { type AsyncBuffer, type DecodedArray, type FileMetaData, parquetRead, type RowGroup } from 'hyparquet'
 import { getHeapStatistics } from 'node:v8'
-import { codecs } from './codecs.js'
 import { parsers } from './leaf-writer.js'
-import { checkPages } from './pages.js'
+import { checkPages, codecs } from './pages.js'
 
 /** Memory that decoded values take beside their bytes, at most. */
 const VALUE_BYTES = 40

@@ -12,7 +12,7 @@ const REPLY_BYTES = 2048
 const WIRE_SHARE = 4
 /** No body is made smaller. */
 const SMALLEST_BYTES = 1000
-/** A body that costs less than so many times its headers waits until more is known to be left. */
+/** If a body costs less than its headers times this factor, it waits until Sluice knows that more bytes are left. */
 const WORTH_SENDING = 4
 /** Records of TLS, in two layers if the proxy is reached over TLS too. */
 const FRAMING_SHARE = 1 / 200

@@ -12,7 +12,7 @@ export interface ConcurrencyOptions extends BatchIds {
   readonly halted: AbortSignal
 }
 
-/** So many bodies that wait for a retry do not keep others from being read. */
+/** Up to this number, bodies that wait for a retry do not keep others from being read. */
 const SPARE_BODIES = 3
 
 export class Concurrency {

@@ -3,7 +3,7 @@ import type { Clock } from '../../flow.js'
 import { AdaptiveLimit } from '../adaptive-limit.js'
 import type { Send, Verdict } from '../send.js'
 
-/** What a run learnt of how much a cluster bears at once. */
+/** How much a cluster can take at once, as far as a run has learnt it. */
 export interface LearntLimits {
   /** Requests under way. */
   readonly concurrency?: number
@@ -23,7 +23,7 @@ export interface LearningOptions {
   readonly givenUp?: AbortSignal
 }
 
-/** After so many requests in a row without an answer the run stops sending. */
+/** After this number of requests in a row without an answer, the run stops sending. */
 export const LOSSES_BEFORE_STOP = 8
 
 /** Largest body while the cluster rejects much: until it is written, a rejected document takes several times its bytes. */

@@ -165,7 +165,7 @@ export class StreamWatch {
     return behind === undefined ? seen.behind.length > 1 : seen.behind.some(name => !behind.includes(name))
   }
 
-  /** Finds the ids, in halves if the cluster refuses so many. Undefined: it refuses for good. */
+  /** Finds the ids, in halves if the cluster refuses a request with all of them. Returns undefined if it refuses for good. */
   async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
     const { cluster, index } = this.options
     const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })

@@ -12,7 +12,7 @@ export interface InstanceAnswer {
   readonly isTooLong: boolean
 }
 
-/** So much of an answer is searched at most. Refusals are shorter. */
+/** Most bytes of an answer to search. Refusals are shorter. */
 const SEARCHED = 64 * 1024
 
 export interface InstanceJudging {

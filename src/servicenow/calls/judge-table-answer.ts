@@ -77,7 +77,7 @@ function problemInside(value: unknown, text: string): string | undefined {
 const ENVELOPE = 8 * 1024
 const FAILED_END = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"[^{}]*\}\s*,\s*"status"\s*:\s*"failure"\s*\}\s*$/
 
-/** Only a GET can be repeated with fewer rows. The outcome of another request is unknown. */
+/** Makes the failure of an answer that was cut off. Only a GET can be repeated with fewer rows. The outcome of another request is unknown. */
 function truncated(request: TableRequest, { instance, quote }: InstanceJudging, problem: string): Failure {
   const { method, table, query } = request
   const reason = quote(problem)

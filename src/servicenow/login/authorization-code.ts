@@ -28,7 +28,7 @@ export function beginAttempt(instance: string, clientId: string, redirectUri: st
   return { url: url.href, redirectUri, codeVerifier, state }
 }
 
-/** What the browser brings back. */
+/** The answer that the browser brings back. */
 export type Brought =
   | { readonly is: 'code'; readonly code: string }
   | { readonly is: 'refusal'; readonly reason: string }

@@ -3,7 +3,7 @@ import { type RowCursor, earlier, type Key, nextSecond, type Row, stored } from 
 import { placeOf, type ReadingPhase, type TablePlace, versionOf, type VersionsSeen } from './table-place.js'
 import type { IdSet } from './id-set.js'
 
-/** What a place remembers of a row, besides its position. */
+/** The facts about a row that a place keeps beside its position. */
 export interface Note {
   /** The row's version and the time of its change, if it may be read again. */
   readonly version?: readonly [time: string, version: string] | undefined

@@ -67,7 +67,7 @@ export interface PageSize {
   readonly rows: number
   /** The instance answered a page of this size. */
   worked(): void
-  /** The instance gave up on a page of so many rows. */
+  /** Notes that the instance gave up on a page with this number of rows. */
   halve(rows: number): void
 }
 

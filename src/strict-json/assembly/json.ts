@@ -24,7 +24,7 @@ const TO_CLOSING: u8 = 2
 /** The bit that a brace has and a bracket has not. */
 const TO_BRACE: u8 = 0x20
 
-/** What stands between tokens as a rule, as two bytes at once. */
+/** The usual bytes between tokens, two at once. */
 const QUOTE_COLON: u16 = 0x3a22
 const COMMA_QUOTE: u16 = 0x222c
 
@@ -40,12 +40,12 @@ const NULL: u32 = 0x6c6c756e
 const OBJECT: u64 = 1
 const DEEPEST: u64 = 1 << 63
 
-/** Behind the object that begins at `from`, or 0 where JavaScript has to look at the line. */
+/** Returns the offset after the object that begins at `from`. Returns 0 if JavaScript must look at the line. */
 export function endOfObject(from: usize): usize {
   return checkObject(from, false, false)
 }
 
-/** The same, and finds the wanted fields on the way. */
+/** Returns the same offset, and finds the wanted fields on the way. */
 export function endOfObjectWithFields(from: usize): usize {
   noField()
   return checkObject(from, true, false)
@@ -56,7 +56,7 @@ export let squeezedEnd: usize = 0
 /** From here on nothing has been copied behind it yet. */
 let copiedTo: usize = 0
 
-/** Does the same with an object that may stand on many lines, and copies it to `to` without the white space between its tokens. */
+/** Returns the same offset for an object on many lines, and copies the object to `to` without white space between its tokens. */
 export function squeezedObject(from: usize, to: usize): usize {
   squeezedEnd = to
   copiedTo = from
@@ -182,14 +182,14 @@ function checkObject(from: usize, looks: bool, squeezes: bool): usize {
   }
 }
 
-/** What ends the innermost level. */
+/** Returns the byte that ends the innermost level. */
 // @ts-ignore: decorator
 @inline
 function closing(levels: u64): u8 {
   return BRACKET + TO_CLOSING + (u8(levels & OBJECT) * TO_BRACE)
 }
 
-/** Past the white space that may stand within a line. Written as a rule without any: one comparison then. */
+/** Returns the offset after white space within a line. Usually there is none, so this takes one comparison. */
 // @ts-ignore: decorator
 @inline
 export function afterSpace(from: usize): usize {
@@ -211,7 +211,7 @@ function squeezeSpace(from: usize): usize {
   return end
 }
 
-/** Past white space of any length, line feeds too. */
+/** Returns the offset after white space of any length, with its line feeds. */
 export function afterSpaceOnLines(from: usize): usize {
   let at = from
   while (true) {

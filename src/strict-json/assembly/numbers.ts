@@ -4,7 +4,7 @@ const POINT: u8 = 0x2e
 const ZERO: u8 = 0x30
 const LOWER_E: u8 = 0x65
 
-/** Behind the number that begins at `from`; 0 where there is none. */
+/** Returns the offset after the number that begins at `from`. Returns 0 if there is none. */
 // @ts-ignore: decorator
 @inline
 export function endOfNumber(from: usize): usize {

@@ -3,7 +3,7 @@ import { nextMark } from './marks'
 const QUOTE: u8 = 0x22
 const BACKSLASH: u8 = 0x5c
 
-/** Where the last escape stood: a string holds one if that is not before it. */
+/** The offset of the last escape. A string holds an escape if this offset is not before the string. */
 export let lastEscape: usize = 0
 
 export function noEscape(): void {
@@ -24,7 +24,7 @@ export function closingQuote(from: usize): usize {
   }
 }
 
-/** Behind the escape whose backslash stands at `at`; 0 where there is no such escape. */
+/** Returns the offset after the escape whose backslash is at `at`. Returns 0 if there is no such escape. */
 function endOfEscape(at: usize): usize {
   switch (load<u8>(at + 1)) {
     case 0x22: // "

@@ -97,7 +97,7 @@ describe('undo', () => {
     await writeFile(world.path('a.ndjson'), lines(100))
     const { run } = await world.load('a.ndjson')
     const token = await tokenOf(world)
-    const { Deleter } = await import('../../../src/verify/deleter.js')
+    const { Deleter } = await import('../../../src/verify/undo.js')
     const { openRun } = await import('../../../src/verify/open-run.js')
     const { readVerifyOptions } = await import('../../../src/verify/verify-options.js')
     const { findDocuments } = await import('../../../src/cluster/find-documents.js')

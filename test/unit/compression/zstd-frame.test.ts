@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { ZstdFrame } from '../../../src/compression/zstd-frame.js'
+import { ZstdFrame } from '../../../src/compression/zstd.js'
 
 const fixture = (name: string) => readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url))
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { placeInMember } from '../../../src/bulk/members.js'
+import { placeInMember } from '../../../src/bulk/origin.js'
 import { isSluiceError } from '../../../src/failure/failure.js'
 import type { Member, Source, StoredFile } from '../../../src/flow.js'
 import { decode, skipLines } from '../../../src/format/decode.js'

@@ -5,11 +5,18 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { nothing } from '../../../src/ledger/account.js'
 import type { InputReceipt } from '../../../src/ledger/receipt.js'
 import { type Checkpoint, type CheckpointInput, type RunEnd, START } from '../../../src/state/checkpoint.js'
-import { addEnd, changeEnd, historyFolder, recordedRuns, recordRun } from '../../../src/state/history.js'
+import {
+  addEnd,
+  changeEnd,
+  endOf,
+  historyFolder,
+  recordedRuns,
+  recordRun,
+  wholeEnd,
+} from '../../../src/state/history.js'
 import { Journal, wholeLine } from '../../../src/state/journal.js'
 import { InputLocks } from '../../../src/state/lock.js'
 import { prune } from '../../../src/state/prune.js'
-import { endOf, wholeEnd } from '../../../src/state/run-end.js'
 import { lockCheckpoint, locksFolder } from '../../../src/state/run-locks.js'
 import { forgottenPath, knownRuns, runsFolder } from '../../../src/state/runs.js'
 import { rewriteRun, runIn } from '../../support/stored-runs.js'

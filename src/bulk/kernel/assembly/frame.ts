@@ -39,7 +39,7 @@ const LINE_FEED: u8 = 0x0a
 /** The place for the name of an index that the next line needs. 0: it needs none. */
 export { missingName } from './names'
 
-/** What the last call did. First it passed blank lines, then it framed documents. */
+/** The result of the last call, which first passed blank lines and then framed documents. */
 export let blankLines: u32 = 0
 export let blankBytes: usize = 0
 /** Bytes of the documents' lines, and what became of them in the body. */
@@ -137,7 +137,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
   return stop
 }
 
-/** What a document's line grows by in the body. */
+/** The bytes that a body needs for a document beside its line. */
 // @ts-ignore: decorator
 @inline
 function addedBytes(): usize {

@@ -1,6 +1,6 @@
 /**
  * The names of indices that fields of documents decide. JavaScript makes each name once. Here they are found again by what the fields
- * say: values as they stand, and dates to the hour. What is not found, or unusual, is left to JavaScript.
+ * say: values as they stand, and dates to the hour. JavaScript handles fields that are missing or unusual.
  */
 import {
   AS_DATE,

@@ -1,6 +1,6 @@
 /**
  * Fields that lie anywhere in a document: those that make its id together, the routing, and those that name its index. They are looked for in an object that
- * is known to be valid. What is unusual (escapes, a separator within a value) is left to JavaScript.
+ * is known to be valid. JavaScript handles unusual values: those with escapes or with a separator.
  */
 import { FIELDS, FIELD_BYTES, HASHED, LONGEST_HASHED } from '../layout'
 import { MAX_ID_BYTES, TEXT_START } from '../../../strict-json/layout'
@@ -22,7 +22,7 @@ const CLOSING_BRACKET: u8 = 0x5d
 const BRACE: u8 = 0x7b
 const CLOSING_BRACE: u8 = 0x7d
 
-/** What the walk through an object says of a path. */
+/** The result of the walk through an object, for one path. */
 const MISSING: u32 = 0
 const FOUND: u32 = 1
 const UNCLEAR: u32 = 2

@@ -42,7 +42,7 @@ async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<
   }
 }
 
-/** Whether another connection may not fail so: over the other node, or from the other address. */
+/** Returns whether another connection may not fail so: over the other node, or from the other address. */
 function mayBeOneOfMany(failed: Failure, proxy: RouteOptions['proxy']): boolean {
   const { by, passes } = ways[connectionEnd(failed)]
   return proxy === undefined ? passes === true && connectionEnd(failed) === 'unwell' : by !== 'everybody'

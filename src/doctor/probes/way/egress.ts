@@ -6,7 +6,7 @@ import { loginProblem } from '../../obstacles.js'
 import { percent } from '../../report.js'
 import { askInWaves } from '../../../proxy/fresh-connections.js'
 
-/** If none of so many shows an address, more requests will not help. */
+/** If none of these requests shows an address, more requests will not help. */
 const FIRST_LOOK = 3
 
 /** Finds the egress addresses. Asks on all connections, because a third address may show in one of many. */

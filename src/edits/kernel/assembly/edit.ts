@@ -14,7 +14,7 @@ const LINE_FEED: u8 = 0x0a
 const ACTION_MARK: u8 = 0x1e
 const LETTER_D: u8 = 0x64
 
-/** What the last call did: behind what it took and wrote, and how many lines. */
+/** The result of the last call: the ends of what it took and wrote, and the number of lines. */
 export let consumedTo: usize = 0
 export let editedTo: usize = 0
 export let lines: u32 = 0

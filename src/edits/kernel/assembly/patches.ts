@@ -21,7 +21,7 @@ export function bytesOfTexts(): usize {
   return texts
 }
 
-/** Adds a patch behind all others. False if there are too many. What is left out right behind another patch becomes part of it. */
+/** Adds a patch behind all others. False if there are too many. A part that is left out directly after another patch becomes part of that patch. */
 export function patch(from: usize, to: usize, text: usize, bytes: usize): bool {
   if (count == <usize>MOST_PATCHES) return false
   const last = list + (count - 1) * PATCH_BYTES

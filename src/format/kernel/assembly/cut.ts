@@ -11,7 +11,7 @@ const LINE_FEED: u8 = 0x0a
 const COMMA: u8 = 0x2c
 const BRACE: u8 = 0x7b
 
-/** What the last call did: the number of lines, and behind what it took and wrote. */
+/** The result of the last call: the number of lines, and the ends of what it took and wrote. */
 export let objects: u32 = 0
 export let takenTo: usize = 0
 export let writtenTo: usize = 0

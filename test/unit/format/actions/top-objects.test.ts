@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { objectsBy } from '../../../../src/format/actions/top-objects.js'
 import { kernelCutter } from '../../../../src/format/kernel/kernel.js'
-import { plainCutter } from '../../../../src/format/plain-cutter.js'
+import { plainCutter } from '../../../../src/format/cutters.js'
 import { mutated, randomLine } from '../../../support/random-lines.js'
 import { rounds } from '../../../support/rounds.js'
 import { seeded } from '../../../support/seeded.js'
