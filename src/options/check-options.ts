@@ -10,18 +10,15 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './connect-options.js'
+import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollow } from './check-follow.js'
-import { type OfTerms, checkTerms } from './check-terms.js'
 import { invalid } from './option-checks.js'
-import { checkIndexName, checkIndexPattern, listedIn, namedIn } from './names.js'
-import { isDump } from '../format/dump-formats.js'
+import { checkIndexName, listedIn, namedIn } from './names.js'
 import { checksAt } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
-import { isBeside, isPattern, patternIn } from '../text/index-pattern.js'
-import { fieldsIn } from '../text/field-list.js'
+import { isPattern } from '../text/index-pattern.js'
 import { isSourceUrl } from '../text/source-url.js'
 import { isObject } from '../text/parse-json.js'
-import { bulkFormOf, isOperation } from '../operation.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096
@@ -140,116 +137,6 @@ function checkCsv({ csv: given, format, pick }: InputOptions): void {
   check.all('csv', given, csv)
   checkTableFormat({ ...given, format, pick }, name => (name === 'pick' || name === 'format' ? name : `csv.${name}`))
 }
-
-type OfCsv = 'columns' | 'skipHeader' | 'delimiter' | 'quote' | 'encoding' | 'inferTypes' | 'types' | 'empty'
-const ofCsv = ['columns', 'skipHeader', 'delimiter', 'quote', 'encoding', 'inferTypes', 'types'] as const
-
-/** Checks how CSV is read, also for the command line. `said`: returns how the user named an option. */
-export function checkTableFormat(
-  given: { readonly [K in OfCsv | 'format' | 'pick']?: unknown },
-  said: (name: OfCsv | 'format' | 'pick') => string,
-): void {
-  const { format, pick, columns, skipHeader, delimiter, quote } = given
-  const set = ofCsv.find(name => given[name] !== undefined && given[name] !== false)
-  if (set !== undefined && (format === 'ndjson' || format === 'json'))
-    throw invalid(said(set), `works only with CSV, but the format is ${format}`)
-  if (pick !== undefined && (format === 'ndjson' || format === 'csv' || format === 'tsv'))
-    throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
-  if (skipHeader === true && columns === undefined)
-    throw invalid(said('skipHeader'), `needs ${said('columns')}, which name the columns instead`)
-  if (delimiter !== undefined && delimiter === quote) throw invalid(said('quote'), `is also ${said('delimiter')}`)
-}
-
-type Documents =
-  | 'index'
-  | 'swapAlias'
-  | 'indexBody'
-  | 'checkQuery'
-  | 'checkHits'
-  | 'idField'
-  | 'idSeparator'
-  | 'pipeline'
-  | 'tune'
-  | 'byteBudget'
-  | 'mapping'
-  | 'againstIndex'
-  | 'dryRun'
-  | OfTerms
-
-/** Checks options that depend on each other, also for the command line. `said`: returns how the user named an option. */
-export function checkDocuments(
-  given: { readonly [K in Documents]?: unknown },
-  said = (name: Documents): string => name,
-): void {
-  const { index, swapAlias, ids = 'run', idField, idSeparator, op = 'create', pipeline } = given
-  if (index !== undefined && swapAlias !== undefined)
-    throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
-  checkPreparation(given, said)
-  const name = index ?? swapAlias
-  if (typeof swapAlias === 'string' && isPattern(swapAlias))
-    throw invalid(
-      said('swapAlias'),
-      `is a pattern, but an alias is switched to one new index. Use ${said('index')} for a pattern`,
-    )
-  if (typeof name === 'string') checkIndexPattern(name)
-  const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
-  if (swapAlias === undefined && alone !== undefined) throw invalid(said(alone), `needs ${said('swapAlias')}`)
-  const isOfFields = ids === 'field' || ids === 'hash'
-  if (isOfFields && idField === undefined) throw invalid(said('ids'), `is '${ids}' and needs ${said('idField')}`)
-  if (!isOfFields && idField !== undefined)
-    throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
-  if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
-    throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
-  checkTerms({ ...given, op }, said)
-  if (!isOperation(op) || !bulkFormOf(op).changes) return
-  if (!isOfFields)
-    throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
-  if (swapAlias !== undefined)
-    throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
-  if (pipeline !== undefined)
-    throw invalid(said('pipeline'), `processes only whole documents, so it does not work with ${said('op')} '${op}'`)
-}
-
-function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
-  const { index, swapAlias, tune, byteBudget, mapping, againstIndex, dryRun } = given
-  if (againstIndex === true && dryRun !== true)
-    throw invalid(said('againstIndex'), `needs ${said('dryRun')}: a rehearsal stores nothing`)
-  if (againstIndex === true && swapAlias !== undefined)
-    throw invalid(said('againstIndex'), `needs ${said('index')}: the index of ${said('swapAlias')} does not exist yet`)
-  if (mapping !== undefined && typeof index === 'string' && isPattern(index))
-    throw invalid(
-      said('mapping'),
-      `needs the name of one index, but ${said('index')} has a field in it. Use a template`,
-    )
-  if (tune !== true) return
-  if (swapAlias !== undefined) throw invalid(said('tune'), `is what ${said('swapAlias')} always does. Leave it out`)
-  if (typeof index === 'string' && isPattern(index))
-    throw invalid(said('tune'), `needs the name of one index, but ${said('index')} has a field in it`)
-  if (byteBudget !== undefined)
-    throw invalid(said('tune'), `cannot be combined with ${said('byteBudget')}: restoring the settings needs bytes too`)
-}
-
-/** Checks options of a dump, also for the command line. Its documents carry id and routing. */
-export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (name: OfDump): string => name): void {
-  const { format, ids = 'run', op = 'create', routingField, pick, index } = given
-  if (!isDump(format)) return
-  // The default cannot be told from what somebody says.
-  if (format === 'bulk' && op !== 'create')
-    throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
-  const problem = `but the documents of the format '${format}' have their own`
-  if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
-  if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing values`)
-  const pattern = typeof index === 'string' ? patternIn(index) : undefined
-  if (pattern !== undefined && !isBeside(pattern))
-    throw invalid(
-      said('index'),
-      `contains a field of documents, but of the format '${format}' only {_index} can be used: the index that stands beside each document`,
-    )
-  if (pick !== undefined)
-    throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
-}
-
-type OfDump = 'format' | 'ids' | 'op' | 'routingField' | 'pick' | 'index'
 
 function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')

@@ -1,7 +1,7 @@
 import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
 import { isQuoted } from '../text/misplaced.js'
-import { checkDocuments, checkDump, checkTableFormat } from './check-options.js'
+import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollowRivals } from './check-follow.js'
 import { checkEdits } from './edit-kinds.js'
 import { type OptionName, secrets, type Settings } from './table.js'

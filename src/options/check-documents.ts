@@ -1,0 +1,181 @@
+/**
+ * Checks options of documents that depend on each other, for the library and for the command line. `said`: returns how the user named an
+ * option. All functions throw SluiceError OPTION_INVALID.
+ */
+import { isDump } from '../format/dump-formats.js'
+import { bulkFormOf, isOperation } from '../operation.js'
+import { fieldsIn } from '../text/field-list.js'
+import { isBeside, isPattern, patternIn } from '../text/index-pattern.js'
+import { checkIndexPattern } from './names.js'
+import { invalid } from './option-checks.js'
+
+type Documents =
+  | 'index'
+  | 'swapAlias'
+  | 'indexBody'
+  | 'checkQuery'
+  | 'checkHits'
+  | 'idField'
+  | 'idSeparator'
+  | 'pipeline'
+  | 'tune'
+  | 'byteBudget'
+  | 'mapping'
+  | 'againstIndex'
+  | 'dryRun'
+  | OfTerms
+
+/** Checks the index, the ids and the operation, and what they can be combined with. */
+export function checkDocuments(
+  given: { readonly [K in Documents]?: unknown },
+  said = (name: Documents): string => name,
+): void {
+  const { index, swapAlias, ids = 'run', idField, idSeparator, op = 'create', pipeline } = given
+  if (index !== undefined && swapAlias !== undefined)
+    throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
+  checkPreparation(given, said)
+  const name = index ?? swapAlias
+  if (typeof swapAlias === 'string' && isPattern(swapAlias))
+    throw invalid(
+      said('swapAlias'),
+      `is a pattern, but an alias is switched to one new index. Use ${said('index')} for a pattern`,
+    )
+  if (typeof name === 'string') checkIndexPattern(name)
+  const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
+  if (swapAlias === undefined && alone !== undefined) throw invalid(said(alone), `needs ${said('swapAlias')}`)
+  const isOfFields = ids === 'field' || ids === 'hash'
+  if (isOfFields && idField === undefined) throw invalid(said('ids'), `is '${ids}' and needs ${said('idField')}`)
+  if (!isOfFields && idField !== undefined)
+    throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
+  if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
+    throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
+  checkTerms({ ...given, op }, said)
+  if (!isOperation(op) || !bulkFormOf(op).changes) return
+  if (!isOfFields)
+    throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
+  if (swapAlias !== undefined)
+    throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
+  if (pipeline !== undefined)
+    throw invalid(said('pipeline'), `processes only whole documents, so it does not work with ${said('op')} '${op}'`)
+}
+
+function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
+  const { index, swapAlias, tune, byteBudget, mapping, againstIndex, dryRun } = given
+  if (againstIndex === true && dryRun !== true)
+    throw invalid(said('againstIndex'), `needs ${said('dryRun')}: a rehearsal stores nothing`)
+  if (againstIndex === true && swapAlias !== undefined)
+    throw invalid(said('againstIndex'), `needs ${said('index')}: the index of ${said('swapAlias')} does not exist yet`)
+  if (mapping !== undefined && typeof index === 'string' && isPattern(index))
+    throw invalid(
+      said('mapping'),
+      `needs the name of one index, but ${said('index')} has a field in it. Use a template`,
+    )
+  if (tune !== true) return
+  if (swapAlias !== undefined) throw invalid(said('tune'), `is what ${said('swapAlias')} always does. Leave it out`)
+  if (typeof index === 'string' && isPattern(index))
+    throw invalid(said('tune'), `needs the name of one index, but ${said('index')} has a field in it`)
+  if (byteBudget !== undefined)
+    throw invalid(said('tune'), `cannot be combined with ${said('byteBudget')}: restoring the settings needs bytes too`)
+}
+
+/** Checks options of a dump. Its documents carry id and routing. */
+export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (name: OfDump): string => name): void {
+  const { format, ids = 'run', op = 'create', routingField, pick, index } = given
+  if (!isDump(format)) return
+  // The default cannot be told from what somebody says.
+  if (format === 'bulk' && op !== 'create')
+    throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
+  const problem = `but the documents of the format '${format}' have their own`
+  if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
+  if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing values`)
+  const pattern = typeof index === 'string' ? patternIn(index) : undefined
+  if (pattern !== undefined && !isBeside(pattern))
+    throw invalid(
+      said('index'),
+      `contains a field of documents, but of the format '${format}' only {_index} can be used: the index that stands beside each document`,
+    )
+  if (pick !== undefined)
+    throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
+}
+
+type OfDump = 'format' | 'ids' | 'op' | 'routingField' | 'pick' | 'index'
+
+type OfCsv = 'columns' | 'skipHeader' | 'delimiter' | 'quote' | 'encoding' | 'inferTypes' | 'types' | 'empty'
+const ofCsv = ['columns', 'skipHeader', 'delimiter', 'quote', 'encoding', 'inferTypes', 'types'] as const
+
+/** Checks how CSV is read. */
+export function checkTableFormat(
+  given: { readonly [K in OfCsv | 'format' | 'pick']?: unknown },
+  said: (name: OfCsv | 'format' | 'pick') => string,
+): void {
+  const { format, pick, columns, skipHeader, delimiter, quote } = given
+  const set = ofCsv.find(name => given[name] !== undefined && given[name] !== false)
+  if (set !== undefined && (format === 'ndjson' || format === 'json'))
+    throw invalid(said(set), `works only with CSV, but the format is ${format}`)
+  if (pick !== undefined && (format === 'ndjson' || format === 'csv' || format === 'tsv'))
+    throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
+  if (skipHeader === true && columns === undefined)
+    throw invalid(said('skipHeader'), `needs ${said('columns')}, which name the columns instead`)
+  if (delimiter !== undefined && delimiter === quote) throw invalid(said('quote'), `is also ${said('delimiter')}`)
+}
+
+/** Elasticsearch's default limit of a script (script.max_size_in_bytes). */
+const SCRIPT_BYTES = 65_535
+
+type OfTerms =
+  | 'op'
+  | 'ids'
+  | 'versionField'
+  | 'ifSeqNoField'
+  | 'ifPrimaryTermField'
+  | 'script'
+  | 'scriptId'
+  | 'retryOnConflict'
+
+type Given = { readonly [K in OfTerms]?: unknown }
+type Said = (name: OfTerms) => string
+
+/** Checks versions, conditions and scripts. Elasticsearch would refuse whole requests for what it does not combine. */
+function checkTerms(given: Given, said: Said): void {
+  const { op, versionField, ifSeqNoField, ifPrimaryTermField, retryOnConflict } = given
+  checkScript(given, said)
+  const isUpdate = isOperation(op) && bulkFormOf(op).isPartial
+  if (retryOnConflict !== undefined && !isUpdate)
+    throw invalid(said('retryOnConflict'), `needs ${said('op')} 'update' or 'upsert'`)
+  if (versionField !== undefined) {
+    if (op !== 'index' && op !== 'delete')
+      throw invalid(
+        said('versionField'),
+        `needs ${said('op')} 'index' or 'delete': Elasticsearch compares no versions for '${String(op)}'`,
+      )
+    needsIds(given, 'versionField', said)
+  }
+  const [one, other] =
+    ifSeqNoField === undefined
+      ? (['ifPrimaryTermField', 'ifSeqNoField'] as const)
+      : (['ifSeqNoField', 'ifPrimaryTermField'] as const)
+  if (given[one] === undefined) return
+  if (given[other] === undefined) throw invalid(said(one), `needs ${said(other)} beside it`)
+  if (op !== 'index' && op !== 'update' && op !== 'delete')
+    throw invalid(said(one), `needs ${said('op')} 'index', 'update' or 'delete', not '${String(op)}'`)
+  if (versionField !== undefined) throw invalid(said(one), `cannot be combined with ${said('versionField')}`)
+  if (retryOnConflict !== undefined && ifPrimaryTermField !== undefined)
+    throw invalid(said(one), `cannot be combined with ${said('retryOnConflict')}`)
+  needsIds(given, one, said)
+}
+
+function checkScript({ op, script, scriptId }: Given, said: Said): void {
+  const name = script === undefined ? 'scriptId' : 'script'
+  if (script === undefined && scriptId === undefined) return
+  if (script !== undefined && scriptId !== undefined)
+    throw invalid(said('script'), `cannot be combined with ${said('scriptId')}`)
+  if (op !== 'update' && op !== 'upsert')
+    throw invalid(said(name), `needs ${said('op')} 'update' or 'upsert', not '${String(op)}'`)
+  if (typeof script === 'string' && Buffer.byteLength(script) > SCRIPT_BYTES)
+    throw invalid(said('script'), `has more than ${SCRIPT_BYTES} bytes`)
+}
+
+function needsIds({ ids }: Given, name: OfTerms, said: Said): void {
+  if (ids !== 'field' && ids !== 'hash')
+    throw invalid(said(name), `needs ids of the documents. Set ${said('ids')} to 'field' or 'hash'`)
+}
