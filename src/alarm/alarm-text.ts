@@ -18,7 +18,7 @@ export interface JobText {
   readonly host?: string | undefined
 }
 
-export interface FailedText {
+interface FailedText {
   /** One line. */
   readonly headline: string
   /** What happened, and what to do. */

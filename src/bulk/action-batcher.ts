@@ -16,7 +16,7 @@ import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
 import { type Slot, reserve } from './slots.js'
 
-export interface ActionBatchOptions extends Pick<
+interface ActionBatchOptions extends Pick<
   BatchOptions,
   'batchBytes' | 'bodyBytes' | 'batchDocs' | 'batchMs' | 'maxDocumentBytes' | 'slots' | 'clock' | 'longLine'
 > {

@@ -35,7 +35,7 @@ export interface ActionOptions extends ConditionFields {
 }
 
 /** How the id of a document is made from its fields. */
-export interface IdRule {
+interface IdRule {
   /** Paths. */
   readonly fields: readonly string[]
   readonly separator: string

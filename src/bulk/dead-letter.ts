@@ -190,7 +190,7 @@ const LONG_BYTES = 16 << 20
 const NEVER_MS = 2 ** 31 - 1
 
 /** A line that is no dead letter. `isLong`: it is too long to hold, and its rest is still unread. */
-export interface NoLetter {
+interface NoLetter {
   readonly problem: string
   readonly isLong?: true
 }

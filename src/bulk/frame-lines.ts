@@ -4,7 +4,7 @@ import { LINE_FEED, withoutLineEnd } from '../text/bytes.js'
 import { lineProblem } from './judge-line.js'
 import type { OpenBatch, Position } from './open-batch.js'
 
-export interface Framer {
+interface Framer {
   /** The batch that is being filled: another one each time that one was sealed. */
   open(): OpenBatch
   /** Ends that batch. */

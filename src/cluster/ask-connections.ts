@@ -22,7 +22,7 @@ export function mostConnections(most: number): number {
   return Math.max(most, ENOUGH) + FIRST_ATTEMPTS - 1 + ALONE + GREETINGS
 }
 
-export interface ConnectionsToAsk<T extends Ended> {
+interface ConnectionsToAsk<T extends Ended> {
   /** Connections that have to agree. */
   readonly most: number
   /** Asks on one fresh connection. `number` counts from 0. `soFar` holds the ends of the connections before. */

@@ -134,7 +134,7 @@ export function routeErrorOf(error: unknown): RouteError | undefined {
 }
 
 /** A request that got no answer, or not one of Elasticsearch. */
-export interface LostAnswer {
+interface LostAnswer {
   readonly failure: Failure
   readonly mayPass: boolean
   readonly delivery: 'none' | 'possible'

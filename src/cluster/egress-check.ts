@@ -18,7 +18,7 @@ export interface EgressCheck {
   readonly doubts: readonly string[]
 }
 
-export interface EgressCheckOptions {
+interface EgressCheckOptions {
   /** Fresh connections. All of them are asked, because a third address may show in one of many. */
   readonly connections: number
   readonly timeoutMs: number

@@ -8,7 +8,7 @@ import type { Cluster } from './open-cluster.js'
 import { type ReachedCluster, call } from './request.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 
-export interface LoadMark {
+interface LoadMark {
   readonly run: string
   readonly alias: string
   /** The index behind the alias when the load began. A rollback returns to it. */

@@ -138,7 +138,7 @@ export async function countDocuments(
 }
 
 /** How the copies of an index are. `unknown`: the credentials may not ask (needs the cluster privilege `monitor`). */
-export type Health = 'green' | 'yellow' | 'red' | 'unknown'
+type Health = 'green' | 'yellow' | 'red' | 'unknown'
 
 /** Waits up to `seconds` for every copy. Does not wait for copies that have no node. */
 export async function waitForCopies(cluster: ReachedCluster, index: string, seconds: number): Promise<Health> {

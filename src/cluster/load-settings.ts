@@ -10,7 +10,7 @@ const whileLoading: JsonObject = { 'index.refresh_interval': '-1', 'index.number
 /** Settings that serverless decides by itself. */
 export const decidedByServerless = /^index\.(number_of_\w+|auto_expand_replicas|translog\..+|merge\..+)$/
 
-export interface LoadSettings {
+interface LoadSettings {
   /** Settings that an index has while a load runs. */
   readonly changes: JsonObject
   /** The same settings before. null: not set. */

@@ -68,7 +68,7 @@ export async function call(cluster: ReachedCluster, { expects = [], ...question 
   throw fail('INDEX_REQUEST_REFUSED', { cluster: cluster.display, request, status, reason: `${type}: ${reason}` })
 }
 
-export interface Inquiry extends Question {
+interface Inquiry extends Question {
   /** Sluice reads no more of an answer. */
   readonly maxAnswerBytes: number
   /** Default: the signal of the cluster's bounds, if any. */

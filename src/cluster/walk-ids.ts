@@ -3,7 +3,7 @@ import { fail, type SluiceError } from '../failure/failure.js'
 import { isObject } from '../text/parse-json.js'
 import { type ReachedCluster, type Called, call } from './request.js'
 
-export interface Walking {
+interface Walking {
   /** Index, alias or data stream. */
   readonly index: string
   /** Makes a request, and retries it if it may succeed later. */

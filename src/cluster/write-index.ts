@@ -3,7 +3,7 @@ import { type IndexFacts, readIndices } from './alias.js'
 import { type ReachedCluster, call } from './request.js'
 import type { JsonObject } from '../text/parse-json.js'
 
-export interface WriteIndex {
+interface WriteIndex {
   /** Absent: nothing has the name. */
   readonly facts?: IndexFacts
   /** Why no single index takes the documents. */

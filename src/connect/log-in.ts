@@ -12,7 +12,7 @@ import { openInstance } from '../servicenow/open-instance.js'
 import { systemClock } from '../time/system-clock.js'
 import { fail } from '../failure/failure.js'
 
-export interface LogInOptions extends InstanceOptions {
+interface LogInOptions extends InstanceOptions {
   /** Port of the redirect URI `http://127.0.0.1:PORT/callback`, which the instance must know. 0: any free port. */
   readonly port: number
   /** Opens the URL in a browser. The browser's traffic does not go through the proxy. */

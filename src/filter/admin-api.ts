@@ -18,7 +18,7 @@ import {
 import type { Policy } from './policy.js'
 import { fail } from '../failure/failure.js'
 
-export interface AdminOptions {
+interface AdminOptions {
   /** For example https://api.elastic-cloud.com. Without a path, /api/v1 is added. */
   readonly url: URL
   /** API key of the organisation, as its console shows it. */

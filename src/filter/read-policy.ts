@@ -80,7 +80,7 @@ export interface AdminRequest {
   readonly expects?: readonly number[]
 }
 
-export interface AdminAnswer {
+interface AdminAnswer {
   readonly status: number
   readonly json: JsonObject
   /** Makes the error for an answer of the wrong shape. */

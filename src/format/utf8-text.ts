@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-export interface Utf8Text {
+interface Utf8Text {
   /** Returns the text of the chunk up to the first invalid byte. A cut character at the end waits for the next chunk. */
   decode(chunk: Uint8Array): { text: string; isValid: boolean }
   /** Whether the bytes so far end inside a character. */

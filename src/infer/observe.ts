@@ -4,7 +4,7 @@ import { type ValueKind, kindOf } from '../text/value-kinds.js'
 import { dateFormatsOf } from './dates.js'
 
 /** Where a document stands, as people read it: `orders.csv, line 812`. */
-export type FirstPlace = string
+type FirstPlace = string
 
 export interface Seen {
   documents: number

@@ -12,7 +12,7 @@ export interface TypeConflict {
   readonly takesAll: boolean
 }
 
-export interface Proposal {
+interface Proposal {
   readonly mapping: JsonObject
   readonly conflicts: readonly TypeConflict[]
   /** Fields that were always null or empty, and get no type. */

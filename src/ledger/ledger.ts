@@ -13,7 +13,7 @@ const MOST_WAITING = 0
 /** Documents that must be read before a share counts, if more documents follow. */
 const SHARE_FROM = 1000
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly maxRejected?: RejectionLimit | undefined
   /** Counts of earlier processes of this run. A limit applies to the whole run. */
   readonly before?: Counts

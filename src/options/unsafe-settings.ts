@@ -61,9 +61,9 @@ const bodies = ['indexBody', 'checkQuery', 'mapping', 'template', 'script'] as c
 /** Options whose files Sluice writes. */
 const written = ['deadLetters', 'output', 'supportBundle', 'tokenFile'] as const
 
-export type CredentialReceiver = keyof typeof receivers
+type CredentialReceiver = keyof typeof receivers
 
-export interface Unsafe {
+interface Unsafe {
   readonly option: string
   readonly problem: string
 }

@@ -1,7 +1,7 @@
 import { isQuoted } from '../text/misplaced.js'
 
 /** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
-export type ClusterUrl =
+type ClusterUrl =
   | { readonly url: string; readonly username?: string; readonly password?: string }
   | { readonly problem: string }
 

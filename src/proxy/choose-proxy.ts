@@ -4,7 +4,7 @@ import { addressOf } from './destination.js'
 import { isIPv6, BlockList, isIP, isIPv4 } from 'node:net'
 
 /** A proxy URL as it was given. */
-export interface GivenProxy {
+interface GivenProxy {
   readonly value: string
   /** The source of the URL: `STATIC_PROXY_URL`, `--proxy`. */
   readonly origin: string

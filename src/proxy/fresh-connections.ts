@@ -11,7 +11,7 @@ export const BROKEN_AGAIN = 2
 /** The first wave is one connection, so that wrong credentials cost one refusal and not sixteen. */
 export const FIRST_WAVES = [1, 6]
 
-export interface Waves<T> {
+interface Waves<T> {
   /** Connections, those of `first` included. */
   readonly most: number
   /** How many connections there are after each wave but the last. Default: `FIRST_WAVES`. */

@@ -8,7 +8,7 @@ import { authoritiesOf } from './tls-layer.js'
 /** The fitting scheme. `tls`: TLS with something unknown inside. `unknown`: none of them. */
 export type Spoken = ProxyScheme | 'tls' | 'unknown'
 
-export interface PortSeen {
+interface PortSeen {
   readonly spoken: Spoken
   /** The port answered the first greeting, in the expected protocol. */
   readonly isPrompt: boolean

@@ -5,7 +5,7 @@ import { fail, isSluiceError, quote } from '../failure/failure.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 import type { Shape } from './shapes.js'
 
-export interface RehearsalRefusal {
+interface RehearsalRefusal {
   readonly shape: Shape
   readonly type: string
   readonly reason: string
@@ -17,7 +17,7 @@ export interface RehearsalRefusal {
 const AT_ONCE = 100
 const BYTES_AT_ONCE = 1 << 20
 
-export interface Simulation {
+interface Simulation {
   readonly index: string
   readonly pipeline: string | undefined
   /** Fields that the index will have by then. */

@@ -23,7 +23,7 @@ interface Rehearsal {
   readonly notes: readonly string[]
 }
 
-export interface RehearsedRefusal {
+interface RehearsedRefusal {
   readonly field?: string
   /** The kind of values that the documents have in this field. */
   readonly kind?: string

@@ -11,7 +11,7 @@ import { sameOptions } from '../state/plan-run.js'
 import type { RunClaim } from '../state/run-identity.js'
 
 /** One place for all dead letters, instead of their own. */
-export interface Redirection {
+interface Redirection {
   readonly index?: string
   readonly pipeline?: string
 }

@@ -10,7 +10,7 @@ import { type ListCopies, prune } from '../state/prune.js'
 import type { RunEnd } from '../state/checkpoint.js'
 import { newRunId } from '../state/run-identity.js'
 
-export interface RecordedRun {
+interface RecordedRun {
   readonly command: string
   readonly inputs: Pick<InputSection, 'source'>
   /** Absent: nothing is written down. */

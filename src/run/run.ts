@@ -26,7 +26,7 @@ import { openPipeline } from './open-pipeline.js'
 import { RunRecord } from './run-record.js'
 import { startRun } from './start-run.js'
 
-export interface Composition {
+interface Composition {
   /** The name of the caller's command. */
   readonly command: string
   /** Never written to the state folder. */

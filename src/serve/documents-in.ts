@@ -12,7 +12,7 @@ export interface Documents {
 }
 
 /** The reason to reject the whole request. `line` counts the lines of its body from 1. */
-export interface BadDocument extends LineProblem {
+interface BadDocument extends LineProblem {
   readonly line: number
 }
 

@@ -16,7 +16,7 @@ const LONGEST_RETRY_MS = 30_000
 /** Most different warnings. Every segment would repeat them. */
 const MOST_WARNINGS = 100
 
-export interface SpoolLoading {
+interface SpoolLoading {
   readonly spool: Spool
   /** Opens the connection, with a preflight. Throws SluiceError if that fails. */
   connect(): Promise<StandingLoad>
@@ -33,7 +33,7 @@ export interface SpoolLoading {
   tell(event: ServeEvent): void
 }
 
-export interface Trouble {
+interface Trouble {
   readonly failure: Failure
   readonly since: string
   readonly retryMs: number

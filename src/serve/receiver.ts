@@ -23,7 +23,7 @@ const IDLE_MS = 75_000
 /** Connections that wait to be accepted. If there are more, the system makes callers wait for a second. */
 const BACKLOG = 4096
 
-export interface Receiving extends Intake {
+interface Receiving extends Intake {
   readonly host: string
   readonly port: number
   readonly path: string

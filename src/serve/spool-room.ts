@@ -12,7 +12,7 @@ const LATE_MS = 60_000
 
 const NOTHING = { bytes: 0, until: 0 }
 
-export interface SpoolRoomOptions {
+interface SpoolRoomOptions {
   readonly limit: number
   /** Bytes of the spool that are in use. */
   used(): number

@@ -28,7 +28,7 @@ export type Access =
 export type Grant = Access['grant']
 
 /** Credentials as the caller gave them. Any part may be missing. */
-export interface GivenAccess {
+interface GivenAccess {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly clientId?: string | undefined

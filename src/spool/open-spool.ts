@@ -13,7 +13,7 @@ import { SpoolWriter } from './writer.js'
 import { decodedFrom, look } from '../source/stored-file.js'
 import { LINE_FEED } from '../text/bytes.js'
 
-export interface SpoolingOptions {
+interface SpoolingOptions {
   readonly folder: string
   readonly sources: readonly Source[]
   /** The one of `sources` that is stdin. */

@@ -40,7 +40,7 @@ export interface FoundRun {
   readonly warnings: readonly string[]
 }
 
-export interface RunQuery {
+interface RunQuery {
   readonly state: StateSection
   readonly dryRun: boolean
   /** Aborted: the run ends. */

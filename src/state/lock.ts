@@ -31,7 +31,7 @@ const LOOK_MS = 5
 const LONGEST_LOOK_MS = 100
 
 /** What keeps this process from an input. */
-export interface Conflict {
+interface Conflict {
   readonly holder: Holder
   readonly input: string
   /** The file to remove if the holder is gone. */

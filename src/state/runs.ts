@@ -29,7 +29,7 @@ export interface KnownRun {
   readonly isForgotten: boolean
 }
 
-export interface BrokenRun {
+interface BrokenRun {
   readonly path: string
   readonly problem: string
   /** Name of the run, and where its documents went, if readable. */

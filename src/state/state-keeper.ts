@@ -23,7 +23,7 @@ import { prepareStateDir } from './state-folder.js'
 /** After a kill, Sluice sends the documents that were settled since the last write again, and finds them stored. */
 export const CHECKPOINT_MS = 500
 
-export interface Keeping {
+interface Keeping {
   readonly found: FoundRun
   readonly path: string
   readonly ledger: Ledger

@@ -25,7 +25,7 @@ interface Reading {
 }
 
 /** Belongs to one process at a time. Disposal leaves the folder for the next one. Methods throw OUTPUT_UNWRITABLE. */
-export interface PartFile extends AsyncDisposable {
+interface PartFile extends AsyncDisposable {
   /** Rows that an earlier process wrote. */
   readonly before: RowsSoFar
   /** Where reading continues. Undefined: reading begins. */

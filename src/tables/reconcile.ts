@@ -21,7 +21,7 @@ export interface Removing {
   there(ids: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-export interface Reconciling extends Removing {
+interface Reconciling extends Removing {
   readonly instance: Instance
   readonly selected: readonly RowSelection[]
   /** The form of fields in documents. */

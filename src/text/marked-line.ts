@@ -46,7 +46,7 @@ export function findAction(bytes: Buffer, from: number, found: CarriedAction): b
  */
 const REFUSED_MARK = 0x1f
 
-export type RefusedCode =
+type RefusedCode =
   | 'DOCUMENT_ROW_INVALID'
   | 'DOCUMENT_HIT_INVALID'
   | 'DOCUMENT_NOT_EDITED'

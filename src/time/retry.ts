@@ -4,7 +4,7 @@ import type { Clock } from '../flow.js'
 const FIRST_MS = 250
 const LONGEST_MS = 30_000
 
-export interface RetryLimits {
+interface RetryLimits {
   readonly clock: Pick<Clock, 'now'>
   /** How long attempts may fail in a row, in milliseconds. */
   readonly maxElapsedMs: number

@@ -11,7 +11,7 @@ import type { Clock } from '../flow.js'
 import { isObject, type JsonObject } from '../text/parse-json.js'
 import { type LoadingRun, readLoader, seenAt, stillLoading } from './loader.js'
 
-export interface TunedMark {
+interface TunedMark {
   /** Settings before the first load. null: not set. */
   readonly restore: JsonObject
   /** The runs that load, by name. */

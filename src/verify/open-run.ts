@@ -19,7 +19,7 @@ import { readRejected } from './rejected-numbers.js'
 import { idsOf, type InputIds } from './run-ids.js'
 import type { VerifySection } from './verify-options.js'
 
-export interface FoundCheckpoint {
+interface FoundCheckpoint {
   readonly path: string
   readonly checkpoint: Checkpoint
   /** All others in the state folder. */

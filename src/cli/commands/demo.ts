@@ -111,7 +111,7 @@ const services = ['checkout', 'search', 'catalogue', 'accounts', 'mail'] as cons
 const paths = ['/', '/items/4711', '/basket', '/login', '/search?q=lamp'] as const
 
 /** NDJSON lines like those of web services, the same on every machine. */
-export function* demoDocuments(documents: number): Generator<string> {
+function* demoDocuments(documents: number): Generator<string> {
   for (let at = 0; at < documents; at++) {
     // A step that shares no factor with the lists, so that combinations vary.
     const mixed = (at * 2_654_435_761) % 4_294_967_296

@@ -112,7 +112,7 @@ const virtual =
  * Runs a command in the foreground with variables added to its environment. Resolves to its exit code: 128+n when signal n
  * ended it, 127 when there is no such command, 126 when it may not be run, as shells do.
  */
-export async function runCommand(
+async function runCommand(
   [command = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
   terminal: Terminal,

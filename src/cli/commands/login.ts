@@ -95,7 +95,7 @@ function show({ instance, tokenFile, isRenewable }: LoggedIn): string {
 }
 
 /** Asks the system to open a page. If this fails, the user still has the printed address. */
-export function openBrowser(url: string, { env }: Pick<Terminal, 'env'>): void {
+function openBrowser(url: string, { env }: Pick<Terminal, 'env'>): void {
   const [command, ...args] = commandFor(url)
   const child = spawn(command, args, { stdio: 'ignore', detached: true, env: { ...env } })
   child.on('error', () => {})

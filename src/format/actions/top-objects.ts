@@ -7,7 +7,7 @@ import { type Cutter, INPUT_BYTES, WINDOW_BYTES } from '../cut.js'
 import { giveBack, isCutOff, takeCutter } from '../cutters.js'
 import { validLines } from '../json-lines.js'
 
-export interface TopLines {
+interface TopLines {
   /** Valid JSON objects, each on a line with its line end, or one line that is none, without its line end. Valid until the next ones. */
   readonly lines: Buffer
   /** Set if it is no object. */

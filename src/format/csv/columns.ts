@@ -19,7 +19,7 @@ export const AS_IT_STANDS = 1
 export const TEXT = 2
 export const UNFIT = 3
 
-export interface ColumnTyping {
+interface ColumnTyping {
   readonly inferTypes: boolean
   readonly types: Readonly<Record<string, CellType>>
   /** Whether decimals may have a comma. */

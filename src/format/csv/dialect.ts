@@ -17,7 +17,7 @@ export interface Dialect {
 }
 
 /** The parts of the dialect that the user has set. */
-export interface DialectOptions {
+interface DialectOptions {
   readonly encoding?: Encoding | undefined
   readonly delimiter?: string | undefined
   readonly quote?: string | undefined

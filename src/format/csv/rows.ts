@@ -11,7 +11,7 @@ const SHORTEST_ROW_BYTES = 8 << 10
 const GROWTH = 1 / 16
 
 /** `broken`: a line in which text follows a closing quote, or whose quote closes in a later line, before text. `open`: the input ends inside a quoted cell. `long`: a row larger than Sluice holds. */
-export type NextRow = 'row' | 'broken' | 'open' | 'long'
+type NextRow = 'row' | 'broken' | 'open' | 'long'
 
 /** Takes rows from chunks of UTF-8, and knows their lines. */
 export class Rows {

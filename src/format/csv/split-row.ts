@@ -16,7 +16,7 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
 /** `cut`: the row goes on behind these bytes. `open`: the input ends inside a quoted cell. `broken`: text follows a closing quote. */
-export type FoundRow = 'row' | 'cut' | 'open' | 'broken'
+type FoundRow = 'row' | 'cut' | 'open' | 'broken'
 
 /**
  * Finds the cells of one row after the other (RFC 4180). A row ends with a line feed, a carriage return, or both. A quote is only

@@ -18,7 +18,7 @@ export interface ParquetField {
   readonly write: WriteField
 }
 
-export interface FieldOptions {
+interface FieldOptions {
   /** Bytes without a type are bytes, not text. */
   readonly hasBinary: boolean
   /** Nulls are written. Otherwise their fields are left out. */

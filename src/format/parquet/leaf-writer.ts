@@ -19,7 +19,7 @@ import {
 } from './values.js'
 
 /** How a column is written, and whether the decoder shall make text of its values. */
-export interface LeafWriter {
+interface LeafWriter {
   readonly write: Write
   readonly isText?: true
 }

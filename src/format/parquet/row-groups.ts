@@ -16,7 +16,7 @@ interface Column {
   next(): unknown
 }
 
-export interface Slice {
+interface Slice {
   readonly rows: number
   readonly columns: readonly Column[]
 }

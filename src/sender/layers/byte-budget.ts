@@ -17,7 +17,7 @@ const WORTH_SENDING = 4
 /** Records of TLS, in two layers if the proxy is reached over TLS too. */
 const FRAMING_SHARE = 1 / 200
 
-export interface ByteBudgetOptions {
+interface ByteBudgetOptions {
   /** Bytes in both directions. */
   readonly limit: number
   /** Returns the bytes that went over the wire so far. */

@@ -5,7 +5,7 @@ import { backoffMs } from '../../time/retry.js'
 import { type BatchIds, type Send, type Verdict, STOPPING, batchIds } from '../send.js'
 import { type Learning, LOSSES_BEFORE_STOP } from './learn.js'
 
-export interface ConcurrencyOptions extends BatchIds {
+interface ConcurrencyOptions extends BatchIds {
   readonly clock: Clock
   readonly random: () => number
   /** Aborted when nothing more may be sent. */

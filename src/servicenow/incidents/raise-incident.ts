@@ -13,7 +13,7 @@ export interface Occurrence {
   readonly at: string
 }
 
-export interface Raised {
+interface Raised {
   readonly did: 'opened' | 'updated'
   readonly incident: Incident
   /** Deviations from the request. */

@@ -28,7 +28,7 @@ export function tokensInMemory(): TokenStore {
   }
 }
 
-export interface SessionSettings {
+interface SessionSettings {
   readonly access: Access
   readonly store: TokenStore
   /** Shown in messages. */

@@ -158,7 +158,7 @@ const operators = [...symbols, ...words].sort((a, b) => b.length - a.length)
 const usual = new RegExp(`^([a-z0-9_.]+)(${operators.join('|')})([\\s\\S]*)$`)
 const unusual = new RegExp(`^([A-Za-z0-9_.]+?)(${symbols.join('|')})([\\s\\S]*)$`)
 
-export interface QueryCondition {
+interface QueryCondition {
   readonly text: string
   readonly field: string
   readonly operator: string

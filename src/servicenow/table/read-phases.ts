@@ -9,7 +9,7 @@ const OVERLAP_MS = 60_000
 /** Most readings of what changed in the meantime. Otherwise a busy table would be read forever. */
 const MOST_ROUNDS = 5
 
-export interface PhasesReading {
+interface PhasesReading {
   readonly walk: Omit<Walk, 'order' | 'from' | 'time'>
   readonly phase: ReadingPhase
   readonly cursor: RowCursor | undefined
