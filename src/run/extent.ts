@@ -5,7 +5,7 @@ import type { Counts } from '../ledger/receipt.js'
 import type { StandingEvent } from '../options/run-events.js'
 import type { Plan, PlannedInput } from '../state/plan.js'
 
-type Standing = Pick<StandingEvent, 'ofRun' | 'bytes' | 'file'>
+type SoFar = Pick<StandingEvent, 'ofRun' | 'bytes' | 'file'>
 
 export class Extent {
   readonly #before: Counts
@@ -41,8 +41,8 @@ export class Extent {
     this.#current = this.#inputs[this.#next]
   }
 
-  /** `counts`: of this process. */
-  standing(counts: Counts): Standing {
+  /** Returns how far the run has come. `counts`: of this process. */
+  soFar(counts: Counts): SoFar {
     return {
       ofRun: addCounts(this.#before, counts),
       ...(this.#total === undefined

@@ -48,8 +48,8 @@ export interface Loading {
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
   readonly stop: Pick<StopSignals, 'signal' | 'why'>
-  /** Where the run stands after these counts of this process. */
-  standing?(counts: Counts): Omit<StandingEvent, 'type' | 'underWay' | 'isStopping'>
+  /** Returns how far the run has come with these counts of this process. */
+  soFar?(counts: Counts): Omit<StandingEvent, 'type' | 'underWay' | 'isStopping'>
   /** Adds to each `progress` event. */
   progress?(): object
   tell(event: IngestEvent): void
@@ -242,10 +242,10 @@ class Load {
   }
 
   #tellStanding(): void {
-    const { ledger, standing, tell } = this.#loading
-    if (standing === undefined) return
+    const { ledger, soFar, tell } = this.#loading
+    if (soFar === undefined) return
     const stopping = this.#isStopped ? { isStopping: true as const } : {}
-    tell({ type: 'standing', ...standing(ledger.counts), underWay: this.#pending.size, ...stopping })
+    tell({ type: 'standing', ...soFar(ledger.counts), underWay: this.#pending.size, ...stopping })
   }
 
   #halt(why: Failure): void {

@@ -205,7 +205,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
         for (const hook of hooks.all) hook.batchSettled?.()
         return keeper?.touch()
       },
-      standing: counts => extent.standing(counts),
+      soFar: counts => extent.soFar(counts),
       progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
       stop,
       tell,
