@@ -90,7 +90,7 @@ export class ActionBatcher {
     return docs >= this.#options.batchDocs || refusedBytes >= this.#bodyBytes
   }
 
-  /** Frames lines from `from` until the open batch has to be sealed. Returns where it stopped. */
+  /** Frames lines from `start` until the open batch is full. Returns where it stopped. */
   #frame(bytes: Buffer, start: number, slot: Slot, token: string, at: Position): number {
     let from = start
     while (from < bytes.length && !this.#isFull) {

@@ -136,7 +136,7 @@ export class Batcher {
 
   /**
    * Frames what it can of a stretch into the open batch, whose slot this is. No promise and no generator for a single line: there
-   * may be millions that only the plain code can judge. `full`: the batch has to be sealed before it continues.
+   * may be millions that only the plain code can judge. `full`: the caller must seal the batch before it continues.
    */
   #frame(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position): 'full' | undefined {
     const { bytes, from, kernel } = stretch

@@ -184,7 +184,7 @@ export function refusedAgain(
   }
 }
 
-/** Longer than any record that has to be held to be understood. */
+/** Longer than any record that Sluice must hold to understand it. */
 const LONG_BYTES = 16 << 20
 /** Files need no limit of waiting. */
 const NEVER_MS = 2 ** 31 - 1

@@ -76,7 +76,7 @@ export class OpenBatch<R extends Rejected = Rejected> {
     this.extend(1, end - this.bytes, at, to - from)
   }
 
-  /** Counts documents in that the slot holds already, behind its `bytes`. `at`: the first of their lines, `lineBytes`: all of them. */
+  /** Counts documents that the slot already holds after its `bytes`. `at`: their first line. `lineBytes`: the length of all their lines. */
   extend(docs: number, bodyBytes: number, at: Position, lineBytes: number): void {
     this.bytes += bodyBytes
     this.docs += docs
@@ -167,7 +167,7 @@ function markOf(at: Position): Mark {
 }
 
 /**
- * Tells where each document of a body came from. Worked out again from the body and its spans, and only for a body with errors:
+ * Returns where each document of a body came from. Computes this from the body and its spans, and only for a body with errors:
  * documents of a span lie one behind the other in the input too. `aroundBytes` were put around each of them. Reads the body at once, so that it may change afterwards.
  */
 function origins(

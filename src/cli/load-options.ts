@@ -25,7 +25,7 @@ export async function loadOptions(flags: OptionSources['flags'], terminal: Termi
   const isNamed = named !== undefined
   const text = await readConfig(path, isNamed)
   const file = text === undefined ? {} : { file: { path, values: parse(text, path), isNamed } }
-  // The other options may be wrong, and that is to be said in JSON too.
+  // The other options may be wrong. Then the error must be JSON, too.
   if (isObject(file.file?.values) && file.file.values['json'] === true && !terminal.env['SLUICE_JSON'])
     terminal.manner.json = true
   const effective = resolveOptions({ flags, env: terminal.env, ...file })

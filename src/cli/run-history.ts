@@ -30,7 +30,7 @@ export function recording(effective: Effective, terminal: Terminal, sources: rea
   }
 }
 
-/** Puts the cause in the place of the symptom that the run has written down. */
+/** Replaces the symptom that the run has written down by its cause. */
 export async function recordCause(
   effective: Effective,
   terminal: Terminal,

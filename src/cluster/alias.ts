@@ -54,7 +54,7 @@ export async function readAlias(cluster: ReachedCluster, alias: string): Promise
 }
 
 /**
- * Moves an alias to an index in one step, with its filter and routing. It has to be on `from` before.
+ * Moves an alias to an index in one step, with its filter and routing. Before that, it must be on `from`.
  * Throws SluiceError ALIAS_CONFLICT if it is on another index, and as `call` does. May be repeated.
  */
 export async function switchAlias(

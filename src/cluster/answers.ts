@@ -94,7 +94,7 @@ function lostLogin({ statusCode, isWithLogin }: ClusterAnswer, reason: unknown):
   return isLost ? '. Sluice sent credentials, but they did not arrive' : ''
 }
 
-/** `body`: what is to be said of the body. */
+/** `body`: a text about the body. */
 export function describeAnswer(answer: AnswerHead, body: string): string {
   const seen = ['server', 'content-type', 'location', 'via', 'retry-after'].flatMap(name => {
     const value = header(answer, name)

@@ -2,7 +2,7 @@
 import type { FailureCode } from '../failure/catalogue.js'
 
 export interface Stranger {
-  /** What it is, as a sentence goes on after a colon. */
+  /** A name for the stranger, as it follows a colon in a message. */
   readonly is: string
   /** The name of the failure, whatever the status. Absent: the status decides. */
   readonly code?: FailureCode

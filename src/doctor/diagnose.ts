@@ -44,7 +44,7 @@ function pathFor(options: DoctorOptions): Path {
   if (options.servicenow === undefined) return [...wholeCluster, [clockSkew]]
   const door = [instanceDoor, instancePast]
   if (!hasCluster(options)) return [...toTheInstance, door, ...intoTheInstance, [clockSkew]]
-  // The address check is done on the way to the cluster.
+  // The probe of the cluster's route makes the address check.
   return [...wholeCluster, [instanceConnection], [instanceAwake], door, ...intoTheInstance, [clockSkew]]
 }
 

@@ -18,7 +18,7 @@ export const egressFindings: FindingRule = ({
   if (egress === undefined) return undefined
   const { failure: failed, seen, missChance, asked } = egress
   if (failed !== undefined) {
-    // The obstacle on the way to the target explains this one.
+    // The obstacle before the target explains this one.
     if (connection?.failure !== undefined || instanceConnection?.failure !== undefined) return undefined
     const evidence = { ...failed.evidence, asked: 'address check' }
     return finding('warning', { ...failed, evidence }, 'This is the address check, not the cluster')

@@ -13,7 +13,7 @@ export interface Change {
   readonly consequence: string
 }
 
-/** True: do it. False or undefined (nobody is there to be asked): do not. */
+/** True: do it. False, or undefined because nobody can answer: do not. */
 export type Confirm = (change: Change) => Promise<boolean | undefined>
 
 async function confirmed(change: Change, confirm: Confirm): Promise<void> {

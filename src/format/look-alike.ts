@@ -114,7 +114,7 @@ export function isOfAction(name: string): boolean {
   return name.startsWith('_') || OF_ACTIONS.has(name)
 }
 
-/** Returns whether the text is JSON whose first value goes on behind its first line. */
+/** Returns whether the text is JSON whose first value continues after its first line. */
 function isDocumentOnLines(text: Buffer, isWhole: boolean, lines: readonly string[]): boolean {
   let from = text.findIndex(byte => !isWhiteSpace(byte))
   if (text[from] !== 0x7b && text[from] !== 0x5b) return false

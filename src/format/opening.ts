@@ -28,7 +28,7 @@ const MARKS = [
   { encoding: 'UTF-16', mark: [0xfe, 0xff] },
 ] as const
 
-/** Reads the start of the source: only what it takes to decide, usually the first chunk, which is passed on uncopied. `look`: what else is to be decided. */
+/** Reads the start of the source: only the bytes that decide, usually the first chunk. It passes that chunk on without a copy. `look`: the other decisions. */
 export async function readOpening(bytes: AsyncIterable<Uint8Array>, look?: Look): Promise<Opening> {
   const iterator = bytes[Symbol.asyncIterator]()
   let head: Uint8Array = new Uint8Array(0)
@@ -89,7 +89,7 @@ const LONGEST_SPACE_BYTES = 64 << 10
 /** More bytes are not looked at. */
 const MOST_BYTES = 1 << 20
 
-/** Decides how much of an input has to be seen until it can be recognised: of NDJSON the first line. */
+/** Decides how many bytes of an input show what it is. For NDJSON, the first line is enough. */
 export class Look {
   readonly #maySpanLines: boolean
   #from = 0

@@ -14,7 +14,7 @@ export interface Committed {
   readonly inputs: ReadonlyMap<number, CommittedInput>
   /** Length of the dead letters that covers them and nothing else. */
   readonly deadLetters: number
-  /** Something has to be sent again by another process: nothing more is committed by this one. */
+  /** Another process must send something again, so this one commits nothing more. */
   readonly isBroken: boolean
   /** Whether documents behind the prefix may be stored. */
   readonly isDoubtful: boolean
@@ -144,7 +144,7 @@ export class CommittedPrefix {
     if (!isOver()) await new Promise<void>(go => this.#waiting.push({ isOver, go }))
   }
 
-  /** `isFinal`: nothing of it has to be sent again. `kinds`: what its documents were rejected for. */
+  /** `isFinal`: none of its documents must be sent again. `kinds`: the reasons of its rejected documents. */
   settle(batch: Batch, settled: Outcome, isFinal: boolean, kinds = kindsOf(settled.rejected)): void {
     const entry = this.#entries.get(batch)
     if (entry === undefined) return

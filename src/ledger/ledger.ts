@@ -58,7 +58,7 @@ export class Ledger {
     this.#prefix.close()
   }
 
-  /** Counts what a batch read, when it leaves the framing: from then on it has to be settled. */
+  /** Counts what a batch read, when it leaves the framing: from then on it must be settled. */
   take(batch: Batch): void {
     this.#prefix.take(batch)
     for (const { input, lines } of batch.taken) this.#take(input.id, lines)

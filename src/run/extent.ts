@@ -21,7 +21,7 @@ export class Extent {
   #bytes = 0
 
   constructor({ inputs, before }: Pick<Plan, 'inputs' | 'before'>) {
-    // Files that other runs loaded are no part of this one.
+    // Files that other runs have loaded do not count for this run.
     const own = inputs.filter(({ isLoaded, by, refused }) => refused === undefined && !(isLoaded && by !== undefined))
     const loaded = own.filter(({ isLoaded }) => isLoaded)
     this.#before = before.counts

@@ -58,7 +58,7 @@ export class StopSignals implements Disposable {
     if (timeBudget !== undefined) this.#keep(timeBudget)
   }
 
-  /** Aborted when nothing more is to be read or sent. */
+  /** Aborted when the run must read and send nothing more. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }

@@ -43,7 +43,7 @@ export class BatchOutcome {
     this.#stop ??= stop
   }
 
-  /** Has to be called before bytes of the batch change: what is known of its documents is read from them. */
+  /** Copies the facts about its documents from the bytes of the batch. The caller calls this before these bytes change. */
   beforeChange(): void {
     this.#rejected.beforeChange()
   }

@@ -1,7 +1,7 @@
 /**
  * Sends one batch until each of its documents has an outcome: retries in place, splits, waits, or stops.
  *
- * A batch is delivered in parts, at first one. Two halves replace a part that has to be split. A half that is refused lets the
+ * A batch is delivered in parts, at first one. Two halves replace a part that is too large. A half that is refused lets the
  * other half go first: if that one is accepted, the reason lies in the documents of this one.
  */
 import { type Failure, failure } from '../failure/failure.js'

@@ -164,7 +164,7 @@ function refusedIn(results: BulkItems, refused: readonly number[]): RefusedItems
 
 const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused: [] }
 
-/** Reads an answer without errors from its raw bytes. Undefined: the answer has to be parsed. */
+/** Reads an answer without errors from its raw bytes. Returns undefined if the answer must be parsed. */
 function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
   if (!isWithoutErrors(bytes)) return undefined
   if (isAllCreated(bytes, items)) return { created: items, updated: 0 }

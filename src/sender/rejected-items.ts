@@ -39,7 +39,7 @@ export class RejectedItems implements Rejected {
     this.#parts = [...this.#parts, { body, refused, attempts }]
   }
 
-  /** Copies what the batch's memory holds. Has to be called before bytes in it change: origins are computed from them too. */
+  /** Copies the documents from the memory of the batch. The caller calls this before bytes there change: origins follow from them, too. */
   beforeChange(): void {
     this.#originOf ??= this.#batch.origins()
     this.#parts = this.#parts.map(copied)

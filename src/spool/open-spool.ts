@@ -29,7 +29,7 @@ interface SpoolingOptions {
 /** Owns the file that it writes. Disposal waits for the end of stdin, unless the signal comes first. */
 export interface SpooledStdin extends AsyncDisposable {
   readonly path: string
-  /** The sources that were given, with spooled files in the place of stdin. */
+  /** The sources that were given, with spooled files instead of stdin. */
   readonly sources: readonly Source[]
   readonly hasLeftovers: boolean
   /** Names of inputs so far that ended too early. */

@@ -67,7 +67,7 @@ export class SizeLimit {
     const isAllLoaded = this.#isWanted && !(await hasLine(this.#loaded))
     const to = this.#loaded - KEPT_HEAD_BYTES
     const gain = to - Math.max(dropped, KEPT_HEAD_BYTES)
-    // Each deletion rewrites the rest of the file, so it has to be worth it.
+    // Each deletion rewrites the rest of the file, so it must be worth it.
     if (gain >= kept / 2) return { kind: 'drop', to }
     return { kind: isAllLoaded && !this.#isChanged ? 'full' : 'wait' }
   }

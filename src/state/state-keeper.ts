@@ -46,7 +46,7 @@ export class StateKeeper {
   /** Inputs that were committed after the last written checkpoint. */
   #untold: Committed['inputs'] = new Map()
   #journal: Journal | undefined
-  /** Resolves when the last batch was let through. */
+  /** Resolves when the last batch may be sent. */
   #turn: Promise<unknown> = Promise.resolve()
   #nextId = 1
   /** Inputs that are not finished. */
@@ -139,7 +139,7 @@ export class StateKeeper {
 
   /**
    * Called before a batch is sent. Resolves when a resume can know its inputs again, and up to where their documents may be stored.
-   * Batches are let through in the order of the calls. Returns why that could not be written, if so.
+   * Batches may be sent in the order of the calls. Returns why that could not be written, if so.
    */
   async sending(batch: Batch): Promise<Failure | undefined> {
     const turn = this.#turn.then(async () => await this.#note(batch))

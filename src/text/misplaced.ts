@@ -12,7 +12,7 @@ const BUILT_IN = /^(elastic|kibana|kibana_system|logstash_system|beats_system|ap
 /** An encoded API key is longer: its id alone has 20 characters. */
 const SHORTEST_KEY = 40
 
-/** Returns what stands in the place of something else, as far as the credentials themselves show it. Never shows their values. */
+/** Returns which credential is in the place of another one, as far as the credentials themselves show it. Never shows their values. */
 export function misplacedIn({ apiKey, username = '', password = '' }: Login): string | undefined {
   if (apiKey !== undefined)
     return isEncodedKey(apiKey) ? undefined : 'The API key is not in its encoded form, which is base64 of ID:KEY'

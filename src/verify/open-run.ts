@@ -1,4 +1,4 @@
-/** A run and the cluster that it was loaded into, ready to be looked up. */
+/** A run and the cluster that it was loaded into, ready for lookups. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readIndices } from '../cluster/alias.js'

@@ -1,6 +1,6 @@
 import { visible } from '../../text/visible.js'
 
-/** A file in an archive. The bytes of one have to be read before the next one is asked for. */
+/** A file in an archive. The caller reads the bytes of one before it asks for the next one. */
 export interface ArchiveFile {
   /** A name, and nothing more: no file of this name is ever opened or written. */
   readonly name: string

@@ -15,7 +15,7 @@ export const MOST_CELLS = 100_000
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** `cut`: the row goes on behind these bytes. `open`: the input ends inside a quoted cell. `broken`: text follows a closing quote. */
+/** `cut`: the row continues after these bytes. `open`: the input ends inside a quoted cell. `broken`: text follows a closing quote. */
 type FoundRow = 'row' | 'cut' | 'open' | 'broken'
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Strict JSON (RFC 8259), one object a line, or an object on many lines. A line ends in a line feed, which no token may hold: so
- * nothing here runs past it, and no end of memory has to be looked for. What may hold line feeds ends in a zero byte instead. That the bytes are
+ * nothing here runs past it, and nothing looks for the end of the memory. Text that may hold line feeds ends in a zero byte instead. That the bytes are
  * UTF-8 is checked elsewhere.
  */
 import { foundField, isFieldWanted, noField, wantedField } from './fields'

@@ -74,7 +74,7 @@ async function send(
   const answer = await ask(route, { method, path: prefix + path, headers, body, timeoutMs: limitMs })
   if ('code' in answer) return { failure: answer, isAnswered: false }
   if (answer.statusCode < 300) {
-    // The index behind the name, which a data stream's document has to be deleted from.
+    // The index behind the name: only there can a document of a data stream be deleted.
     const kept = parseObject(answer.body)?.['_index']
     return { index: typeof kept === 'string' ? kept : undefined }
   }
