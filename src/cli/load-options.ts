@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { FreshCredentials, ServiceNowOptions } from '../index.js'
 import { type ClusterAccess, readAccess, readServiceNowAccess } from '../options/option-files.js'
 import { connectOptions } from '../options/library-options.js'
@@ -60,28 +60,10 @@ export async function loadForCluster(
 }
 
 export async function loadAccess(effective: Effective, terminal: Terminal): Promise<ClusterAccess> {
-  const access = await readAccess(effective, fileReader(effective))
+  const access = await readAccess(effective)
   const { httpsProxy, nodes } = effective.values
   keepSecrets(terminal, knownSecrets(access, httpsProxy, ...nodeUrls(nodes)))
   return access
-}
-
-/** Contents of files that can be read only once, such as pipes. */
-const pipes = new WeakMap<Effective, Map<string, string>>()
-
-/** Reads files, but each pipe only once: a second read would wait for a writer that is gone. */
-export function fileReader(effective: Effective): (path: string) => Promise<string> {
-  return async path => {
-    const known = pipes.get(effective)?.get(path)
-    if (known !== undefined) return known
-    const text = await readFile(path, 'utf8')
-    const isFile = await stat(path).then(
-      found => found.isFile(),
-      () => false,
-    )
-    if (!isFile) pipes.set(effective, new Map(pipes.get(effective)).set(path, text))
-    return text
-  }
 }
 
 /** Reads the credentials again: files may have changed since the command began. Throws SluiceError OPTION_INVALID. */
@@ -129,7 +111,7 @@ const TOKENS = 'servicenow-tokens.json'
  */
 export async function serviceNowOptions(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
   const { values } = effective
-  const access = await readServiceNowAccess(effective, fileReader(effective))
+  const access = await readServiceNowAccess(effective)
   keepInstanceSecrets(terminal, access)
   // Loaded only here, because few loads read tables.
   const { grantOf } = await import('../connect/open-servicenow.js')

@@ -8,7 +8,7 @@ import { withoutCredentials } from '../options/hide-secrets.js'
 import { isTable } from '../options/names.js'
 import { connectOptions } from '../options/library-options.js'
 import { interruptible } from './terminal/interrupt.js'
-import { fileReader, loadAccess, serviceNowOptions } from './load-options.js'
+import { loadAccess, serviceNowOptions } from './load-options.js'
 import { masked } from '../options/mask-secrets.js'
 import { keepInstanceSecrets, type Terminal } from './terminal/terminal.js'
 import { knownFailure, sayError } from './show/say-error.js'
@@ -126,7 +126,7 @@ async function alarmOptions(
 }
 
 async function alarmAccess(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
-  const own = await readAlarmAccess(effective, fileReader(effective))
+  const own = await readAlarmAccess(effective)
   if (own === undefined) return await serviceNowOptions(effective, terminal)
   keepInstanceSecrets(terminal, own)
   return own

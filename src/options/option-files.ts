@@ -2,6 +2,7 @@
  * Reads the files that options name: credentials, certificates, JSON. All throw SluiceError OPTION_INVALID with the path
  * and why it cannot be read, never with the contents.
  */
+import { readFile as readText, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
@@ -11,6 +12,24 @@ import { isQuoted } from '../text/misplaced.js'
 import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
 
 type ReadFile = (path: string) => Promise<string>
+
+/** Contents of files that can be read only once, such as pipes. */
+const pipes = new WeakMap<Effective, Map<string, string>>()
+
+/** Reads files, but each pipe only once: a second read would wait for a writer that is gone. */
+export function fileReader(effective: Effective): ReadFile {
+  return async path => {
+    const known = pipes.get(effective)?.get(path)
+    if (known !== undefined) return known
+    const text = await readText(path, 'utf8')
+    const isFile = await stat(path).then(
+      found => found.isFile(),
+      () => false,
+    )
+    if (!isFile) pipes.set(effective, new Map(pipes.get(effective)).set(path, text))
+    return text
+  }
+}
 
 type FileOption =
   | `${Secret}File`
@@ -22,13 +41,15 @@ type FileOption =
   | 'servicenowCa'
   | 'serveCert'
   | 'serveKey'
+  | 'script'
 
 /** Returns the contents of a file without white space around them. Undefined if the option is not set. */
 async function contents(
-  { values, origins }: Effective,
+  effective: Effective,
   name: FileOption,
-  readFile: ReadFile,
+  readFile = fileReader(effective),
 ): Promise<string | undefined> {
+  const { values, origins } = effective
   const path = values[name]
   if (path === undefined) return undefined
   const text = (await readFile(path).catch(cannotRead(path, origins[name]))).trim()
@@ -36,7 +57,11 @@ async function contents(
   return text
 }
 
-async function secret(effective: Effective, name: Secret, readFile: ReadFile): Promise<string | undefined> {
+async function secret(
+  effective: Effective,
+  name: Secret,
+  readFile = fileReader(effective),
+): Promise<string | undefined> {
   const given = effective.values[name] ?? (await contents(effective, `${name}File`, readFile))
   // A password may have quotes of its own. The proxy's URL is read by itself.
   const isKey = name === 'apiKey' || name === 'adminKey'
@@ -61,7 +86,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** Credentials and certificates for the cluster, and the complete proxy URL with its source: flag, variable, file. */
 export type ClusterAccess = Awaited<ReturnType<typeof readAccess>>
 
-export async function readAccess(effective: Effective, readFile: ReadFile) {
+export async function readAccess(effective: Effective, readFile = fileReader(effective)) {
   const { values, origins } = effective
   refuseUnsafe(effective, 'proxy')
   refuseUnsafe(effective, 'written')
@@ -96,22 +121,19 @@ function refuseUnsafe({ unsafe }: Effective, receiver: keyof Effective['unsafe']
 }
 
 /** Reads how inputs on servers are reached. */
-export async function readRemoteAccess(
-  effective: Effective,
-  readFile: ReadFile,
-): Promise<Pick<RemoteOptions, 'ca' | 'token'>> {
+export async function readRemoteAccess(effective: Effective): Promise<Pick<RemoteOptions, 'ca' | 'token'>> {
   refuseUnsafe(effective, 'source')
   return {
-    ca: await contents(effective, 'sourceCa', readFile),
-    token: await secret(effective, 'sourceToken', readFile),
+    ca: await contents(effective, 'sourceCa'),
+    token: await secret(effective, 'sourceToken'),
   }
 }
 
 /** Reads the key of the administration API. */
-export async function readAdminKey(effective: Effective, readFile: ReadFile): Promise<string> {
+export async function readAdminKey(effective: Effective): Promise<string> {
   refuseUnsafe(effective, 'admin')
   const { values, origins } = effective
-  const key = await secret(effective, 'adminKey', readFile)
+  const key = await secret(effective, 'adminKey')
   if (key === undefined) {
     throw invalid(
       '--admin-key-file',
@@ -123,7 +145,7 @@ export async function readAdminKey(effective: Effective, readFile: ReadFile): Pr
   throw invalid(origin, 'contains a space or another character that no API key has')
 }
 
-export async function readServiceNowAccess(effective: Effective, readFile: ReadFile) {
+export async function readServiceNowAccess(effective: Effective) {
   const { values } = effective
   if (values.servicenowUrl === undefined)
     throw invalid('--servicenow-url', 'the ServiceNow instance is not set. Set SERVICENOW_INSTANCE_URL')
@@ -131,11 +153,11 @@ export async function readServiceNowAccess(effective: Effective, readFile: ReadF
   return {
     url: values.servicenowUrl,
     username: values.servicenowUsername,
-    password: await secret(effective, 'servicenowPassword', readFile),
+    password: await secret(effective, 'servicenowPassword'),
     clientId: values.servicenowClientId,
-    clientSecret: await secret(effective, 'servicenowClientSecret', readFile),
-    refreshToken: await secret(effective, 'servicenowRefreshToken', readFile),
-    ca: await contents(effective, 'servicenowCa', readFile),
+    clientSecret: await secret(effective, 'servicenowClientSecret'),
+    refreshToken: await secret(effective, 'servicenowRefreshToken'),
+    ca: await contents(effective, 'servicenowCa'),
   }
 }
 
@@ -145,17 +167,17 @@ export function sharesAccess({ values }: Effective): boolean {
 }
 
 /** Returns the alarm's own credentials. Undefined if there are none: Sluice never mixes them with others. */
-export async function readAlarmAccess(effective: Effective, readFile: ReadFile) {
+export async function readAlarmAccess(effective: Effective) {
   if (sharesAccess(effective)) return undefined
   refuseUnsafe(effective, 'alarm')
   const { values } = effective
   const url = values.alarmUrl ?? values.servicenowUrl
   const access = {
     username: values.alarmUsername,
-    password: await secret(effective, 'alarmPassword', readFile),
+    password: await secret(effective, 'alarmPassword'),
     clientId: values.alarmClientId,
-    clientSecret: await secret(effective, 'alarmClientSecret', readFile),
-    ca: await contents(effective, 'servicenowCa', readFile),
+    clientSecret: await secret(effective, 'alarmClientSecret'),
+    ca: await contents(effective, 'servicenowCa'),
   }
   if (url !== undefined) return { ...access, url }
   throw invalid(
@@ -165,20 +187,20 @@ export async function readAlarmAccess(effective: Effective, readFile: ReadFile) 
 }
 
 /** Reads the certificate that callers of a receiver see, and its key. Undefined: callers use http. */
-export async function readServeTls(effective: Effective, readFile: ReadFile) {
-  const cert = await contents(effective, 'serveCert', readFile)
-  const key = await contents(effective, 'serveKey', readFile)
+export async function readServeTls(effective: Effective) {
+  const cert = await contents(effective, 'serveCert')
+  const key = await contents(effective, 'serveKey')
   return cert === undefined || key === undefined ? undefined : { cert, key }
 }
 
 /** Reads the token that callers of a receiver must send. False: callers need none. */
-export async function readServeToken(effective: Effective, readFile: ReadFile): Promise<string | false> {
+export async function readServeToken(effective: Effective): Promise<string | false> {
   const { values, origins } = effective
   const other = values.serveToken === undefined ? 'serveTokenFile' : 'serveToken'
   if (values.noToken && values[other] !== undefined)
     throw invalid(origins.noToken, `cannot be combined with ${origins[other]}`)
   if (values.noToken) return false
-  const token = await secret(effective, 'serveToken', readFile)
+  const token = await secret(effective, 'serveToken')
   if (token !== undefined) return token
   throw invalid(
     '--serve-token-file',
@@ -195,7 +217,8 @@ export interface JsonOptions {
 }
 
 /** Reads `--index-body` and others: JSON if the value begins with a brace, otherwise the path of a file. */
-export async function readJsonOptions({ values, origins }: Effective, readFile: ReadFile): Promise<JsonOptions> {
+export async function readJsonOptions(effective: Effective, readFile = fileReader(effective)): Promise<JsonOptions> {
+  const { values, origins } = effective
   const read: { -readonly [K in keyof JsonOptions]: JsonOptions[K] } = {}
   for (const name of ['indexBody', 'checkQuery', 'mapping', 'template'] as const) {
     const value = values[name]
@@ -211,12 +234,8 @@ export async function readJsonOptions({ values, origins }: Effective, readFile: 
 }
 
 /** Reads the text of a script. Undefined if the option is not set. */
-export async function readScript({ values, origins }: Effective, readFile: ReadFile): Promise<string | undefined> {
-  const { script: path } = values
-  if (path === undefined) return undefined
-  const text = (await readFile(path).catch(cannotRead(path, origins.script))).trim()
-  if (text === '') throw invalid(origins.script, `${path} is empty`)
-  return text
+export async function readScript(effective: Effective): Promise<string | undefined> {
+  return await contents(effective, 'script')
 }
 
 /**

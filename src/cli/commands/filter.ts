@@ -7,7 +7,7 @@ import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
 import { readAdminKey } from '../../options/option-files.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
-import { fileReader, loadForCluster } from '../load-options.js'
+import { loadForCluster } from '../load-options.js'
 import { knownSecrets, masked } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { filterExitCode, filterJson, showFilter } from '../show/show-filter.js'
@@ -69,7 +69,7 @@ async function run(
   terminal: Terminal,
 ): Promise<number> {
   const { effective, values, connecting } = await loadForCluster(flags, terminal, needs)
-  const key = await readAdminKey(effective, fileReader(effective))
+  const key = await readAdminKey(effective)
   keepSecrets(terminal, knownSecrets({ apiKey: key }))
   using interruption = interruptible(terminal, 'stopping')
   const { signal } = interruption

@@ -4,10 +4,9 @@ import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
-import { readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
+import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
 import {
-  fileReader,
   loadAccess,
   loadOptions,
   namesTable,
@@ -89,10 +88,10 @@ async function loadWith(
   mailOnly(terminal, quiet)
   requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'], ', or --swap-alias NAME')
   const isTable = namesTable(shown, effective)
-  const given = await readJsonOptions(effective, fileReader(effective))
-  const script = await readScript(effective, fileReader(effective))
+  const given = await readJsonOptions(effective)
+  const script = await readScript(effective)
   const access = await loadAccess(effective, terminal)
-  const remote = await readRemoteAccess(effective, fileReader(effective))
+  const remote = await readRemoteAccess(effective)
   keepSecrets(terminal, remoteSecrets([], remote.token))
   sayWarnings(effective, terminal)
   checkStdin(shown)

@@ -5,7 +5,7 @@ import { addOptions } from '../terminal/help.js'
 import { readServeTls, readServeToken } from '../../options/option-files.js'
 import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { fileReader, loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
+import { loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
 import { masked } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { type Progress, follow } from '../terminal/progress.js'
@@ -42,14 +42,14 @@ GET /health shows the state. For https: --serve-cert and --serve-key.`,
 
 async function receive(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const { effective, values, access } = await loadForCluster(flags, terminal, ['url', 'index'])
-  const token = await readServeToken(effective, fileReader(effective))
+  const token = await readServeToken(effective)
   if (token !== false) keepSecrets(terminal, [token])
   const options = {
     ...serveOptions(effective, access),
     index: values.index ?? '',
     stateDir: stateDir(effective, terminal),
     token,
-    tls: await readServeTls(effective, fileReader(effective)),
+    tls: await readServeTls(effective),
   }
   using interruption = interruptible(terminal, 'accepting no more requests, loading the waiting documents')
   using progress = showProgress(terminal, { quiet: values.quiet })
