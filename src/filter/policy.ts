@@ -1,6 +1,6 @@
 /** A policy of the hosting service's IP filter, and what its rules say. Pure. */
 import { type Block, countAddresses, covers, parseSource, reservedFor } from './cidr.js'
-import { fail, SluiceError } from '../failure/failure.js'
+import { invalid } from '../options/option-checks.js'
 
 export interface Rule {
   /** The service's own number of the rule. It is sent back with the rule. */
@@ -84,8 +84,4 @@ export function staticRules(
     return { source: `${address}/32`, description: `static address ${at + 1} of 2` }
   })
   return { rules, warnings }
-}
-
-function invalid(option: string, problem: string): SluiceError {
-  return fail('OPTION_INVALID', { option, problem })
 }
