@@ -1,7 +1,7 @@
 /** Passes on the events of rounds as those of one run. */
 import { addCounts, nothing } from '../ledger/account.js'
 import type { Receipt } from '../ledger/receipt.js'
-import type { IngestEvent } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 
 /** Most different warnings, and inputs, that are named. Every round would repeat them. */
 const MOST_TOLD = 1000

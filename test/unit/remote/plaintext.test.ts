@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { IngestEvent } from '../../../src/options/ingest-options.js'
+import type { IngestEvent } from '../../../src/options/run-events.js'
 import { readOptions } from '../../../src/options/read-options.js'
 import { readRemote } from '../../../src/remote/read-remote.js'
 import { stopSignalsOf } from '../../../src/run/stop-signals.js'
