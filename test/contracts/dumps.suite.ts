@@ -72,7 +72,11 @@ export function describeDumps(world: () => World): void {
       const index = newIndex()
       const of = (name: string, id: string, document: string) =>
         `{"_index":${name},"_id":"${id}","_source":${document}}\n`
-      const answer = { hits: { hits: [{ _index: 'a', _id: '4', _routing: 'r', _source: { n: 4 } }] } }
+      const answer = {
+        took: 1,
+        timed_out: false,
+        hits: { hits: [{ _index: 'a', _id: '4', _routing: 'r', _source: { n: 4 } }] },
+      }
       const bulk = '{"index":{"_index":"b","_id":"5"}}\n{"n":5}\n{"create":{"_id":"6"}}\n{"n":6}\n'
       const odd = of('null', '7', '{}') + of('"A B"', '8', '{}') + of('7', '9', '{}')
       await writeFile(
