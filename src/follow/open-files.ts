@@ -1,4 +1,5 @@
 /** Keeps the files open that grew last, so that their rest can be read if they are deleted. Closes the others. */
+
 /** Files that stay open. Those that are being read count, and are not closed. */
 const MOST_OPEN = 64
 

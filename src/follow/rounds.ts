@@ -1,5 +1,6 @@
 /** Loads what is new in followed files, round by round: each round is a load of its own that continues the same run. */
 import { resolve } from 'node:path'
+import { cpuUsage } from 'node:process'
 import { isSluiceError, SluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { Feature } from '../run/hooks.js'
@@ -30,8 +31,8 @@ export interface Followed extends Load {
   readonly follow: FollowSection
 }
 
-/** A look at all files may take at most so much of the time: one part of so many. */
-const LOOK_SHARE = 30
+/** Looking at all files may take at most one part of so many of a CPU. */
+const CPU_SHARE = 20
 
 interface Following {
   readonly load: Followed
@@ -48,8 +49,8 @@ export class Rounds {
   #run = newRunId()
   /** Files that had the followed names before Sluice started. */
   #earlier: EarlierFile[] = []
-  /** How long the last look took. */
-  #lookMs = 0
+  /** How long to wait at least after the last look. */
+  #restMs = 0
 
   constructor(following: Following) {
     this.#following = following
@@ -69,13 +70,16 @@ export class Rounds {
   }
 
   get #pauseMs(): number {
-    return Math.max(this.#following.load.follow.pollMs, LOOK_SHARE * this.#lookMs)
+    return Math.max(this.#following.load.follow.pollMs, this.#restMs)
   }
 
   async #look(): Promise<void> {
     const began = systemClock.now()
+    const before = cpuUsage()
     await this.#following.files.scan()
-    this.#lookMs = systemClock.now() - began
+    const { user, system } = cpuUsage(before)
+    // A network file system may take long and no CPU: it gets as much rest.
+    this.#restMs = Math.max(systemClock.now() - began, (CPU_SHARE * (user + system)) / 1000)
   }
 
   /** Loads what is new. The first round also opens a run if there is nothing yet. */
@@ -148,7 +152,7 @@ export class Rounds {
     const looking = async () => {
       while (!over.signal.aborted) {
         await systemClock.sleep(this.#pauseMs, over.signal).catch(() => undefined)
-        if (!over.signal.aborted) await this.#look()
+        if (!over.signal.aborted) await this.#following.files.scan()
       }
     }
     const looks = looking()

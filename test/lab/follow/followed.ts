@@ -42,6 +42,7 @@ export function follow(source: IngestOptions['source'], more: Partial<IngestOpti
     stored: async count => await holds(() => lab.control.count(index) >= count),
     heard: async text => await holds(() => said.some(one => one.includes(text))),
     stop: async () => {
+      await holds(() => isBegun)
       controller.abort('SIGTERM')
       return await running
     },
