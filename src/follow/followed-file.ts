@@ -95,6 +95,8 @@ export class FollowedFile implements KeptOpen {
         const isOther = stat.size < Math.max(this.read, this.#searched) || !(await this.#holdsStill(handle))
         const wasRead = this.read > 0
         if (isOther) this.#begin()
+        // Nothing shows that the bytes of the checksum still stand there.
+        if (this.#tail.length === 0) this.#sum = undefined
         this.#isLooked = true
         this.stat = stat
         this.changedAt = at

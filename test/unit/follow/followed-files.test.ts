@@ -80,6 +80,17 @@ test('checksums of what was read need no file', async () => {
   expect(await file?.sums([8])).toEqual([known])
 })
 
+test('checksums of what was not read here are taken again when the file has changed', async () => {
+  await writeFile(at('a.ndjson'), '{"n":1}\n')
+  await using following = files('a.ndjson')
+  await following.scan()
+  const [file] = following.all
+  const [before] = (await file?.sums([8])) ?? []
+  await writeFile(at('a.ndjson'), '{"n":2}\n{"n":3}\n')
+  await following.scan()
+  expect((await file?.sums([8]))?.[0]).not.toBe(before)
+})
+
 test('a file that was truncated and has grown beyond its former size is another one', async () => {
   await writeFile(at('a.ndjson'), '{"n":1}\n')
   await using following = files('*.ndjson')
