@@ -15,9 +15,9 @@ export function optionsPage(all) {
     '  Sluice uses these only if `SLUICE_…` is not set, in the order below. An empty variable counts as unset, but an empty `STATIC_PROXY_URL` is an error unless another proxy or `--direct` is set.',
     '- In `sluice.config.json` the name is a key, the same as in the library: `batchBytes` sets `--batch-bytes`, `timeoutMs` sets `--timeout`.',
     '  A number under a key that ends in `Ms` counts milliseconds. Keys like `timeout` work too. An unknown key is an error.',
-    '- Sluice sends no credentials of the environment to a URL that only this file names, since the folder may be somebody else\'s. To allow that,',
-    '  name the file: `--config sluice.config.json`, or `SLUICE_CONFIG`. The same holds for a file that names a proxy and also whom to trust (`ca`, `servicenowCa`).',
-    '  In such a file, output files must be inside its folder. So must files with credentials for its own URLs.',
+    '- The folder with `sluice.config.json` may belong to somebody else. So Sluice sends no credentials of the environment to a URL that only this file names. To allow',
+    '  that, pass `--config sluice.config.json`, or set `SLUICE_CONFIG`. The same holds for a file that names a proxy and also whom to trust (`ca`, `servicenowCa`).',
+    '  Without `--config`, output files that the file names must be inside its folder. Files with credentials for its own URLs must be there too.',
     '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',
     '- A size is a number of bytes, or has a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. A duration needs a unit: `500ms`, `30s`, `15m`, `2h`.',
     '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',
@@ -41,7 +41,7 @@ export function optionsPage(all) {
     '| --- | --- |',
     ...environmentOnly.map(({ env, doc }) => `| ${env.map(code).join(', ')} | ${cell(doc)} |`),
     '',
-    '`NO_PROXY` applies only to `HTTPS_PROXY`. If it covers the cluster and a static proxy is set, Sluice stops with `PROXY_NOT_USED`.',
+    '`NO_PROXY` switches off only `HTTPS_PROXY`, never a static proxy. If it covers the cluster although a static proxy is set, Sluice stops with `PROXY_NOT_USED`.',
     '',
   ].join('\n')
 }

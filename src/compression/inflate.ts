@@ -14,7 +14,7 @@ export function gunzip(compressed: AsyncIterable<Uint8Array>, input: string): As
 export function unbrotli(compressed: AsyncIterable<Uint8Array>, input: string): AsyncGenerator<Uint8Array> {
   const place = { input, encoding: 'brotli', bytes: 0 }
   return inflate(createBrotliDecompress(options), compressed, place, () => {
-    throw corrupt(place, 'other data behind its end')
+    throw corrupt(place, 'other data after its end')
   })
 }
 
@@ -22,7 +22,7 @@ export function unbrotli(compressed: AsyncIterable<Uint8Array>, input: string): 
 export function inflateRaw(compressed: AsyncIterable<Uint8Array>, input: string): AsyncGenerator<Uint8Array> {
   const place = { input, encoding: 'deflate', bytes: 0 }
   return inflate(createInflateRaw(options), compressed, place, () => {
-    throw corrupt(place, 'other data behind its end')
+    throw corrupt(place, 'other data after its end')
   })
 }
 

@@ -177,5 +177,5 @@ function checkScript({ op, script, scriptId }: Given, said: Said): void {
 
 function needsIds({ ids }: Given, name: OfTerms, said: Said): void {
   if (ids !== 'field' && ids !== 'hash')
-    throw invalid(said(name), `needs ids of the documents. Set ${said('ids')} to 'field' or 'hash'`)
+    throw invalid(said(name), `needs ids from the documents. Set ${said('ids')} to 'field' or 'hash'`)
 }

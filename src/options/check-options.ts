@@ -75,7 +75,7 @@ export function checkInferOptions(
   checkCsv(given)
   const names = [...namedIn(given.source), ...(listedIn(given.source) ?? [])]
   // Without the URL itself: it may hold a secret.
-  if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Fetch a part of it first')
+  if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
 }
 
 /** Refuses an option that is unknown, or of another kind than its type says. */

@@ -106,13 +106,13 @@ function valueProblem(value: unknown): string | undefined {
   const { json } = value as { json: string }
   return json === '{line}' || isJson(json)
     ? unicodeProblem(json)
-    : 'has a value behind := that is not JSON. For text, write field=text'
+    : 'has a value after := that is not JSON. For text, write field=text'
 }
 
 function textProblem(value: string): string | undefined {
   for (const [, word] of value.matchAll(IN_BRACES))
     if (!placeholders.some(one => one === word))
-      return `has {${word}}, which Sluice does not know. Use {now}, {file}, {path} or {line}, or write the text as JSON behind :=`
+      return `has {${word}}, which Sluice does not know. Use {now}, {file}, {path} or {line}, or write the text as JSON after :=`
   return unicodeProblem(value)
 }
 

@@ -167,13 +167,13 @@ export const table = {
     'field that holds the _seq_no of the document when it was read. A document that has changed since then is rejected',
     { label: 'field' },
   ),
-  ifPrimaryTermField: documents(kinds.text(), 'field that holds its _primary_term', { label: 'field' }),
+  ifPrimaryTermField: documents(kinds.text(), 'field that holds the _primary_term of the document when it was read', { label: 'field' }),
   script: documents(
     kinds.text(),
     'with --op update or upsert: file with a painless script. The fields of each document are its params',
     { label: 'file' },
   ),
-  scriptId: documents(kinds.text(), 'the same with a script that the cluster stores', { label: 'id' }),
+  scriptId: documents(kinds.text(), 'id of a script that the cluster stores, instead of --script', { label: 'id' }),
   retryOnConflict: documents(
     kinds.wholeNumber({ min: 0, max: 100 }),
     'how often Elasticsearch repeats an update if another request changes the document at the same moment. Default: 3',
@@ -216,7 +216,7 @@ export const table = {
     kinds.toggle(),
     'convert cells to numbers and booleans if no digit is lost. Default: every cell is text',
   ),
-  types: csv(csvKinds.columnTypes(), 'types of columns, as in Elasticsearch. A cell that does not fit rejects its row'),
+  types: csv(csvKinds.columnTypes(), 'types of columns, as in Elasticsearch. Sluice rejects a row with a cell that does not fit'),
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
   sourceThroughProxy: remote(
     kinds.toggle(),
@@ -330,7 +330,7 @@ export const table = {
   ),
   byteBudget: runs(
     kinds.size({ min: 1000, max: 1e15 }, { min: 1, max: MOST }),
-    'stop before the run sends and receives more bytes. The same command continues',
+    'stop before the run has sent and received this many bytes. The same command continues',
   ),
   // Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint.
   graceMs: runs(
@@ -529,12 +529,12 @@ export const table = {
   ),
   mapping: preparing(
     kinds.text(check.jsonObject),
-    'mapping of the index: JSON, or a file that holds it. Sluice makes a missing index with it, and compares it with one that exists',
+    'mapping of the index: JSON, or a file that holds it. Sluice creates a missing index with it, and compares an existing index with it',
     { label: 'file|json' },
   ),
   template: preparing(
     kinds.text(check.jsonObject),
-    'index template: a file with the name of the template, or JSON with its name. Sluice makes or compares it',
+    'index template: a file with the name of the template, or JSON with its name. Sluice creates or compares it',
     { label: 'file|json' },
   ),
 

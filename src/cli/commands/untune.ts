@@ -33,7 +33,7 @@ function show(index: string, all: readonly Restored[]): string {
   if (all.length === 0) return shown`No load has tuned ${index}. Sluice changed nothing.\n`
   const lines = all.map(({ index: name, settings, runs }) => {
     const isDone = Object.keys(settings).length > 0
-    const what = isDone ? `Sluice restored ${showSettings(settings)}` : 'It had its settings already'
+    const what = isDone ? `Sluice restored ${showSettings(settings)}` : 'Its settings were already restored'
     return shown`${name}: tuned by run ${runs.join(', ') || 'unknown'}. ${what}.\n`
   })
   return lines.join('')

@@ -94,7 +94,7 @@ const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
   older: 'unchanged: the index has a newer version of these documents',
   duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
-  skipped: 'blank lines, or excluded by a rule',
+  skipped: 'blank lines, or conflicts (--on-conflict skip)',
   unsent: 'not stored',
   unknown: 'sent, but no answer shows whether they were stored',
 }
@@ -236,7 +236,7 @@ function rehearsal({ rehearsal: one, ...receipt }: Receipt): string[][] {
   if (one === undefined) return []
   const { shapes, refused, asked, refusals, notes } = one
   const who = { cluster: 'the cluster', mapping: 'the mapping', nobody: 'nobody' }[asked]
-  const sum = `${plural(shapes, 'shape')} of documents, ${count(refused)} would be refused. Asked: ${who}`
+  const sum = `${plural(shapes, 'shape')} of documents, the index would reject ${count(refused)}. Asked: ${who}`
   const all = receipt.thisProcess.read
   const lines = refusals.slice(0, MOST_REASONS).map(reason => `${sayRefusal(reason, all)}: ${reason.reason}`)
   const more = refusals.length > MOST_REASONS ? [`and ${refusals.length - MOST_REASONS} more reasons`] : []

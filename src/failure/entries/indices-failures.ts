@@ -99,13 +99,13 @@ export const indexEntries = {
     },
   },
   MAPPING_DIFFERS: {
-    title: 'The index is not mapped as the file says',
+    title: 'The mapping in the cluster differs from the file',
     message: '{what} differs from {option}: {observed}. Sluice changed nothing',
     observed: 'Documents that are rejected with document_parsing_exception, or numbers that sort as text.',
     causes: [
       'Somebody made the index with another mapping, or the first documents made it.',
       'The file was changed after the index was made. Elasticsearch cannot change the type of a field that exists.',
-      { cause: 'Another version of the template is in the cluster.', if: /--template/ },
+      { cause: 'The cluster has another version of the template.', if: /--template/ },
     ],
     fixes: [
       {
@@ -124,8 +124,8 @@ export const indexEntries = {
   },
   REHEARSAL_REFUSED: {
     exit: 1,
-    title: 'The index would refuse some of the documents',
-    message: '{refused} of {shapes} shapes would be refused by {index}: {observed}',
+    title: 'The index would reject some of the documents',
+    message: '{index} would reject {refused} of {shapes} shapes: {observed}',
     observed: 'document_parsing_exception for some documents of a load, after the others are stored.',
     causes: [
       'A field holds values of several types, and the mapping takes only one of them.',
@@ -133,7 +133,7 @@ export const indexEntries = {
       { cause: 'The ingest pipeline fails for these documents.', if: /pipeline|processor/i },
     ],
     fixes: [
-      'Correct these documents, or load all: the index stores the others, and Sluice writes these to the dead letters.',
+      'Correct these documents, or load all. The index then stores the others, and Sluice writes these to the dead letters.',
       'Or load into a new index with a mapping that takes all values. `sluice infer FILE` proposes one.',
     ],
     example: {

@@ -33,13 +33,16 @@ export const inputEntries = {
     causes: [
       { cause: 'The user that runs Sluice has no permission to read the file.', if: /permission|EACCES|EPERM/i },
       { cause: 'The path is a directory.', if: /: it is a directory|EISDIR/ },
-      { cause: 'Sluice reads this compression with a program, which is not installed.', if: missingProgram },
+      { cause: 'Sluice needs a program to read this compression, and the program is not installed.', if: missingProgram },
       {
         cause: 'The compressed data is damaged.',
         if: damaged,
       },
-      { cause: 'Sluice has to read the end of such an input first.', if: directoryLast },
-      { cause: 'The archive holds other files than documents, or is protected.', if: leftOut },
+      {
+        cause: 'Sluice must read the end of a ZIP archive or a Parquet file first. A stream does not allow this.',
+        if: directoryLast,
+      },
+      { cause: 'The archive holds files without documents, or encrypted files.', if: leftOut },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
     ],
     fixes: [
@@ -47,9 +50,9 @@ export const inputEntries = {
       { fix: "To load the files of a directory, pass a glob: 'dir/*.ndjson'.", if: /: it is a directory|EISDIR/ },
       { fix: 'Install the program, or decompress the file on a machine that has it.', if: missingProgram },
       { fix: 'Fetch the file again from its source.', if: damaged },
-      { fix: 'Save it as a file: `cat > FILE`. Then run `sluice ingest FILE --index INDEX`.', if: directoryLast },
+      { fix: 'Save the data as a file: `cat > FILE`. Then run `sluice ingest FILE --index INDEX`.', if: directoryLast },
       {
-        fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or make it anew without the others.',
+        fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or create the archive again without the others.',
         if: leftOut,
       },
       {
@@ -229,10 +232,10 @@ export const inputEntries = {
     causes: [
       { cause: 'The document already has a field with the new name of --rename.', if: /both/ },
       {
-        cause: 'The renamed field stands more than once in the document, for example in an array.',
+        cause: 'The renamed field occurs more than once in the document, for example in an array.',
         if: /more than once/,
       },
-      { cause: 'The document has more levels than Elasticsearch takes.', if: /levels/ },
+      { cause: 'The document has more levels than Elasticsearch accepts.', if: /levels/ },
     ],
     fixes: [
       {
@@ -274,11 +277,11 @@ export const inputEntries = {
     observed: 'Other tools store the line as it is, leave it out, or stop.',
     causes: [
       'The dump was made without `_source`, for example with `_source: false`, or the index stores none.',
-      'The action of a _bulk file has a parameter that would not survive a second send, for example `version` or `pipeline`.',
+      'An action of a _bulk file has a parameter that Sluice cannot send, for example `pipeline`, or `version` without `version_type`.',
       'The file was cut off or edited, or holds something else as well.',
     ],
     fixes: [
-      'Make the dump again, with the whole `_source`. Remove the parameter from the actions, and pass --pipeline if it names a pipeline.',
+      'Make the dump again, with the whole `_source`. Or remove the parameter from the actions. If it names a pipeline, pass --pipeline.',
       'To load a rejected line, add its `document`, and its `id` if it had one, to its record in the dead letters. Then run `sluice replay FILE`.',
     ],
     example: { problem: 'it has no _source' },

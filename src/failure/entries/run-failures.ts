@@ -156,7 +156,7 @@ export const runEntries = {
       'A run was killed on another machine or in a container whose processes Sluice cannot see.',
     ],
     fixes: [
-      'Wait until that run has ended. Then run the same command again.',
+      'Wait until that run has ended. If something is left to load, run the same command again.',
       'If you are certain that the process no longer exists, remove the lock file that the message names. Sluice itself removes locks of processes that were killed on this machine.',
     ],
     example: {

@@ -87,11 +87,11 @@ export const sourceEntries = {
     example: { input, problem: 'unable to verify the first certificate' },
   },
   SOURCE_REDIRECTED: {
-    title: 'A server redirects an input to where Sluice does not follow',
+    title: 'A server redirects an input, and Sluice does not follow',
     message: 'the server redirects {input}: {problem}',
     observed: 'Too many redirects, or https:// that leads to http://.',
     causes: ['The URL leads to a login page.', 'Two servers redirect to each other.'],
-    fixes: ['Follow the redirects with `curl -sIL URL`, and pass the URL to which they lead.'],
+    fixes: ['Follow the redirects with `curl -sIL URL`, and pass the last URL.'],
     example: { input, problem: 'more than 5 redirects' },
   },
   SOURCE_NEEDS_PACKAGE: {

@@ -44,7 +44,7 @@ export function corruptZip(input: string, why: string, cause?: unknown): Error {
 function explained(message: string): string {
   if (message.startsWith('End of central directory'))
     return 'its directory is missing: it was cut off, or is still being written'
-  if (message.startsWith('Invalid comment length')) return 'other data behind its end'
+  if (message.startsWith('Invalid comment length')) return 'other data after its end'
   return message.startsWith('multi-disk') ? 'it is one part of several' : message
 }
 
@@ -93,7 +93,7 @@ class Parts extends RandomAccessReader {
 
   async #copy(into: Buffer, at: number, length: number, from: number): Promise<void> {
     const end = from + length
-    if (!Number.isSafeInteger(end) || end > this.#size) throw new RangeError('it points behind the end of the file')
+    if (!Number.isSafeInteger(end) || end > this.#size) throw new RangeError('it points past the end of the file')
     if (from < this.#start || end > this.#start + this.#block.length) {
       this.#block = await this.#file.part(from, Math.max(end, Math.min(this.#size, from + BLOCK_BYTES)))
       this.#start = from

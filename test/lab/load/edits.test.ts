@@ -151,7 +151,7 @@ describe('edits', () => {
     [{ set: { 'a.b': 1, a: 2 } }, "edits.set: sets 'a.b' and also a field that holds it"],
     [{ set: { a: '{time}' } }, 'edits.set: has {time}, which Sluice does not know'],
     [{ set: { a: 2 ** 53 } }, 'edits.set: has a number that JavaScript cannot hold exactly'],
-    [{ set: { a: { json: '01' } } }, 'edits.set: has a value behind := that is not JSON'],
+    [{ set: { a: { json: '01' } } }, 'edits.set: has a value after := that is not JSON'],
     [{ drop: ['a..b'] }, 'edits.drop: has a field without a name'],
     [{ rename: { a: 'b', c: 'b' } }, "edits.rename: gives two fields the name 'b'"],
     [{ rename: { a: 'b' }, set: { 'b.c': 1 } }, "edits.rename: writes 'b', and edits.set writes 'b.c'"],

@@ -61,7 +61,7 @@ describe('the catalogue', () => {
     [
       'INPUT_UNREADABLE',
       'cannot read x: it is compressed with xz. To read it, install the program xz',
-      ['Sluice reads this compression'],
+      ['Sluice needs a program'],
       ['Install the program'],
     ],
     ['INPUT_UNREADABLE', 'cannot read x: its gzip data is corrupt (y)', ['The compressed data'], ['Fetch the file']],

@@ -290,7 +290,7 @@ describe('ZIP', () => {
       zipOf([good, { ...good, isHidden: true }]),
       'its directory leaves out a file',
     ],
-    ['other data behind its end', Buffer.concat([zipOf([good]), Buffer.from('x')]), 'other data behind its end'],
+    ['other data after its end', Buffer.concat([zipOf([good]), Buffer.from('x')]), 'other data after its end'],
     ['no directory', zipOf([good]).subarray(0, 60), 'its directory is missing'],
   ])('%s is reported', async (_, bytes, why) => {
     const { code, problem } = await load(bytes)

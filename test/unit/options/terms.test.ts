@@ -37,7 +37,7 @@ describe('versions, conditions and scripts', () => {
   test.each<[Partial<IngestOptions>, string]>([
     [{ op: 'create', versionField: 'v' }, "versionField: needs op 'index' or 'delete'"],
     [{ op: 'update', versionField: 'v' }, "versionField: needs op 'index' or 'delete'"],
-    [{ op: 'index', ids: 'run', idField: undefined, versionField: 'v' }, 'versionField: needs ids of the documents'],
+    [{ op: 'index', ids: 'run', idField: undefined, versionField: 'v' }, 'versionField: needs ids from the documents'],
     [{ op: 'index', ifSeqNoField: '_seq_no' }, 'ifSeqNoField: needs ifPrimaryTermField beside it'],
     [{ op: 'index', ifPrimaryTermField: 't' }, 'ifPrimaryTermField: needs ifSeqNoField beside it'],
     [{ op: 'upsert', ...sequence }, "ifSeqNoField: needs op 'index', 'update' or 'delete', not 'upsert'"],
