@@ -94,7 +94,7 @@ const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
   older: 'unchanged: the index has a newer version of these documents',
   duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
-  skipped: 'blank lines, or conflicts (--on-conflict skip)',
+  skipped: 'blank lines, conflicts, or left out by --transform',
   unsent: 'not stored',
   unknown: 'sent, but no answer shows whether they were stored',
 }

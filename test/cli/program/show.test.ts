@@ -70,7 +70,7 @@ test('a receipt shows every count that is not zero, the equation, the reasons an
   created    1,000
   duplicate      5  stored by an earlier request
   rejected       3  in the dead letters
-  skipped        1  blank lines, or conflicts (--on-conflict skip)
+  skipped        1  blank lines, conflicts, or left out by --transform
   unsent       200  not stored
   unknown        1  sent, but no answer shows whether they were stored
 
