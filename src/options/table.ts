@@ -167,7 +167,9 @@ export const table = {
     'field that holds the _seq_no of the document when it was read. A document that has changed since then is rejected',
     { label: 'field' },
   ),
-  ifPrimaryTermField: documents(kinds.text(), 'field that holds the _primary_term of the document when it was read', { label: 'field' }),
+  ifPrimaryTermField: documents(kinds.text(), 'field that holds the _primary_term of the document when it was read', {
+    label: 'field',
+  }),
   script: documents(
     kinds.text(),
     'with --op update or upsert: file with a painless script. The fields of each document are its params',
@@ -216,7 +218,10 @@ export const table = {
     kinds.toggle(),
     'convert cells to numbers and booleans if no digit is lost. Default: every cell is text',
   ),
-  types: csv(csvKinds.columnTypes(), 'types of columns, as in Elasticsearch. Sluice rejects a row with a cell that does not fit'),
+  types: csv(
+    csvKinds.columnTypes(),
+    'types of columns, as in Elasticsearch. Sluice rejects a row with a cell that does not fit',
+  ),
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
   sourceThroughProxy: remote(
     kinds.toggle(),

@@ -33,7 +33,10 @@ export const inputEntries = {
     causes: [
       { cause: 'The user that runs Sluice has no permission to read the file.', if: /permission|EACCES|EPERM/i },
       { cause: 'The path is a directory.', if: /: it is a directory|EISDIR/ },
-      { cause: 'Sluice needs a program to read this compression, and the program is not installed.', if: missingProgram },
+      {
+        cause: 'Sluice needs a program to read this compression, and the program is not installed.',
+        if: missingProgram,
+      },
       {
         cause: 'The compressed data is damaged.',
         if: damaged,
