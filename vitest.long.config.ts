@@ -30,8 +30,8 @@ export default defineConfig({
   test: {
     include: tests.filter(({ text }) => isWanted.test(text)).map(({ path }) => path),
     tags: [{ name: 'long' }],
-    // Two of the first files hardly work.
-    maxWorkers: availableParallelism() + 2,
+    // Most of the long tests wait: for patience to end, for kills, for a busy cluster.
+    maxWorkers: availableParallelism() + 4,
     isolate: false,
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],

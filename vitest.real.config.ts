@@ -6,7 +6,7 @@ const report = process.env.VITEST_JSON
 /** Starts the file that takes longest first, so that no worker ends alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = [/elasticsearch-9/, /elasticsearch-8/, /features/, /limits/, /servicenow/]
+    const order = [/features/, /elasticsearch-9/, /elasticsearch-8/, /limits/, /servicenow/]
     const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 6) % 6
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     include: ['test/real/*.test.ts'],
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
-    maxWorkers: 3,
+    maxWorkers: 4,
     isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: 600_000,
