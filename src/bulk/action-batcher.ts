@@ -5,7 +5,7 @@
 import type { Batch, Input, Lines } from '../flow.js'
 import { type BatchOperation, type Operation, bulkFormOf, isOperation } from '../operation.js'
 import { LINE_FEED, endOfLine, isBlank } from '../text/bytes.js'
-import { PART_BYTES, partNumber, partOf } from '../text/line-part.js'
+import { LINE_PART_BYTES, partNumber, partOf } from '../text/line-part.js'
 import { type CarriedAction, findAction } from '../text/marked-line.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
@@ -96,7 +96,7 @@ export class ActionBatcher {
     while (from < bytes.length && !this.#isFull) {
       const to = endOfLine(bytes, from)
       const isPart = at.within !== undefined && partOf(bytes, from) === 'more'
-      const begin = isPart ? from + PART_BYTES : from
+      const begin = isPart ? from + LINE_PART_BYTES : from
       const found = findAction(bytes, begin, this.#found) ? this.#found : undefined
       if (found === undefined) this.#refuse(bytes, from, to, at)
       else if (!this.#add(bytes, begin, to, found, slot, token, at)) return from

@@ -7,7 +7,7 @@ import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '.
 import type { Operation } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { conditionKindOf } from '../text/condition.js'
-import { PART_BYTES, partNumber, partOf } from '../text/line-part.js'
+import { LINE_PART_BYTES, partNumber, partOf } from '../text/line-part.js'
 import {
   type ActionOptions,
   type ActionTemplate,
@@ -168,7 +168,7 @@ export class Batcher {
     const open = this.#open
     const to = endOfLine(bytes, stretch.from)
     const part = at.within === undefined ? undefined : partOf(bytes, stretch.from)
-    const from = part === 'more' ? stretch.from + PART_BYTES : stretch.from
+    const from = part === 'more' ? stretch.from + LINE_PART_BYTES : stretch.from
     const isDocument = part !== 'nothing' && !isBlank(bytes, from, to)
     const ofOthers = refusedBefore(bytes, from, to, at)
     if (ofOthers !== undefined) open.refuse(open.refused.add(bytes, ofOthers.from, to, ofOthers.why, at, template), at)

@@ -12,11 +12,11 @@ import type { ListCopies } from '../state/prune.js'
 import { systemClock } from '../time/system-clock.js'
 import { FollowedFiles } from './followed-files.js'
 import { RoundEvents } from './round-events.js'
-import { type Followed, type Round, Rounds } from './rounds.js'
+import { type FollowedLoad, type Round, Rounds } from './rounds.js'
 
 /** `loadOnce`: loads the inputs of one round. Throws as `ingest` does. Ends as a load does that is complete if the signal aborts. */
 export async function followInputs(
-  load: Followed,
+  load: FollowedLoad,
   loadOnce: (round: Round) => Promise<Receipt>,
   listCopies: ListCopies,
 ): Promise<Receipt> {
@@ -53,7 +53,7 @@ export async function followInputs(
   }
 }
 
-function whatToFollow({ inputs: { source, format } }: Followed, { say, warn }: RoundEvents) {
+function whatToFollow({ inputs: { source, format } }: FollowedLoad, { say, warn }: RoundEvents) {
   const listed = listedIn(source)
   const names = listed ?? namedIn(source)
   const areLines = format === 'ndjson' ? ('ndjson' as const) : ('auto' as const)

@@ -27,7 +27,7 @@ export interface Round {
   readonly connection: OpenConnection
 }
 
-export interface Followed extends Load {
+export interface FollowedLoad extends Load {
   readonly follow: FollowSection
 }
 
@@ -35,7 +35,7 @@ export interface Followed extends Load {
 const CPU_SHARE = 20
 
 interface Following {
-  readonly load: Followed
+  readonly load: FollowedLoad
   readonly loadOnce: (round: Round) => Promise<Receipt>
   readonly files: FollowedFiles
   readonly events: RoundEvents

@@ -8,7 +8,7 @@ const PLUS = 0x2b
 const MINUS = 0x2d
 
 /** Bytes before a document that others follow. */
-export const PART_BYTES = 2
+export const LINE_PART_BYTES = 2
 
 export const MORE_FOLLOWS = Buffer.from([MARK, PLUS])
 export const NOTHING_COMES = Buffer.from([MARK, MINUS])

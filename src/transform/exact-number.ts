@@ -24,7 +24,7 @@ export class ExactNumber {
 }
 
 /** Returns what the function gets for a number, as it stands in the document. */
-export function numberOf(text: string): number | bigint | ExactNumber {
+export function readNumber(text: string): number | bigint | ExactNumber {
   const value = Number(text)
   if (/^-?\d+$/.test(text)) return Number.isSafeInteger(value) ? value : BigInt(text)
   return Number.isFinite(value) && digitsOf(text) === digitsOf(String(value)) ? value : new ExactNumber(text)

@@ -1,5 +1,5 @@
 /** Reads a document so that nothing of it is lost: numbers, and names that an object of JavaScript cannot hold. */
-import { ExactNumber, numberOf } from './exact-number.js'
+import { ExactNumber, readNumber } from './exact-number.js'
 import { mayBeUnusual, Spellings } from './spellings.js'
 import { Untransformable } from './untransformable.js'
 
@@ -142,7 +142,7 @@ class Reader {
     // Whoever calls has found no fault in the text.
     if (text === '') throw new RangeError(`no JSON at character ${this.#at}`)
     this.#at += text.length
-    const value = this.#spellings === undefined ? Number(text) : numberOf(text)
+    const value = this.#spellings === undefined ? Number(text) : readNumber(text)
     if (typeof value === 'number') this.#spellings?.note(holder, key, value, text)
     return value
   }

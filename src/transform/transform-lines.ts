@@ -5,7 +5,7 @@ import type { DocumentPlace, TransformFunction } from '../options/ingest-options
 import { endOfLine, isWhiteSpace, LINE_FEED } from '../text/bytes.js'
 import { type CarriedAction, findAction, mayBeRefusedLine, refusedLineStart } from '../text/marked-line.js'
 import { jsonFault, NO_FAULT } from '../text/json-fault.js'
-import { mayBePart, MORE_FOLLOWS, NOTHING_COMES, PART_BYTES } from '../text/line-part.js'
+import { mayBePart, MORE_FOLLOWS, NOTHING_COMES, LINE_PART_BYTES } from '../text/line-part.js'
 import { transformDocument, type Transformed, type TransformLimits } from './transform-document.js'
 import { Untransformable } from './untransformable.js'
 
@@ -103,7 +103,7 @@ class Work {
     const end = bytes[to - 1] === LINE_FEED || isBroken ? NEW_LINE : NOTHING
     const before = isAction ? bytes.subarray(from, document) : NOTHING
     const hasId = isAction && bytes[address + 4] === LETTER_D
-    const problem = problemOf(made, hasId, this.#limits.maxBytes - before.length - PART_BYTES - 1)
+    const problem = problemOf(made, hasId, this.#limits.maxBytes - before.length - LINE_PART_BYTES - 1)
     if (made instanceof Untransformable || problem !== undefined) {
       this.#push(refusedLineStart('DOCUMENT_NOT_TRANSFORMED', String(problem)))
       if (isAction) this.#push(bytes.subarray(address, document - 1), BLANK, bytes.subarray(document, to))
