@@ -10,6 +10,7 @@
  * One without `race` is not raced.
  */
 import { bare, curl, elasticdump, esbulk, go, gunzip, helpers, python, sluice } from './commands.js'
+import { dumpLines, dumpLinesWithIds } from './corpus/derived.js'
 
 /** In the order in which they are shown. The first is the one to which the others are compared. */
 export const clients = {
@@ -197,7 +198,55 @@ export const clients = {
       '--limit=5000 --noRefresh, one request at a time; its input is wrapped in _source beforehand; knows no http proxy; leaves out ids',
     race: 'least',
     elsewhere: 'sample',
-    ...elasticdump,
+    ...elasticdump(dumpLines),
+  },
+  'python-csv': {
+    title: 'Python csv + streaming_bulk',
+    about: 'csv.DictReader, whose rows are given to the helper; tuned as above; takes part with CSV only',
+    ...python('streaming', 'csv', true),
+  },
+  'elasticdump-csv': {
+    title: 'elasticdump, csv://',
+    about: 'reads the file as CSV; otherwise as above; takes part with CSV only',
+    ...elasticdump(corpus => `csv://${corpus.file}`),
+  },
+  'helpers-edit': {
+    title: 'helpers.bulk, edits',
+    about: 'parses each line, deletes two fields and sets one; tuned as above; numbers and escapes are written anew',
+    ...helpers('edit', true),
+  },
+  'python-edit': {
+    title: 'Python streaming_bulk, edits',
+    about: 'as above, with json.loads',
+    ...python('streaming', 'edit', true),
+  },
+  'elasticdump-edit': {
+    title: 'elasticdump --transform',
+    about: 'a script of JavaScript changes each document; otherwise as elasticdump',
+    ...elasticdump(
+      dumpLines,
+      '--transform=delete doc._source.host; delete doc._source.text; doc._source.from = "bench"',
+    ),
+  },
+  'esutil-update': {
+    title: 'Go esutil.BulkIndexer, updates',
+    about: 'takes the id out of each line; tuned as esutil',
+    ...go('esutil', true, '-update'),
+  },
+  'helpers-update': {
+    title: 'helpers.bulk, updates',
+    about: 'parses each line for its id; tuned as above',
+    ...helpers('update', true),
+  },
+  'python-update': {
+    title: 'Python streaming_bulk, updates',
+    about: '_op_type update, with json.loads; tuned as above',
+    ...python('streaming', 'update', true),
+  },
+  'elasticdump-update': {
+    title: 'elasticdump --bulkAction=update',
+    about: 'its input holds the ids; otherwise as elasticdump',
+    ...elasticdump(dumpLinesWithIds, '--bulkAction=update'),
   },
 }
 

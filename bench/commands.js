@@ -7,10 +7,11 @@
  *   proxy            URL, or undefined on the direct way
  *   connections      requests at once where answers take long; undefined: whatever is best for the client without latency
  *   folder           its working folder, removed afterwards
+ *   words            more options of Sluice, for what the scenario is about
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dumpLines, readyBodies } from './corpus/derived.js'
+import { readyBodies } from './corpus/derived.js'
 import { benchFolder } from './prepare.js'
 
 const index = 'bench'
@@ -21,7 +22,7 @@ const peer = name => join(benchFolder, 'peers', name)
 
 export const sluice = (...words) => ({
   needs: 'sluice',
-  start: ({ programs, corpus, url, proxy, ca }) => [
+  start: ({ programs, corpus, url, proxy, ca, words: more = [] }) => [
     node,
     programs.sluice,
     'ingest',
@@ -35,6 +36,7 @@ export const sluice = (...words) => ({
     // On the way through a proxy Sluice compresses, unless told otherwise.
     ...(proxy ? ['--proxy', proxy, ...(words.includes('--compress') ? [] : ['--compress', 'none'])] : []),
     ...words,
+    ...more,
   ],
 })
 
@@ -78,7 +80,7 @@ export const python = (helper, form, tuned) => ({
   ],
 })
 
-export const go = (program, tuned) => ({
+export const go = (program, tuned, ...more) => ({
   needs: program,
   start: ({ programs, corpus, url, proxy, connections }) => [
     programs[program],
@@ -88,6 +90,7 @@ export const go = (program, tuned) => ({
     ...(tuned ? ['-trim', '-queue', '100'] : []),
     ...(connections ? ['-workers', connections] : tuned ? ['-workers', '4'] : []),
     ...(proxy ? ['-proxy', proxy] : []),
+    ...more,
   ],
 })
 
@@ -107,20 +110,22 @@ export const esbulk = words => ({
 /** Sends nothing. */
 export const gunzip = { needs: 'node', delivers: false, start: ({ corpus }) => [node, peer('gunzip.js'), corpus.file] }
 
-export const elasticdump = {
+/** `input` returns what it reads of a corpus. */
+export const elasticdump = (input, ...more) => ({
   needs: 'node',
   // It knows no http proxy.
   routes: ['direct'],
   start: async ({ corpus, url }) => [
     node,
     join(benchFolder, 'node_modules', 'elasticdump', 'bin', 'elasticdump'),
-    `--input=${await dumpLines(corpus)}`,
+    `--input=${await input(corpus)}`,
     `--output=${url}/${index}`,
     '--type=data',
     '--limit=5000',
     '--noRefresh',
+    ...more,
   ],
-}
+})
 
 // Posts the bodies of the smaller corpus, as often as the larger is larger.
 export const curl = {

@@ -26,6 +26,15 @@ const paces = {
   'python-streaming-dict': { start: 0.25, log: 35, small: 95, inTurn: 2000 },
   'python-parallel-dict': { start: 0.3, log: 45, small: 115 },
   elasticdump: { start: 0.7, log: 60, small: 120, inTurn: 5000 },
+  'python-csv': { start: 0.25, small: 130, inTurn: 2000 },
+  'elasticdump-csv': { start: 0.7, small: 250, inTurn: 5000 },
+  'helpers-edit': { start: 0.3, small: 40 },
+  'python-edit': { start: 0.25, small: 110, inTurn: 2000 },
+  'elasticdump-edit': { start: 0.7, small: 150, inTurn: 5000 },
+  'esutil-update': { start: 0.03, small: 25 },
+  'helpers-update': { start: 0.3, small: 50 },
+  'python-update': { start: 0.25, small: 110, inTurn: 2000 },
+  'elasticdump-update': { start: 0.7, small: 130, inTurn: 5000 },
 }
 // The other forms of Sluice, and what is not listed.
 const paceOf = client => paces[client] ?? paces.sluice

@@ -1,8 +1,9 @@
 /**
- * What users have besides plain files on a plain way: compressed files, JSON arrays, very many files, small loads, TLS with a CA of
- * their own, one core. Each is a scenario like those of plan.js, on one size of input, and is nothing but configuration:
+ * What users have besides plain files on a plain way: compressed files, JSON arrays, CSV, very many files, small loads, fields to change,
+ * documents to update, TLS with a CA of their own, one core. Each is a scenario like those of plan.js, on one size of input, and is nothing but configuration:
  *
  * form     what the input is made into: see corpus/forms.js
+ * words    options of Sluice. The programs of its clients do the same
  * tls      the sink stands behind TLS, with a certificate of the bench's own CA
  * core     the client, but not the sink, has to do with this core
  * clients  who takes part, besides Sluice
@@ -13,6 +14,19 @@ const rows = [
   { name: 'ndjson.gz', kind: 'log', form: 'gz', clients: ['gunzip', 'esbulk-gz'] },
   { name: 'JSON array', kind: 'log', form: 'array', clients: ['python-array'] },
   { name: 'JSON array, pretty-printed', kind: 'log', form: 'pretty', clients: ['python-array'] },
+  { name: 'CSV', kind: 'small', form: 'csv', clients: ['python-csv', 'elasticdump-csv'] },
+  {
+    name: 'fields dropped and set',
+    kind: 'small',
+    words: ['--drop', 'host,text', '--set', 'from=bench'],
+    clients: ['helpers-edit', 'python-edit', 'elasticdump-edit'],
+  },
+  {
+    name: 'updates',
+    kind: 'small',
+    words: ['--op', 'update', '--ids', 'field', '--id-field', 'id'],
+    clients: ['esutil-update', 'helpers-update', 'python-update', 'elasticdump-update'],
+  },
   { name: 'https', kind: 'log', tls: true, clients: go },
   { name: 'https through the proxy', kind: 'log', tls: true, route: 'proxy', clients: go },
   { name: 'one core', kind: 'log', core: 0, clients: ['bare', ...go] },

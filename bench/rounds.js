@@ -10,7 +10,7 @@ import { trial } from './trial.js'
  * { kind, route, latency, rate?, rounds: [{ [client]: { whole?, part?, sample? } }], capacity }; a run that failed has `failed`.
  */
 export async function runScenario(scenario, programs, inputs) {
-  const { kind, route, latency, rate, runs, form, tls, core } = scenario
+  const { kind, route, latency, rate, runs, form, tls, core, words } = scenario
   const { whole, part, sample } = inputs[kind]
   const of = {
     whole: { corpus: whole, part, times: Math.round(whole.bytes / part.bytes) },
@@ -25,7 +25,7 @@ export async function runScenario(scenario, programs, inputs) {
   const capacities = []
   try {
     const { url, ca } = servers
-    const place = { url, ca, core, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
+    const place = { url, ca, core, words, latency, ...(route === 'proxy' && { proxy: servers.proxyUrl }) }
     if (latency === 0 && !isLimited && scenario.name === undefined)
       capacities.push(await capacity(programs, route, part, servers))
     for (let round = 0; round < count; round += 1) {

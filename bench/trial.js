@@ -12,15 +12,15 @@ process.on('exit', () => folders.forEach(folder => rmSync(folder, { recursive: t
 
 /**
  * Runs a client once on a corpus. Resolves to what it cost; `failed` says what was wrong where it did not deliver every document.
- * `input` is { corpus, part, times }, `place` { url, proxy, latency, ca, core }.
+ * `input` is { corpus, part, times }, `place` { url, proxy, latency, ca, core, words }.
  */
 export async function runClient(name, programs, input, place) {
-  const { url, proxy, latency = 0, ca, core } = place
+  const { url, proxy, latency = 0, ca, core, words } = place
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   folders.add(folder)
   try {
     const connections = connectionsFor(latency)
-    const command = await clients[name].start({ programs, ...input, folder, url, proxy, connections, ca })
+    const command = await clients[name].start({ programs, ...input, folder, url, proxy, connections, ca, words })
     // A glob is no file.
     if (existsSync(input.corpus.file)) touch(input.corpus.file)
     const pinned = core === undefined ? command : ['taskset', '-c', String(core), ...command]

@@ -23,14 +23,18 @@ function onlyOnce(name, make) {
 }
 
 /** The corpus as elasticdump reads it: each document in `_source`. Resolves to the path. */
-export const dumpLines = corpus => onlyOnce(`${nameOf(corpus)}.dump`, name => makeDump(corpus, name))
+export const dumpLines = corpus => onlyOnce(`${nameOf(corpus)}.dump`, name => makeDump(corpus, name, () => ''))
 
-async function makeDump(corpus, name) {
+/** The same, each with the `id` of its document as its id. */
+export const dumpLinesWithIds = corpus =>
+  onlyOnce(`${nameOf(corpus)}.ids.dump`, name => makeDump(corpus, name, line => `"_id":"${JSON.parse(line).id}",`))
+
+async function makeDump(corpus, name, idOf) {
   const file = join(cacheFolder('derived'), name)
   if (existsSync(file)) return file
   const output = createWriteStream(`${file}.part`)
   for await (const line of linesOf(corpus.file)) {
-    if (!output.write(`{"_source":${line}}\n`)) await once(output, 'drain')
+    if (!output.write(`{${idOf(line)}"_source":${line}}\n`)) await once(output, 'drain')
   }
   output.end()
   await once(output, 'finish')

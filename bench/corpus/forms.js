@@ -41,6 +41,7 @@ const forms = {
       createWriteStream(path),
     ),
   ),
+  csv: whole((corpus, path) => pipeline(tableOf(corpus), createWriteStream(path))),
   files: makeFiles,
   few: makeFew,
 }
@@ -67,6 +68,25 @@ async function* arrayOf(corpus, write) {
     text = ''
   }
   yield `${text}]\n`
+}
+
+/** A header, and a row for each document. */
+async function* tableOf(corpus) {
+  let text
+  for await (const line of linesOf(corpus.file)) {
+    const document = JSON.parse(line)
+    text ??= `${Object.keys(document).join(',')}\n`
+    text += `${Object.values(document).map(cellOf).join(',')}\n`
+    if (text.length < 1 << 20) continue
+    yield text
+    text = ''
+  }
+  yield text ?? ''
+}
+
+function cellOf(value) {
+  const text = String(value)
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** As many files as there are documents for. */

@@ -1,13 +1,15 @@
 """The Python client's bulk helpers, used as their documentation shows.
 
-    bulk.py FILE URL INDEX streaming|parallel raw|dict|array THREADS [--proxy URL] [--trim] [--chunk N]
+    bulk.py FILE URL INDEX streaming|parallel raw|dict|array|csv|edit|update THREADS [--proxy URL] [--trim] [--chunk N]
 
 raw: each line is given to the helper as it is (it takes str for a document that is serialised already); dict: parsed first;
-array: the file is one JSON array.
+array: the file is one JSON array; csv: it is a table, whose first row names the columns.
+edit: two fields of each document are deleted and one is set; update: each document changes the one with its id.
 --trim asks for a status per item only, the smallest answer with which the helpers work.
 """
 
 import argparse
+import csv
 import json
 import os
 
@@ -40,10 +42,24 @@ def documents():
         with open(options.file, encoding="utf-8") as array:
             yield from json.load(array)
         return
+    if options.form == "csv":
+        with open(options.file, encoding="utf-8", newline="", buffering=1 << 20) as rows:
+            yield from csv.DictReader(rows)
+        return
     with open(options.file, encoding="utf-8", newline="\n", buffering=1 << 20) as lines:
         if options.form == "raw":
             for line in lines:
                 yield line.rstrip("\n")
+        elif options.form == "edit":
+            for line in lines:
+                document = json.loads(line)
+                del document["host"], document["text"]
+                document["from"] = "bench"
+                yield document
+        elif options.form == "update":
+            for line in lines:
+                document = json.loads(line)
+                yield {"_op_type": "update", "_id": document["id"], "doc": document}
         else:
             for line in lines:
                 yield {"_op_type": "index", "_source": json.loads(line)}

@@ -1,9 +1,10 @@
 /**
  * The official client's bulk helper, used as its documentation shows.
  *
- *   node helpers-bulk.js FILE URL INDEX strings|objects CONCURRENCY [--proxy URL] [--trim]
+ *   node helpers-bulk.js FILE URL INDEX strings|objects|edit|update CONCURRENCY [--proxy URL] [--trim]
  *
  * strings: each line is given to the helper as it is; objects: parsed first, as a program does that looks at its documents.
+ * edit: two fields of each document are deleted and one is set; update: each document changes the one with its id.
  * --trim asks for a status per item only, the smallest answer with which the helper works.
  */
 import { createReadStream } from 'node:fs'
@@ -42,7 +43,16 @@ const client = new Client({
   // The default connection takes no proxy.
   ...(values.proxy && { proxy: values.proxy, Connection: PatientConnection }),
 })
-const objects = form === 'objects'
+const read = { strings: line => line, objects: JSON.parse, edit: line => edited(JSON.parse(line)), update: JSON.parse }[
+  form
+]
+
+function edited(document) {
+  delete document.host
+  delete document.text
+  document.from = 'bench'
+  return document
+}
 
 // Cheaper than the module that the documentation's examples use; node:readline would also break lines at U+2028.
 async function* lines() {
@@ -52,18 +62,18 @@ async function* lines() {
     let from = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
       const line = text.slice(from, end)
-      yield objects ? JSON.parse(line) : line
+      yield read(line)
       from = end + 1
     }
     rest = text.slice(from)
   }
-  if (rest !== '') yield objects ? JSON.parse(rest) : rest
+  if (rest !== '') yield read(rest)
 }
 
 const action = { index: { _index: index } }
 const result = await client.helpers.bulk({
   datasource: lines(),
-  onDocument: () => action,
+  onDocument: form === 'update' ? ({ id }) => [{ update: { _index: index, _id: String(id) } }, {}] : () => action,
   concurrency: Number(concurrency),
   ...(values.trim && { filter_path: 'errors,items.*.status,items.*.error' }),
 })

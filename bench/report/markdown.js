@@ -241,7 +241,8 @@ function everydaySection({ everyday = [] }) {
   )
   return [
     '## What users have besides plain files',
-    'A row in bold is Sluice with its defaults; the rows under it load the same. Bytes are those of the documents, decoded. `https` is TLS with a ' +
+    'A row in bold is Sluice with its defaults, and with the options that its name is about; the rows under it load the same, and change it in the same way. ' +
+      'Bytes are those of the documents, decoded. CSV, edits and updates are of small documents. `https` is TLS with a ' +
       "CA of the bench's own; behind it every client pays for the same TLS server, which shares the cores. On one core only the client is: the sink has both. " +
       'Many small files have seven documents each. 100 documents are a single small file: all of it is start-up.',
     table(['', 'seconds', 'MB/s', 'CPU-s/GB', 'peak RSS, MB', 'wall ×', 'CPU ×'], rows),

@@ -1,14 +1,15 @@
 // The Go client's BulkIndexer, used as its documentation shows.
 //
-//	esutil -file FILE -url URL -index INDEX -workers N [-queue N] [-proxy URL] [-trim]
+//	esutil -file FILE -url URL -index INDEX -workers N [-queue N] [-proxy URL] [-trim] [-update]
 //
-// Each line is given to the indexer as it is. -trim asks for a status per item only.
+// Each line is given to the indexer as it is. -trim asks for a status per item only. -update changes the document with the id of the line.
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"log"
 	"net/http"
@@ -27,6 +28,7 @@ func main() {
 	queue := flag.Int("queue", 0, "0: the indexer's default")
 	proxy := flag.String("proxy", "", "")
 	trim := flag.Bool("trim", false, "")
+	update := flag.Bool("update", false, "")
 	flag.Parse()
 
 	// Go leads no connection to a loopback address through a proxy of the environment, so it is set here.
@@ -60,8 +62,16 @@ func main() {
 	ctx := context.Background()
 	for lines.Scan() {
 		// The scanner overwrites its line; the indexer keeps it until it was sent.
-		body := bytes.NewReader(bytes.Clone(lines.Bytes()))
-		check(indexer.Add(ctx, esutil.BulkIndexerItem{Action: "index", Body: body}))
+		item := esutil.BulkIndexerItem{Action: "index"}
+		line := bytes.Clone(lines.Bytes())
+		if *update {
+			var named struct{ ID json.Number }
+			check(json.Unmarshal(line, &named))
+			item.Action, item.DocumentID = "update", named.ID.String()
+			line = bytes.Join([][]byte{[]byte(`{"doc":`), line, []byte("}")}, nil)
+		}
+		item.Body = bytes.NewReader(line)
+		check(indexer.Add(ctx, item))
 	}
 	check(lines.Err())
 	check(indexer.Close(ctx))
