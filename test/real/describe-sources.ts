@@ -1,18 +1,18 @@
 /** Inputs on real servers: files behind nginx, and objects in versitygw, into a real cluster. */
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { createHash, createHmac } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
 import { newIndex, through } from '../contracts/options.js'
 import type { World } from '../contracts/world.js'
-import { issueCertificate } from './servers/certificates.js'
-import { type Gateway, startGateway } from './servers/gateway.js'
+import type { Gateway } from './servers/gateway.js'
 import { newOwner, type Owner } from './servers/owner.js'
-import { findParts, required } from './servers/parts.js'
-import { type S3Server, startS3 } from './servers/s3.js'
+import { findParts } from './servers/parts.js'
+import type { S3Server } from './servers/s3.js'
+import { startSources } from './servers/sources.js'
 
 const parts = findParts()
 const isMissing = parts.versitygw === undefined && !process.env.CI
@@ -39,25 +39,13 @@ export function describeSources(world: () => World): void {
 
     beforeAll(async () => {
       owner = await newOwner()
-      const files = join(owner.folder, 'files')
-      await mkdir(files, { recursive: true })
-      const certificate = await issueCertificate(required(parts.openssl, 'openssl'), join(owner.folder, 'tls'), 'files')
-      ca = await readFile(certificate.caFile, 'utf8')
-      server = await owner.own(startS3(required(parts.versitygw, 'versitygw'), join(owner.folder, 's3')))
-      nginx = await owner.own(
-        startGateway({
-          nginx: required(parts.nginx, 'nginx'),
-          folder: join(owner.folder, 'nginx'),
-          clusterPort: new URL(server.url).port,
-          certificate,
-          lines: [
-            `location /files/ { alias ${files}/; access_log ${owner.folder}/arrivals; }`,
-            `location /old/ { return 302 /files/; }`,
-            `location /slow/ { alias ${files}/; limit_rate 1m; }`,
-            `location /weak/ { alias ${files}/; gzip on; gzip_types *; gzip_min_length 1; etag off; max_ranges 0; }`,
-          ],
-        }),
-      )
+      const sources = await startSources(parts, owner, files => [
+        `location /old/ { return 302 /files/; }`,
+        `location /slow/ { alias ${files}/; limit_rate 1m; }`,
+        `location /weak/ { alias ${files}/; gzip on; gzip_types *; gzip_min_length 1; etag off; max_ranges 0; }`,
+      ])
+      ;({ nginx, s3: server } = sources)
+      ca = await readFile(sources.caFile, 'utf8')
       for (const [name, value] of Object.entries(server.env)) vi.stubEnv(name, value)
       s3 = new S3Client({ region: 'us-east-1', forcePathStyle: true })
       await s3.send(new CreateBucketCommand({ Bucket: 'logs' }))

@@ -1,160 +1,129 @@
-/** One corpus in every format and compression, from a file and from stdin, becomes the same documents. */
+/** One corpus in every format and compression, from a file, stdin, a web server and S3, becomes the same documents. */
+import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Receipt } from '../../src/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { binary } from '../support/sluice.js'
+import { DOCUMENTS, type Form, forms, lineOf } from './formats-corpus.js'
 import { describeOnRealServers } from './on-real-servers.js'
 import { ask } from './raw-client.js'
 import { environmentOf } from './real-load.js'
+import { newOwner, type Owner } from './servers/owner.js'
+import { findParts } from './servers/parts.js'
+import { type SourceServers, startSources } from './servers/sources.js'
 
-const DOCUMENTS = Number(process.env.DOCUMENTS ?? 100_000)
 const PAGE = 10_000
-
-let folder: string
-beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'sluice-formats-'))))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-/** A document's fields, as JSON has them. A program that parses them and writes them again changes `big` and `ratio`. */
-function fieldsOf(n: number): [name: string, value: string][] {
-  const text = `Größe ${n}, "quoted"; tab\there, line\nbreak, \u{1F69A} ${'x'.repeat((n * 37) % 90)}`
-  return [
-    ['n', String(n)],
-    ['big', String(9_007_199_254_740_993n * 100n + BigInt(n))],
-    ['ratio', `${n % 100}.${n % 2 === 0 ? '0' : '10'}`],
-    ['open', String(n % 3 === 0)],
-    ['code', `"00${n % 1000}"`],
-    ['text', JSON.stringify(text)],
-  ]
-}
-
-const numbers = Array.from({ length: DOCUMENTS }, (_, n) => n)
-const names = fieldsOf(0).map(([name]) => name)
-const lineOf = (n: number) =>
-  `{${fieldsOf(n)
-    .map(([name, value]) => `"${name}":${value}`)
-    .join(',')}}`
-const prettyOf = (n: number) =>
-  `  {\n${fieldsOf(n)
-    .map(([name, value]) => `    "${name}" : ${value}`)
-    .join(',\n')}\n  }`
-const eachLine = (text: (n: number) => string) => numbers.map(n => `${text(n)}\n`).join('')
-
-function table(delimiter: string): string {
-  const cell = (value: string) => {
-    const text = value.startsWith('"') ? (JSON.parse(value) as string) : value
-    return /["\n;,\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  }
-  return `${names.join(delimiter)}\n${eachLine(n =>
-    fieldsOf(n)
-      .map(([, value]) => cell(value))
-      .join(delimiter),
-  )}`
-}
-
-const ndjson = () => eachLine(lineOf)
-const types = ['--types', 'n:long,big:long,ratio:double,open:boolean']
-const plain: Record<string, { readonly text: () => string; readonly flags?: readonly string[] }> = {
-  'in.ndjson': { text: ndjson },
-  'array.json': { text: () => `[${numbers.map(lineOf).join(',')}]` },
-  'pretty.json': { text: () => `[\n${numbers.map(prettyOf).join(',\n')}\n]\n` },
-  'deep.json': {
-    text: () => `{"took":3,"data":{"items":[${numbers.map(lineOf).join(',')}]}}`,
-    flags: ['--pick', 'data.items'],
-  },
-  'comma.csv': { text: () => table(','), flags: ['--format', 'csv', ...types] },
-  'excel.csv': { text: () => `\u{FEFF}${table(';')}`, flags: ['--format', 'csv', ...types] },
-  'tabs.tsv': { text: () => table('\t'), flags: ['--format', 'tsv', ...types] },
-  'bulk.txt': { text: () => eachLine(n => `{"index":{"_id":"${n}"}}\n${lineOf(n)}`), flags: ['--format', 'bulk'] },
-  'dump.json': {
-    text: () => eachLine(n => `{"_index":"old","_id":"${n}","_score":1,"_source":${lineOf(n)}}`),
-    flags: ['--format', 'elasticdump'],
-  },
-  'answer.json': {
-    text: () =>
-      `{"took":1,"timed_out":false,"hits":{"total":{"value":${DOCUMENTS},"relation":"eq"},"hits":[${numbers
-        .map(n => `{"_index":"old","_id":"${n}","_source":${lineOf(n)}}`)
-        .join(',')}]}}`,
-    flags: ['--format', 'search'],
-  },
-}
-
-const packed: Record<string, (bytes: Buffer) => Buffer> = {
-  gz: bytes => gzipSync(bytes, { level: 1 }),
-  br: bytes => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),
-  zst: bytes => program('zstd', bytes),
-  bz2: bytes => program('bzip2', bytes),
-  xz: bytes => program('xz', bytes, '-1'),
-}
-
-interface Form {
-  readonly name: string
-  readonly flags: readonly string[]
-  readonly write: () => Buffer | string
-}
-
-const forms: Form[] = [
-  ...Object.entries(plain).map(([name, { text, flags = [] }]) => ({ name, flags, write: text })),
-  ...['in.ndjson', 'pretty.json', 'comma.csv'].flatMap(name =>
-    Object.entries(packed).map(([ending, pack]) => ({
-      name: `${name}.${ending}`,
-      flags: plain[name]?.flags ?? [],
-      write: () => pack(Buffer.from(plain[name]?.text() ?? '')),
-    })),
-  ),
-]
+/** What is compared is the document. The fields that nobody searches need no index. */
+const MAPPING = JSON.stringify({ mappings: { dynamic: false, properties: { n: { type: 'long' } } } })
 
 describeOnRealServers({ major: 9, heap: '2g' }, world => {
-  let expected: string
-  beforeAll(() => {
-    const hash = createHash('sha256')
-    for (const n of numbers) hash.update(`${lineOf(n)}\n`)
-    expected = hash.digest('hex')
+  let owner: Owner
+  let servers: SourceServers
+  let s3: S3Client
+  const expected = { flat: '', deep: '' }
+  beforeAll(async () => {
+    for (const shape of ['flat', 'deep'] as const) {
+      const hash = createHash('sha256')
+      for (let n = 0; n < DOCUMENTS; n += 1) hash.update(`${lineOf[shape](n)}\n`)
+      expected[shape] = hash.digest('hex')
+    }
+    owner = await newOwner()
+    servers = await startSources(findParts(), owner)
+    const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = servers.s3.env
+    const credentials = { accessKeyId, secretAccessKey }
+    s3 = new S3Client({ region: 'us-east-1', forcePathStyle: true, endpoint: servers.s3.url, credentials })
+    await s3.send(new CreateBucketCommand({ Bucket: 'forms' }))
+  })
+  afterAll(async () => await owner[Symbol.asyncDispose]())
+
+  test.each(forms)(`$name: ${DOCUMENTS} documents, every value as it stood`, async form => {
+    const { name, shape } = form
+    const file = join(servers.folder, name)
+    const bytes = Buffer.from(form.write() as string)
+    writeFileSync(file, bytes)
+    await s3.send(new PutObjectCommand({ Bucket: 'forms', Key: name, Body: bytes }))
+    const ways: Readonly<Record<string, string>> = {
+      file,
+      ...(form.isNoStream ? {} : { stdin: '-' }),
+      https: `https://127.0.0.1:${servers.nginx.port}/files/${name}`,
+      s3: `s3://forms/${name}`,
+    }
+    for (const [way, source] of Object.entries(ways)) {
+      const index = `formats-${way}-${name.replaceAll(/[^a-z0-9]/g, '-')}`
+      await load(source, file, index, form)
+      expect(await hashOf(world(), index, lineOf[shape](0)), `${name} from ${way}`).toBe(expected[shape])
+      await request(world(), index, '', 'DELETE')
+    }
+    rmSync(file)
+    await s3.send(new DeleteObjectCommand({ Bucket: 'forms', Key: name }))
+    console.log(`${name}: ${Object.keys(ways).join(', ')}: SHA-256 of all _source ${expected[shape]}`)
   })
 
-  for (const { name, flags, write } of forms) {
-    test(`${name}: ${DOCUMENTS} documents from a file and from stdin, every value as it stood`, async () => {
-      const file = join(folder, name)
-      writeFileSync(file, write())
-      // The end of a name tells brotli, and stdin has none.
-      const ways = name.endsWith('.br') ? ['file'] : ['file', 'stdin']
-      for (const way of ways) {
-        const index = `formats-${way}-${name.replaceAll(/[^a-z0-9]/g, '-')}`
-        const receipt = await load(world(), way === 'file' ? file : undefined, file, ['--index', index, ...flags])
-        expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, created: DOCUMENTS, rejected: 0 })
-        expect(await hashOf(world(), index), `${name} from ${way}`).toBe(expected)
-        await request(world(), index, '', 'DELETE')
-      }
-      rmSync(file)
+  test(`what elasticdump itself writes: ${DOCUMENTS} documents, every value as elasticdump wrote it`, async () => {
+    const { folder } = owner
+    const [first, dump] = [join(servers.folder, 'first.ndjson'), join(servers.folder, 'dump.ndjson')]
+    writeFileSync(first, Array.from({ length: DOCUMENTS }, (_, n) => `${lineOf.deep(n)}\n`).join(''))
+    await load(first, first, 'dumped', { name: 'first', flags: [] })
+    await request(world(), 'dumped', '_refresh', 'POST')
+    const { cluster } = world()
+    const { host } = new URL(cluster.httpUrl)
+    await world().register('everyone')
+    const input = `http://${cluster.username}:${encodeURIComponent(cluster.password)}@${host}/dumped`
+    const words = [
+      `--input=${input}`,
+      `--output=${dump}`,
+      '--type=data',
+      '--limit=5000',
+      '--support-big-int',
+      '--quiet',
+    ]
+    execFileSync(process.execPath, [elasticdump(), ...words], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+    await world().register('both')
+    await load(dump, dump, 'restored', { name: 'dump', flags: [] })
+    const sources = readFileSync(dump, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => line.slice(line.indexOf('"_source":') + '"_source":'.length, -1))
+      .toSorted((one, other) => numberIn(one) - numberIn(other))
+    const hash = createHash('sha256')
+    for (const source of sources) hash.update(`${source}\n`)
+    expect(await hashOf(world(), 'restored', sources[0] ?? '')).toBe(hash.digest('hex'))
+    const kept = sources.filter((source, n) => source === lineOf.deep(n)).length
+    console.log(`elasticdump wrote ${kept} of ${sources.length} documents as they stood, such as ${sources[0]}`)
+  })
+
+  /** `file` is what stdin holds. */
+  async function load(source: string, file: string, index: string, { name, flags }: Pick<Form, 'name' | 'flags'>) {
+    await request(world(), index, '', 'PUT', MAPPING)
+    const state = join(owner.folder, 'state')
+    const command = ['ingest', source, '--index', index, '--json', '--quiet', '--state-dir', state, ...flags]
+    const child = spawn(process.execPath, [binary, ...command, '--source-ca', servers.caFile], {
+      cwd: owner.folder,
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, SLUICE_PREFLIGHT_CONNECTIONS: '1', ...environmentOf(world()), ...servers.s3.env },
     })
+    if (source === '-') createReadStream(file).pipe(child.stdin)
+    else child.stdin.end()
+    let out = ''
+    child.stdout.on('data', (text: Buffer) => (out += text.toString()))
+    const [code] = (await once(child, 'close')) as [number | null]
+    expect(code, `${name}: ${out}`).toBe(0)
+    const receipt = JSON.parse(out) as Receipt
+    expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, created: DOCUMENTS, rejected: 0 })
   }
 })
 
-async function load(world: RealWorld, source: string | undefined, file: string, flags: readonly string[]) {
-  const command = [binary, 'ingest', source ?? '-', '--json', '--quiet', '--state-dir', join(folder, 'state'), ...flags]
-  const child = spawn(process.execPath, command, {
-    cwd: folder,
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH, ...environmentOf(world) },
-  })
-  if (source === undefined) createReadStream(file).pipe(child.stdin)
-  else child.stdin.end()
-  let out = ''
-  child.stdout.on('data', (text: Buffer) => (out += text.toString()))
-  const [code] = (await once(child, 'close')) as [number | null]
-  expect(code, out).toBe(0)
-  return JSON.parse(out) as Receipt
-}
+const numberIn = (source: string) => Number(/"n":(\d+)/.exec(source)?.[1])
 
 /** The SHA-256 of all `_source` in the order of `n`, as the cluster has them. Nobody parses them, and no filter_path makes the
  * cluster write them anew: both change numbers. */
-async function hashOf(world: RealWorld, index: string): Promise<string> {
+async function hashOf(world: RealWorld, index: string, firstLine: string): Promise<string> {
   await request(world, index, '_refresh', 'POST')
   const hash = createHash('sha256')
   for (let from = 0; from < DOCUMENTS; from += PAGE) {
@@ -162,7 +131,7 @@ async function hashOf(world: RealWorld, index: string): Promise<string> {
     const text = await request(world, index, '_search', 'POST', body)
     for (const [at, hit] of text.split(',"_source":').slice(1).entries()) {
       const source = hit.slice(0, hit.lastIndexOf(',"sort":['))
-      if (at === 0) expect(source).toBe(lineOf(from))
+      if (from === 0 && at === 0) expect(source).toBe(firstLine)
       hash.update(`${source}\n`)
     }
   }
@@ -191,6 +160,10 @@ async function request(
   return text
 }
 
-function program(name: string, input: Buffer, ...options: string[]): Buffer {
-  return execFileSync(name, ['-c', ...options], { input, maxBuffer: 1 << 30 })
+/** Returns the program of elasticdump, among the peers of the benchmark. Installs these if they are missing. */
+function elasticdump(): string {
+  const bench = fileURLToPath(new URL('../../bench/', import.meta.url))
+  const program = join(bench, 'node_modules', 'elasticdump', 'bin', 'elasticdump')
+  if (!existsSync(program)) execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: bench })
+  return program
 }
