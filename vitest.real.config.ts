@@ -15,6 +15,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/real/*.test.ts'],
+    // Some tests start the command.
+    globalSetup: ['test/support/build.ts'],
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
     maxWorkers: 4,
     isolate: false,

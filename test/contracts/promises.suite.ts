@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type IngestOptions, type Receipt, ingest } from '../../src/index.js'
 import { startSluice } from '../support/sluice.js'
 import { lostAnswer, startLosing } from './losing-gate.js'
@@ -11,6 +11,8 @@ import { failureOf, newIndex, through } from './options.js'
 import type { World } from './world.js'
 
 const ROWS = 10
+/** Each look is two requests to the cluster, beside a process that starts. */
+const seldom = { timeout: 240_000, interval: 100 }
 const COUNT = 'ctx._source.n = (ctx._source.n == null ? 0 : ctx._source.n) + params.by'
 
 type Operation = Partial<Pick<IngestOptions, 'op' | 'ids' | 'versionField' | 'ifSeqNoField' | 'script'>>
@@ -48,8 +50,17 @@ const table = page
   .filter(({ length, 1: name = '' }) => length === 7 && name in operations)
   .map(([, name = '', lost = '', killed = '', , again = '']) => ({ name, lost, killed, again }))
 
+type Column = 'lost' | 'killed' | 'again'
+
 /** What each operation does after a lost answer, a kill, and if the same file comes again. Each cell of the page is tried. */
-export function describePromises(world: () => World): void {
+export const describePromises = promisesOf('lost', 'killed', 'again')
+
+/** The same for some columns of the page. */
+export function promisesOf(...columns: readonly Column[]) {
+  return (world: () => World): void => describeColumns(world, columns)
+}
+
+function describeColumns(world: () => World, columns: readonly Column[]): void {
   describe('promises of operations', () => {
     let folder: string
     let files = 0
@@ -70,11 +81,12 @@ export function describePromises(world: () => World): void {
       const before = Array.from({ length: ROWS }, (_, s) => ({ id: `d${s}`, n: 0 }))
       if (op !== 'create') {
         const stored = { ...field, op: 'index', source: before.values(), index, concurrency: 1 } as const
-        await ingest({ ...through(world(), world().proxy.http), ...stored })
+        await ingest({ ...way(), ...stored })
       }
       return { source, index, stateDir: join(folder, `state-${files}`) }
     }
 
+    const way = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
     const numbersIn = async (index: string) =>
       (await world().documents(index)).map(text => (JSON.parse(text) as { n: number }).n)
     /** What the index holds once every row has done its work once. */
@@ -89,15 +101,17 @@ export function describePromises(world: () => World): void {
       (operations[name] ?? []).map(operation => [`${name} (${operation.op ?? 'create'})`, operation, cells] as const),
     )
 
-    test.each(cases)('%s: an answer is lost', async (_, operation, { lost }) => {
+    const casesOf = (column: Column) => (columns.includes(column) ? cases : [])
+
+    test.each(casesOf('lost'))('%s: an answer is lost', async (_, operation, { lost }) => {
       const loading = await begin(operation)
       await using losing = await startLosing(world(), [lostAnswer])
       expectAll(await ingest({ ...losing.way, ...operation, ...loading }), lost)
       expect(await numbersIn(loading.index)).toEqual(once(operation))
     })
 
-    test.each(cases)('%s: the same file comes again', async (_, operation, { again }) => {
-      const loading = { ...through(world(), world().proxy.http), ...operation, ...(await begin(operation)) }
+    test.each(casesOf('again'))('%s: the same file comes again', async (_, operation, { again }) => {
+      const loading = { ...way(), ...operation, ...(await begin(operation)) }
       await ingest(loading)
       expect(await numbersIn(loading.index)).toEqual(once(operation))
       expect((await ingest(loading)).thisProcess).toMatchObject({ read: 0 })
@@ -108,27 +122,34 @@ export function describePromises(world: () => World): void {
       expect(await numbersIn(loading.index)).toEqual(isTwice ? expected : once(operation))
     })
 
-    test.each(cases)('%s: the process is killed, and the command runs again', async (_, operation, { killed }) => {
-      const loading = await begin(operation)
-      {
-        await using losing = await startLosing(world(), [{ kind: 'stall', from: 1, times: 1, stored: 'all' }])
-        const running = startSluice(await argumentsOf(loading, operation), { env: await losing.environment(folder) })
-        await expect.poll(async () => await numbersIn(loading.index)).toEqual(once(operation))
-        running.child.kill('SIGKILL')
-        await running.ended
-      }
-      const again = { ...through(world(), world().proxy.http), ...operation, ...loading }
-      if (!killed.startsWith('`OPTION_INVALID`')) expectAll(await ingest(again), killed)
-      else {
-        const refused = await failureOf(ingest(again))
-        expect(refused).toMatchObject({ code: 'OPTION_INVALID', evidence: { option: 'resendUnknown' } })
+    test.each(casesOf('killed'))(
+      '%s: the process is killed, and the command runs again',
+      async (_, operation, { killed }) => {
+        const loading = await begin(operation)
+        {
+          await using losing = await startLosing(world(), [{ kind: 'stall', from: 1, times: 1, stored: 'all' }])
+          const running = startSluice(await argumentsOf(loading, operation), { env: await losing.environment(folder) })
+          const ended = running.ended.then(({ stderr }) =>
+            Promise.reject(new Error(`ended before its kill: ${stderr}`)),
+          )
+          const stored = vi.waitFor(async () => expect(await numbersIn(loading.index)).toEqual(once(operation)), seldom)
+          await Promise.race([ended, stored])
+          running.child.kill('SIGKILL')
+          await running.ended
+        }
+        const again = { ...way(), ...operation, ...loading }
+        if (!killed.startsWith('`OPTION_INVALID`')) expectAll(await ingest(again), killed)
+        else {
+          const refused = await failureOf(ingest(again))
+          expect(refused).toMatchObject({ code: 'OPTION_INVALID', evidence: { option: 'resendUnknown' } })
+          expect(await numbersIn(loading.index)).toEqual(once(operation))
+          expect(await ingest({ ...again, resendUnknown: true })).toMatchObject({ status: 'finished', updated: ROWS })
+          expect(await numbersIn(loading.index)).toEqual(once(operation).map(() => 2))
+          return
+        }
         expect(await numbersIn(loading.index)).toEqual(once(operation))
-        expect(await ingest({ ...again, resendUnknown: true })).toMatchObject({ status: 'finished', updated: ROWS })
-        expect(await numbersIn(loading.index)).toEqual(once(operation).map(() => 2))
-        return
-      }
-      expect(await numbersIn(loading.index)).toEqual(once(operation))
-    })
+      },
+    )
 
     async function argumentsOf(
       { source, index, stateDir }: { source: string; index: string; stateDir: string },
