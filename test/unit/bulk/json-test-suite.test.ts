@@ -6,7 +6,7 @@ import { SlotPool } from '../../../src/bulk/slots.js'
 import { isSluiceError } from '../../../src/failure/failure.js'
 import { linesBy } from '../../../src/format/json-lines.js'
 import { kernelCutter } from '../../../src/format/kernel/kernel.js'
-import { plainCutter } from '../../../src/format/plain-cutter.js'
+import { plainCutter } from '../../../src/format/cutters.js'
 import { HeldClock } from '../../support/held-clock.js'
 
 interface Case {
