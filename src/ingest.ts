@@ -51,7 +51,8 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   const { follow } = load
   if (follow === undefined) return await loadOnce(load, open)
   const { followInputs } = await import('./follow/follow-inputs.js')
-  const oneRound = async (round: Round) => await loadOnce(round.load, open, round)
+  const oneRound = async (round: Round) =>
+    await loadOnce({ ...load, stopping: round.stopping, onEvent: round.onEvent }, open, round)
   return await followInputs({ ...load, follow }, oneRound, keptSegments)
 }
 

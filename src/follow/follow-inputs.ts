@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { openTarget } from '../connect/open-target.js'
 import type { Receipt } from '../ledger/receipt.js'
+import type { FollowSection, InputSection, Load } from '../options/load.js'
 import { listenerOf } from '../options/listener.js'
 import { listedIn, namedIn } from '../options/names.js'
 import { secretsOf } from '../options/mask-secrets.js'
@@ -12,7 +13,11 @@ import type { ListCopies } from '../state/prune.js'
 import { systemClock } from '../time/system-clock.js'
 import { FollowedFiles } from './followed-files.js'
 import { RoundEvents } from './round-events.js'
-import { type FollowedLoad, type Round, Rounds } from './rounds.js'
+import { type Round, Rounds } from './rounds.js'
+
+export interface FollowedLoad extends Load {
+  readonly follow: FollowSection
+}
 
 /** `loadOnce`: loads the inputs of one round. Throws as `ingest` does. Ends as a load does that is complete if the signal aborts. */
 export async function followInputs(
@@ -20,7 +25,7 @@ export async function followInputs(
   loadOnce: (round: Round) => Promise<Receipt>,
   listCopies: ListCopies,
 ): Promise<Receipt> {
-  const { inputs, state, documents, connecting, stopping, batching } = load
+  const { inputs, state, documents, connecting, stopping, batching, follow } = load
   const events = new RoundEvents(listenerOf(load.onEvent))
   const record = new RunRecord({
     command: 'ingest',
@@ -35,14 +40,22 @@ export async function followInputs(
   try {
     return await record.around(async () => {
       using stop = stopSignalsOf(stopping, systemClock)
-      await using files = new FollowedFiles(whatToFollow(load, events))
+      await using files = new FollowedFiles(whatToFollow(inputs, events))
       await files.scan()
       const { cluster, way } = await openTarget(connecting, stop.signal).catch((error: unknown) => {
         throw stop.cause(error)
       })
       try {
         using slots = openSlots(connecting, batching)
-        const rounds = new Rounds({ load, loadOnce, files, events, record, connection: { cluster, way, slots } })
+        const rounds = new Rounds({
+          ...follow,
+          stopping,
+          loadOnce,
+          files,
+          events,
+          record,
+          connection: { cluster, way, slots },
+        })
         return await rounds.run(stop)
       } finally {
         await cluster.route.destroy()
@@ -53,7 +66,7 @@ export async function followInputs(
   }
 }
 
-function whatToFollow({ inputs: { source, format } }: FollowedLoad, { say, warn }: RoundEvents) {
+function whatToFollow({ source, format }: InputSection, { say, warn }: RoundEvents) {
   const listed = listedIn(source)
   const names = listed ?? namedIn(source)
   const areLines = format === 'ndjson' ? ('ndjson' as const) : ('auto' as const)

@@ -4,7 +4,8 @@ import { cpuUsage } from 'node:process'
 import { isSluiceError, SluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { Feature } from '../run/hooks.js'
-import type { FollowSection, Load } from '../options/load.js'
+import type { StopSection } from '../options/load.js'
+import type { IngestEvent } from '../options/run-events.js'
 import type { OpenConnection } from '../run/locked-run.js'
 import type { RunRecord } from '../run/run-record.js'
 import type { StopSignals } from '../run/stop-signals.js'
@@ -21,21 +22,20 @@ import { RoundInput } from './round-input.js'
 
 /** What one round has of its own. */
 export interface Round {
-  /** The options, without what ends the whole load. */
-  readonly load: Load
+  /** Without what ends the whole load. */
+  readonly stopping: StopSection
+  readonly onEvent: (event: IngestEvent) => void
   readonly feature: Feature
   readonly connection: OpenConnection
-}
-
-export interface FollowedLoad extends Load {
-  readonly follow: FollowSection
 }
 
 /** Looking at all files may take at most one part of so many of a CPU. */
 const CPU_SHARE = 20
 
 interface Following {
-  readonly load: FollowedLoad
+  /** Milliseconds between two looks at the files. */
+  readonly pollMs: number
+  readonly stopping: StopSection
   readonly loadOnce: (round: Round) => Promise<Receipt>
   readonly files: FollowedFiles
   readonly events: RoundEvents
@@ -70,7 +70,7 @@ export class Rounds {
   }
 
   get #pauseMs(): number {
-    return Math.max(this.#following.load.follow.pollMs, this.#restMs)
+    return Math.max(this.#following.pollMs, this.#restMs)
   }
 
   async #look(): Promise<void> {
@@ -107,10 +107,11 @@ export class Rounds {
   }
 
   async #load(inputs: readonly RoundInput[]): Promise<Receipt> {
-    const { load, loadOnce, events, connection, files } = this.#following
+    const { stopping, loadOnce, events, connection, files } = this.#following
     const run = this.#run
     return await loadOnce({
-      load: { ...load, stopping: { ...load.stopping, signal: undefined }, onEvent: events.hear },
+      stopping: { ...stopping, signal: undefined },
+      onEvent: events.hear,
       connection,
       feature: () => ({
         sources: inputs,

@@ -1,5 +1,5 @@
 /** Says what following files cannot be combined with: it has no end, and the state tells each round what is loaded. */
-import type { IngestOptions } from './ingest-options.js'
+import type { IngestSource } from '../source/open-sources.js'
 import { listedIn, namedIn, isTable } from './names.js'
 import { invalid } from './option-checks.js'
 import { isSourceUrl } from '../text/source-url.js'
@@ -18,11 +18,10 @@ const rivals = [
 
 type Rivals = 'follow' | 'format' | (typeof rivals)[number][0]
 
+type Given = { readonly [K in Rivals]?: unknown }
+
 /** Checks other options, also for the command line. `said`: returns how the user named an option. */
-export function checkFollowRivals(
-  given: { readonly [K in Rivals]?: unknown },
-  said = (name: Rivals): string => name,
-): void {
+export function checkFollowRivals(given: Given, said = (name: Rivals): string => name): void {
   const { follow, format = 'auto' } = given
   if (follow !== true) return
   for (const [name, why] of rivals)
@@ -33,7 +32,7 @@ export function checkFollowRivals(
 }
 
 /** Throws SluiceError OPTION_INVALID. */
-export function checkFollow(given: IngestOptions): void {
+export function checkFollow(given: Given & { readonly source: IngestSource; readonly stateDir?: unknown }): void {
   const { source, follow, stateDir } = given
   if (follow !== true) return
   checkFollowRivals(given)

@@ -25,7 +25,7 @@ import { fieldsIn } from '../text/field-list.js'
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
   const options = completeForTables(given)
-  const { source, remote } = splitRemote(options)
+  const { source, remote } = splitRemote(options.source, options.remote)
   return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }
 

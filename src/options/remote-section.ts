@@ -2,14 +2,16 @@
 import type { IngestSource } from '../source/open-sources.js'
 import { isSourceUrl, readSourceUrl, type SourceUrl } from '../text/source-url.js'
 import { checkRemoteOptions } from './check-options.js'
-import type { IngestOptions } from './ingest-options.js'
+import type { RemoteOptions } from './ingest-options.js'
 import type { RemoteSection } from './load.js'
 import { listedIn, namedIn } from './names.js'
 import { invalid } from './option-checks.js'
 
 /** Returns the inputs under names without secrets, and how to reach them. Throws SluiceError OPTION_INVALID. */
-export function splitRemote(given: IngestOptions): { source: IngestSource; remote: RemoteSection | undefined } {
-  const { source, remote = {} } = given
+export function splitRemote(
+  source: IngestSource,
+  remote: RemoteOptions = {},
+): { source: IngestSource; remote: RemoteSection | undefined } {
   checkRemoteOptions(remote)
   const names = [...namedIn(source), ...(listedIn(source) ?? [])].filter(isSourceUrl)
   if (names.length === 0) return { source, remote: undefined }
