@@ -1,9 +1,10 @@
 /**
  * Adds up vitest's JSON reports. Usage: count-tests.js NAME=EXIT_CODE=REPORT …
  * A step that failed without a failed test to show for it (type check, build, a file that does not load) counts as one failure.
- * Prints `N passed, N failed` last; the exit code says whether all was well.
+ * Prints the names of the failed tests, and `N passed, N failed` last; the exit code says whether all was well.
  */
 import { existsSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 
 const steps = process.argv.slice(2).map(step => {
   const [name, exitCode, report] = step.split('=')
@@ -24,6 +25,7 @@ for (const { name, exitCode, counts } of steps) {
   const skipped = testsOf(counts, status => status === 'skipped' || status === 'pending').filter(
     test => !wasRun.has(test),
   )
+  for (const test of testsOf(counts, status => status === 'failed')) console.log(`FAILED: ${relative('.', test)}`)
   console.log(`${name}: ${counts?.numPassedTests ?? 0} passed, ${failures} failed, ${skipped.length} skipped`)
 }
 console.log(`${passed} passed, ${failed} failed`)

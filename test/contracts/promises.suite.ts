@@ -3,16 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, type Receipt, ingest } from '../../src/index.js'
+import { eventually } from '../support/eventually.js'
 import { startSluice } from '../support/sluice.js'
 import { lostAnswer, startLosing } from './losing-gate.js'
 import { failureOf, newIndex, through } from './options.js'
 import type { World } from './world.js'
 
 const ROWS = 10
-/** Each look is two requests to the cluster, beside a process that starts. */
-const seldom = { timeout: 240_000, interval: 100 }
 const COUNT = 'ctx._source.n = (ctx._source.n == null ? 0 : ctx._source.n) + params.by'
 
 type Operation = Partial<Pick<IngestOptions, 'op' | 'ids' | 'versionField' | 'ifSeqNoField' | 'script'>>
@@ -132,7 +131,7 @@ function describeColumns(world: () => World, columns: readonly Column[]): void {
           const ended = running.ended.then(({ stderr }) =>
             Promise.reject(new Error(`ended before its kill: ${stderr}`)),
           )
-          const stored = vi.waitFor(async () => expect(await numbersIn(loading.index)).toEqual(once(operation)), seldom)
+          const stored = eventually(async () => expect(await numbersIn(loading.index)).toEqual(once(operation)))
           await Promise.race([ended, stored])
           running.child.kill('SIGKILL')
           await running.ended

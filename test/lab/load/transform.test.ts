@@ -2,6 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, replay, verify } from '../../../src/index.js'
+import { eventually } from '../../support/eventually.js'
 import { codeOf } from '../../support/run-world.js'
 import { checkpoint, index, lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
 
@@ -206,6 +207,6 @@ describe('a hostile module', () => {
     })
     expect(receipt).toMatchObject({ read: 8000, created: 8000 })
     expect(found().get('7777')).toBe('{"n":7777,"v":1.0,"big":9007199254740993}')
-    await vi.waitFor(() => expect(printed.mock.calls.map(([text]) => String(text)).join('')).toContain('printed'))
+    await eventually(() => expect(printed.mock.calls.map(([text]) => String(text)).join('')).toContain('printed'))
   })
 })
