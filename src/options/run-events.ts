@@ -76,6 +76,20 @@ export type IngestEvent =
   | StandingEvent
   /** All is loaded, and documents of rows that were deleted are looked for. */
   | { readonly type: 'deletions'; readonly mode: 'reconcile'; readonly index: string }
+  /** A bulk request is sent. `open`: requests without an answer, with this one. `bytes`: of its body on the wire. */
+  | { readonly type: 'sent'; readonly open: number; readonly documents: number; readonly bytes: number }
+  /**
+   * A bulk request has its answer after `ms`, or lost its connection: then it has no `status` of HTTP. `code`: why it was
+   * not accepted as a whole.
+   */
+  | {
+      readonly type: 'answered'
+      readonly open: number
+      readonly documents: number
+      readonly ms: number
+      readonly status?: number
+      readonly code?: Failure['code']
+    }
   /** A request will be sent again, whole or in part, after `waitMs`. */
   | { readonly type: 'retry'; readonly failure: Failure; readonly documents: number; readonly waitMs: number }
   /**

@@ -57,6 +57,8 @@ export interface RunHook {
   admit?(batch: Batch): Failure | undefined
   inputOpened?(input: Input, kind: Lines['kind']): void
   batchSettled?(): void
+  /** Hears every event of the run. */
+  told?(event: IngestEvent): void
   /** Adds to the `progress` event. */
   progress?(inputs: readonly InputReceipt[]): Partial<Omit<Progress, 'type'>>
   /**

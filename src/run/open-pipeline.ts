@@ -109,6 +109,10 @@ function openSender({ run, found, way, cluster, access, notes }: Sending): Sende
       tell({ type: 'warning', message })
     },
     onRetry: (why, docs, waitMs) => tell({ type: 'retry', failure: why, documents: docs, waitMs }),
+    watcher: {
+      onSent: sent => tell({ type: 'sent', ...sent }),
+      onAnswered: answered => tell({ type: 'answered', ...answered }),
+    },
     ...sendingOf(hooks),
   })
 }

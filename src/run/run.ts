@@ -122,8 +122,13 @@ function urlOf({ connecting }: RunSections): { readonly url?: string } {
 async function runOnce({ load: sections, features, connection }: Composition, record: RunRecord): Promise<Receipt> {
   const { inputs, documents, state, dryRun } = sections
   using stop = stopSignalsOf(sections.stopping, systemClock)
-  const begun: Run = { stop, tell: listenerOf(sections.onEvent) }
+  const listeners = [listenerOf(sections.onEvent)]
+  const tell = (event: IngestEvent) => {
+    for (const listen of listeners) listen(event)
+  }
+  const begun: Run = { stop, tell }
   await using hooks = await HookList.open(features, begun)
+  listeners.push(...hooks.all.flatMap(({ told }) => told ?? []))
   const identity = hooks.identify(plainIdentity(inputs, documents))
   const found = await sourcesOf(inputs, hooks)
   begun.tell({ type: 'planning', inputs: found.length })

@@ -13,8 +13,8 @@ export interface BulkRequest {
   readonly wire?: { readonly bytes: Buffer; readonly isGzip: boolean }
   /** Set by the access layer: whether access was lost since the request passed the gate. */
   readonly isHeld?: () => boolean
-  /** Set by the budget layer: takes the length of the answer, before anything is asked because of it. */
-  readonly answered?: (bytes: number) => void
+  /** Set by the budget and watch layers: takes length and HTTP status of the answer, before anything is asked because of it. */
+  readonly answered?: (bytes: number, status: number) => void
 }
 
 interface SendHistory {

@@ -10,6 +10,7 @@ import { type LearningOptions, type LearntLimits, Learning, learn } from './laye
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
 import { type PostOptions, post } from './layers/post.js'
 import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
+import { type RequestWatcher, watch } from './layers/watch.js'
 import type { Send, Settled, Verdict } from './send.js'
 
 export interface SenderOptions extends PostOptions, LearningOptions, Omit<RolloverOptions, 'halted'> {
@@ -24,6 +25,8 @@ export interface SenderOptions extends PostOptions, LearningOptions, Omit<Rollov
   /** Removes the credentials of the run from what a server said. */
   readonly masked?: Mask
   onRetry(failure: Failure, documents: number, waitMs: number): void
+  /** Hears of each request. */
+  readonly watcher?: RequestWatcher
 }
 
 type Mask = <T>(said: T) => T
@@ -55,7 +58,8 @@ export class Sender {
       probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
     const judged = post(options, async (index, name) => await stream.of(name, false).isBehind(index))
-    const posted = learn(this.#learning, mask(options.masked, judged))
+    const watched = options.watcher === undefined ? judged : watch(options.watcher, clock, judged)
+    const posted = learn(this.#learning, mask(options.masked, watched))
     const looked = rollover(stream, budget(options.budget, halted, posted))
     const passed = access(gate, () => (this.#retries += 1), looked)
     this.#send = limitConcurrency(this.#concurrency, encode(options.gzip, passed))

@@ -192,6 +192,10 @@ test('events are told apart by their type', () => {
         return event.documents.length
       case 'retry':
         return event.waitMs
+      case 'sent':
+        return event.bytes
+      case 'answered':
+        return event.status ?? event.ms
       case 'preflight':
         return event.probes
       case 'blocked':

@@ -116,6 +116,8 @@ export function follow(progress: Progress, pace: DrawingPace = systemPace): (eve
         return
       case 'planning':
       case 'begun':
+      case 'sent':
+      case 'answered':
       case 'rejected':
         // Counted in the progress, written in the dead letters, grouped in the receipt.
         return

@@ -70,7 +70,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
         body: wire?.bytes ?? body.bytes,
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })
-      answered?.(answer.wireBytes)
+      answered?.(answer.wireBytes, answer.statusCode)
       nodes?.answered()
       if (isFirst && answer.statusCode === 200) await read(answer.body, body)
       const { items } = body

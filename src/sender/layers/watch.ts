@@ -1,0 +1,62 @@
+/** The layer that reports each bulk request: when it is sent, and when its answer is there. */
+import type { Failure } from '../../failure/failure.js'
+import type { Clock } from '../../flow.js'
+import type { Send, Verdict } from '../send.js'
+
+export interface RequestWatcher {
+  onSent(sent: SentRequest): void
+  onAnswered(answered: AnsweredRequest): void
+}
+
+export interface SentRequest {
+  /** Requests without an answer, with this one. */
+  readonly open: number
+  readonly documents: number
+  /** Bytes of its body, as they go over the wire. */
+  readonly bytes: number
+}
+
+export interface AnsweredRequest {
+  /** Requests that are still without an answer. */
+  readonly open: number
+  readonly documents: number
+  /** From sending the request to its answer, or to the loss of its connection, in milliseconds. */
+  readonly ms: number
+  /** HTTP status. Absent: the request got no answer. */
+  readonly status?: number
+  /** Why the request was not accepted as a whole. */
+  readonly code?: Failure['code']
+}
+
+export function watch(watcher: RequestWatcher, clock: Pick<Clock, 'now'>, inner: Send): Send {
+  let open = 0
+  return async request => {
+    const { body, wire, answered } = request
+    const sentAt = clock.now()
+    let answer: { readonly at: number; readonly status: number } | undefined
+    open += 1
+    watcher.onSent({ open, documents: body.items, bytes: wire?.bytes.length ?? body.bytes.length })
+    let verdict: Verdict | undefined
+    try {
+      verdict = await inner({
+        ...request,
+        answered: (bytes, status) => {
+          answer = { at: clock.now(), status }
+          answered?.(bytes, status)
+        },
+      })
+      return verdict
+    } finally {
+      open -= 1
+      const { at, status } = answer ?? { at: clock.now() }
+      const code = verdict !== undefined && 'failure' in verdict ? verdict.failure.code : undefined
+      watcher.onAnswered({
+        open,
+        documents: body.items,
+        ms: at - sentAt,
+        ...(status === undefined ? {} : { status }),
+        ...(code === undefined ? {} : { code }),
+      })
+    }
+  }
+}
