@@ -76,7 +76,13 @@ describe('commands in the docs', () => {
   ]
   const settled = (text: string) => changing.reduce((rest, [what, name]) => rest.replaceAll(what, name), text).trim()
 
-  test.each(blocks('console'))('print what $name shows', async ({ path, code }) => {
+  const [ofReadme, ofGuides] = [true, false].map(isReadme =>
+    blocks('console').filter(({ path }) => (path === 'README.md') === isReadme),
+  )
+  test.each(ofReadme ?? [])('print what $name shows', checkCommands)
+  test.each(ofGuides ?? [])('print what $name shows', { tags: 'long' }, checkCommands)
+
+  async function checkCommands({ path, code }: { path: string; code: string }): Promise<void> {
     const shown = code.split(/^\$ /m).slice(1)
     const commands = shown.map(part => part.split('\n', 1)[0] ?? '')
     // The next command sees the exit code of the one before.
@@ -90,7 +96,7 @@ describe('commands in the docs', () => {
     if (process.env['SLUICE_WRITE_DOCS'] !== undefined && actual.join('') !== expected.join(''))
       rewrite(path, code, commands.map((command, at) => `$ ${command}\n${printed[at] ?? ''}`).join(''))
     else expect(actual).toEqual(expected)
-  })
+  }
 
   /** Replaces a block of a page by what its commands print today. */
   function rewrite(path: string, code: string, printed: string): void {

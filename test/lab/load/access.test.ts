@@ -251,21 +251,25 @@ describe('a run that waits', () => {
     }
   })
 
-  test('is not waiting for a proxy that is gone before a body was tried for as long as it may be', async () => {
-    lab.control.plant({ drop: { after: 3, times: 1 } })
-    const ran = await load(
-      { onBlock, concurrency: 1, maxElapsedMs: 4000 },
-      {
-        onBegun: () => lab.control.plant({ handshake: { kind: 'rst' } }),
-        onBlocked: () => lab.control.heal(),
-      },
-    )
-    expect(ran.receipt).toMatchObject({ status: 'finished', created: DOCS - BATCH, duplicate: BATCH, unknown: 0 })
-    const [first, ...rest] = new Set(kinds(ran))
-    expect([first, rest]).toEqual(['retry', ['blocked', 'unblocked']])
-    const [blocked] = ran.events.filter(event => event.type === 'blocked')
-    expect(blocked?.failure.code).toBe('PROXY_UNREACHABLE')
-  })
+  test(
+    'is not waiting for a proxy that is gone before a body was tried for as long as it may be',
+    { tags: 'long' },
+    async () => {
+      lab.control.plant({ drop: { after: 3, times: 1 } })
+      const ran = await load(
+        { onBlock, concurrency: 1, maxElapsedMs: 4000 },
+        {
+          onBegun: () => lab.control.plant({ handshake: { kind: 'rst' } }),
+          onBlocked: () => lab.control.heal(),
+        },
+      )
+      expect(ran.receipt).toMatchObject({ status: 'finished', created: DOCS - BATCH, duplicate: BATCH, unknown: 0 })
+      const [first, ...rest] = new Set(kinds(ran))
+      expect([first, rest]).toEqual(['retry', ['blocked', 'unblocked']])
+      const [blocked] = ran.events.filter(event => event.type === 'blocked')
+      expect(blocked?.failure.code).toBe('PROXY_UNREACHABLE')
+    },
+  )
 })
 
 describe('an index that takes no writes', () => {
