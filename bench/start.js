@@ -36,4 +36,4 @@ try {
 }
 say(seconds.map(value => value.toFixed(3)).join(', '))
 const { median, min, max } = spread(seconds)
-console.log(`first bulk request after ${median.toFixed(3)} s (${min.toFixed(3)} to ${max.toFixed(3)})`)
+say(`first bulk request after ${median.toFixed(3)} s (${min.toFixed(3)} to ${max.toFixed(3)})`)
