@@ -6,6 +6,7 @@ import { editDocuments } from './edits/edit-documents.js'
 import { fillIndices } from './index-by-field/fill-indices.js'
 import type { Round } from './follow/rounds.js'
 import type { Receipt } from './ledger/receipt.js'
+import { limitRate, openRate } from './limits/limit-rate.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
 import type { IngestOptions } from './options/ingest-options.js'
@@ -49,16 +50,18 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
   const load = readOptions(options)
   const { follow } = load
-  if (follow === undefined) return await loadOnce(load, open)
+  const rate = openRate(load.traffic)
+  if (follow === undefined) return await loadOnce(load, open, rate)
   const { followInputs } = await import('./follow/follow-inputs.js')
   const oneRound = async (round: Round) =>
-    await loadOnce({ ...load, stopping: round.stopping, onEvent: round.onEvent }, open, round)
+    await loadOnce({ ...load, stopping: round.stopping, onEvent: round.onEvent }, open, rate, round)
   return await followInputs({ ...load, follow }, oneRound, keptSegments)
 }
 
 async function loadOnce(
   load: Load,
   open: OpenPlatform,
+  rate: ReturnType<typeof openRate>,
   round?: Pick<Round, 'feature' | 'connection'>,
 ): Promise<Receipt> {
   return await run({
@@ -77,6 +80,7 @@ async function loadOnce(
       ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
       limitBytes(load.stopping),
+      limitRate(rate),
       learnLimits,
       loadIntoQueue(load),
       runScript(load),

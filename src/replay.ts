@@ -1,6 +1,7 @@
 /** Dead letters, composed as a load: what each says of itself takes the place of options. */
 import { fail } from './failure/failure.js'
 import type { Receipt } from './ledger/receipt.js'
+import { limitRate, openRate } from './limits/limit-rate.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { refuseQueue } from './managed/load-into-queue.js'
 import { checkReplayOptions } from './options/check-options.js'
@@ -50,6 +51,7 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
       spoolStdin(load),
       sendDeadLetters(redirection, load),
       limitBytes(load.stopping),
+      limitRate(openRate(load.traffic)),
       learnLimits,
       refuseQueue,
     ],

@@ -213,6 +213,18 @@ export interface RetryOptions {
   readonly refreshCredentials?: (() => FreshCredentials | Promise<FreshCredentials>) | undefined
 }
 
+/** How much traffic a load may make. */
+export interface TrafficOptions {
+  /**
+   * Most bytes on the wire per second, in both directions and with retries, or most documents per second. 1,000 bytes or one document
+   * at least. Sluice spreads the requests evenly. Default: no limit.
+   */
+  readonly maxRate?: MaxRate | undefined
+}
+
+/** A limit per second. */
+export type MaxRate = { readonly bytes: number } | { readonly documents: number }
+
 /** When a run ends before its inputs do. */
 export interface EndingOptions {
   /**
@@ -273,6 +285,7 @@ export interface IngestOptions
     BodyOptions,
     RetryOptions,
     EndingOptions,
+    TrafficOptions,
     StateOptions,
     TransformOptions {
   /** The ServiceNow instance for sources such as `servicenow:TABLE`. Sluice connects through the same proxy. */

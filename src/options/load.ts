@@ -16,6 +16,7 @@ import type {
   RetryOptions,
   EditOptions,
   StateOptions,
+  TrafficOptions,
   EndingOptions,
   TransformFunction,
 } from './ingest-options.js'
@@ -41,6 +42,7 @@ export interface Load {
   readonly batching: BatchSection
   readonly retrying: RetrySection
   readonly stopping: StopSection
+  readonly traffic: TrafficSection
   readonly state: StateSection
   readonly preparing: PreparationSection
   /** Set if an alias is switched to a fresh index after the load. */
@@ -106,6 +108,8 @@ export interface RetrySection extends Complete<Omit<RetryOptions, 'onBlock'>, 'm
 }
 
 export interface StopSection extends Complete<EndingOptions & Pick<ConnectOptions, 'signal'>, 'graceMs'> {}
+
+export interface TrafficSection extends Complete<TrafficOptions, never> {}
 
 export interface StateSection extends Complete<StateOptions, 'again' | 'keepRuns' | 'keepDays'> {}
 

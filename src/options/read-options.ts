@@ -110,13 +110,17 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
       script: scriptOf(options),
       resendUnknown: options.resendUnknown === true,
     }),
-    batching: take(options, 'batchBytes', 'batchDocs', 'batchMs', 'compress'),
+    batching: Object.freeze({
+      ...take(options, 'batchBytes', 'batchMs', 'compress'),
+      batchDocs: Math.min(options.batchDocs, docsPerSecond(given.maxRate)),
+    }),
     retrying: Object.freeze({
       ...take(options, 'maxElapsedMs', 'refreshCredentials'),
       blockWaitMs: blockWaitOf(given.onBlock),
       freshProxyOrigin: takeProxyApart(given.proxy).origin ?? 'refreshCredentials()',
     }),
     stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
+    traffic: take(options, 'maxRate'),
     state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
     preparing: Object.freeze({
       ...take(options, 'tune', 'againstIndex'),
@@ -203,6 +207,11 @@ function tableSection(given: IngestOptions, names: readonly string[]): TableSect
 function editSection(given: IngestOptions['edits']): EditSection | undefined {
   const isAny = Object.values(given ?? {}).some(value => value !== undefined)
   return given === undefined || !isAny ? undefined : take(given, 'set', 'drop', 'keep', 'rename')
+}
+
+/** Returns the most documents of a request: a second's worth, so that requests are no bursts. */
+function docsPerSecond(rate: IngestOptions['maxRate']): number {
+  return rate !== undefined && 'documents' in rate ? rate.documents : Infinity
 }
 
 /** How long `wait` waits. */

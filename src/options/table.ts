@@ -9,6 +9,7 @@ import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
 import { type OptionRow, group, toCluster } from './option.js'
+import * as trafficKinds from './traffic-kinds.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
@@ -291,6 +292,10 @@ export const table = {
     kinds.wholeNumber({ min: 1, max: 256 }),
     'maximum number of requests at the same time. Sluice sends fewer if the cluster is busy',
     { default: '16' },
+  ),
+  maxRate: requests(
+    trafficKinds.maxRate(),
+    'limit of the load per second: bytes on the wire as in 20mb/s, or documents as in 5000docs/s',
   ),
   compress: requests(
     kinds.choice('auto', 'gzip', 'none'),

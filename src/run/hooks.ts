@@ -48,7 +48,7 @@ export interface RunHook {
   /** Prepares what the ending needs. The checkpoint stands. Throws if the run cannot begin. */
   prepare?(started: Started): Promise<void>
   /** Options of the sender. Read after `connected` for budget and ids, and after `prepare`. */
-  readonly sending?: Partial<Pick<SenderOptions, 'budget' | 'learnt' | 'ownIds' | 'safeToResend'>>
+  readonly sending?: Partial<Pick<SenderOptions, 'budget' | 'rates' | 'learnt' | 'ownIds' | 'safeToResend'>>
   /** Makes bodies of documents. `inner`: does so as if this hook did not. */
   frame?(framing: Framing, ledger: Ledger, inner: (framing: Framing) => BodyFramer): BodyFramer
   /** Whether its bodies may hold documents that carry their own actions. Default false. */

@@ -9,6 +9,7 @@ import { type ByteBudget, budget } from './layers/byte-budget.js'
 import { type LearningOptions, type LearntLimits, Learning, learn } from './layers/learn.js'
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
 import { type PostOptions, post } from './layers/post.js'
+import { spread, type TokenBucket } from './layers/rate.js'
 import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
 import { type RequestWatcher, watch } from './layers/watch.js'
 import type { Send, Settled, Verdict } from './send.js'
@@ -22,6 +23,8 @@ export interface SenderOptions extends PostOptions, LearningOptions, Omit<Rollov
   readonly random: () => number
   /** Limits the bytes on the wire. Absent: no limit. */
   readonly budget?: ByteBudget
+  /** Limit bytes or documents per second. Absent: no limit. */
+  readonly rates?: readonly TokenBucket[]
   /** Removes the credentials of the run from what a server said. */
   readonly masked?: Mask
   onRetry(failure: Failure, documents: number, waitMs: number): void
@@ -34,6 +37,7 @@ type Mask = <T>(said: T) => T
 export class Sender {
   readonly #halt = new AbortController()
   readonly #budget: ByteBudget | undefined
+  readonly #rates: readonly TokenBucket[]
   readonly #learning: Learning
   readonly #concurrency: Concurrency
   readonly #send: Send
@@ -46,6 +50,7 @@ export class Sender {
     // Every body that waits for a retry listens.
     setMaxListeners(0, halted)
     this.#budget = options.budget
+    this.#rates = options.rates ?? []
     this.#learning = new Learning(options)
     this.#concurrency = new Concurrency({ ownIds, safeToResend, clock, random, halted }, this.#learning)
     const stream = new StreamWatch({ ...options, halted })
@@ -60,7 +65,7 @@ export class Sender {
     const judged = post(options, async (index, name) => await stream.of(name, false).isBehind(index))
     const watched = options.watcher === undefined ? judged : watch(options.watcher, clock, judged)
     const posted = learn(this.#learning, mask(options.masked, watched))
-    const looked = rollover(stream, budget(options.budget, halted, posted))
+    const looked = rollover(stream, spread(this.#rates, halted, budget(options.budget, halted, posted)))
     const passed = access(gate, () => (this.#retries += 1), looked)
     this.#send = limitConcurrency(this.#concurrency, encode(options.gzip, passed))
     this.#delivery = {
@@ -87,9 +92,10 @@ export class Sender {
     return this.#retries
   }
 
-  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large, or if the budget leaves less. */
+  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large, or if a limit leaves less. */
   get bodyBytes(): number {
-    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity)
+    const rates = this.#rates.map(({ bodyBytes }) => bodyBytes)
+    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity, ...rates)
   }
 
   /** The limits that the next run may begin with. Undefined if the cluster accepted nothing. */

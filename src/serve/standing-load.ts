@@ -5,6 +5,7 @@ import type { IngestEvent } from '../options/run-events.js'
 import { loadOf, proxySection, readConnecting } from '../options/read-options.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { openClusterItself } from '../connect/open-target.js'
+import { limitRate, openRate } from '../limits/limit-rate.js'
 import { limitBytes, learnLimits } from '../limits/run-limits.js'
 import { openSlots } from '../run/open-batcher.js'
 import { run } from '../run/run.js'
@@ -34,8 +35,9 @@ export interface StandingLoad {
 export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
   const { cluster, way } = await openClusterItself(readConnecting(options), options.signal)
-  const { connecting, batching } = loadOf({ ...options, source: [] }, ids)
+  const { connecting, batching, traffic } = loadOf({ ...options, source: [] }, ids)
   const slots = openSlots(connecting, batching)
+  const rate = openRate(traffic)
   let isTold = false
   return {
     cluster: cluster.display,
@@ -61,7 +63,7 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         command: 'serve',
         secrets: [],
         load,
-        features: [limitBytes(load.stopping), learnLimits],
+        features: [limitBytes(load.stopping), limitRate(rate), learnLimits],
         connection,
       })
     },

@@ -42,7 +42,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   sender: {
     imports: 'failure operation.ts flow.ts time text cluster',
-    doors: 'deliver layers/access layers/byte-budget layers/learn send sender',
+    doors: 'deliver layers/access layers/byte-budget layers/learn layers/rate send sender',
   },
   ledger: {
     imports: 'failure operation.ts flow.ts text disk',
@@ -121,7 +121,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   scripted: { imports: 'options run', doors: 'run-script' },
-  limits: { imports: 'failure disk sender cluster options run', doors: 'run-limits' },
+  limits: { imports: 'failure time disk sender cluster options run', doors: 'limit-rate run-limits' },
   replay: {
     imports: 'scripted failure flow.ts time format bulk cluster options state run',
     doors: 'meant-index send-dead-letters',

@@ -50,6 +50,7 @@ const same = {
   maxElapsedMs: 'maxElapsedMs',
   timeBudgetMs: 'timeBudgetMs',
   byteBudget: 'byteBudget',
+  maxRate: 'maxRate',
   graceMs: 'graceMs',
   onBlock: 'onBlock',
   onConflict: 'onConflict',
