@@ -15,5 +15,8 @@ test('a rate keeps requests small, and a load that is told to end does not wait 
   // The second request would have to wait for its turn.
   const stopped = ingest({ ...load, maxRate: { documents: 10 }, signal: ending.signal, onEvent })
   await expect(stopped).rejects.toMatchObject({ code: 'RUN_INTERRUPTED', receipt: { created: 10, requests: 1 } })
-  expect(await ingest({ ...load, maxRate: { bytes: 1_000_000_000 } })).toMatchObject({ created: 100, status: 'finished' })
+  expect(await ingest({ ...load, maxRate: { bytes: 1_000_000_000 } })).toMatchObject({
+    created: 100,
+    status: 'finished',
+  })
 })
