@@ -16,6 +16,8 @@ import { readFileSync } from 'node:fs'
 import { ingest } from 'sluice'
 import { startLab } from 'sluice/lab'
 import { connectServiceNow } from 'sluice/servicenow'
+import { Client } from '@elastic/elasticsearch'
+import { connectionThrough } from 'sluice/connection'
 
 const lab = await startLab()
 const { url, apiKey, caFile: ca } = lab.line.cluster
@@ -31,7 +33,11 @@ const platform = await connectServiceNow({
   proxy: lab.line.proxy.http,
 })
 const { sys_id: id } = await platform.table('incident').create({ short_description: 'packed' })
-console.log(receipt.status, receipt.created, typeof id)
+const Connection = connectionThrough({ proxy: lab.line.proxy.socks5 })
+const client = new Client({ node: url, auth: { apiKey }, tls: { ca: readFileSync(ca) }, Connection })
+const { count } = await client.count({ index: 'packed' })
+console.log(receipt.status, receipt.created, typeof id, count)
+await client.close()
 await platform.close()
 await lab.close()
 `
@@ -43,13 +49,13 @@ try {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   check('sluice --version', () => same(sluice('--version').trim(), version))
   check('sluice demo', () => includes(sluice('demo'), 'it balances'))
-  check('sluice, sluice/lab and sluice/servicenow, from a program', () =>
-    same(run('node', ['load.mjs']).trim(), 'finished 2 string'),
+  check('sluice, sluice/lab, sluice/servicenow and sluice/connection, from a program', () =>
+    same(run('node', ['load.mjs']).trim(), 'finished 2 string 2'),
   )
   check('types, from a program', () => run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.']))
   check('sluice without the packages of the command line', () => {
     for (const name of ['commander', 'pino']) rmSync(join(project, 'node_modules', name), { recursive: true })
-    same(run('node', ['load.mjs']).trim(), 'finished 2 string')
+    same(run('node', ['load.mjs']).trim(), 'finished 2 string 2')
   })
   console.log(`${filename}: ${files.length} files, ${Math.round(size / 1000)} kB packed`)
 } finally {
@@ -72,6 +78,7 @@ function checkFiles(paths) {
     'dist/index.d.ts',
     'dist/lab/index.js',
     'dist/servicenow.js',
+    'dist/connection.js',
     'README.md',
     'LICENSE',
   ]

@@ -52,9 +52,9 @@ const serve: typeof import('./serve/serve.js').serve = loadedAtCall(
   async () => (await import('./serve/serve.js')).serve,
 )
 
-const connect: typeof import('./connect/connect.js').connect = loadedAtCall(
+const connect = loadedAtCall(
   async () => (await import('./connect/connect.js')).connect,
-)
+) as typeof import('./connect/connect.js').connect
 
 const verify: typeof import('./verify/verify.js').verify = loadedAtCall(
   async () => (await import('./verify/verify.js')).verify,

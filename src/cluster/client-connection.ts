@@ -1,84 +1,160 @@
-import { BaseConnection, errors } from '@elastic/elasticsearch'
 import { constants } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { explain } from '../failure/catalogue.js'
-import { type Failure, failure, isSluiceError } from '../failure/failure.js'
-import { describeAnswer } from './answers.js'
+import { explain, fixesFor } from '../failure/catalogue.js'
+import { type Failure, failure, isSluiceError, SluiceError } from '../failure/failure.js'
+import { type ClusterAnswer, describeAnswer, nameRefusal, whoAnswered } from './answers.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
+import type { RouteResponse } from '../proxy/route-request.js'
+import {
+  type ConnectionClass,
+  NodeConnection,
+  type NodeRequest,
+  type NodeRequestOptions,
+  type NodeSettings,
+} from './node-connection.js'
+import { readAnswer } from './read-answer.js'
 
-type Params = Parameters<BaseConnection['request']>[0]
-type Options = Parameters<BaseConnection['request']>[1]
+/** How the requests to one node of a client leave. */
+export interface NodeWay {
+  readonly route: Route
+  /** Returns the headers to send. Called for every request, because credentials may change. */
+  headers(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+  /** Called when the client closes the connection. */
+  close(): Promise<void>
+}
 
-interface Over {
-  /** Called for every request, because credentials may change. */
-  ownHeaders(): Record<string, string>
+interface Ways {
+  /** Called with the first request. What it throws is an error of that request. */
+  open(node: NodeConnection): NodeWay
+  /** Throws for settings that no connection can fulfil. */
+  readonly check?: (node: NodeSettings) => void
   /** Whether a managed ingest endpoint answers. It may leave the product header out, without which the client takes no answer. */
-  readonly isManaged: boolean
+  readonly isManaged?: boolean
+  /** Whether errors name the cause for a person. Otherwise Sluice does that later, and needs every answer as it came. */
+  readonly isNamed: boolean
 }
 
 /**
- * Makes the Elasticsearch client's connection over a route of ours. The client's own connections cannot use a proxy, or lose its
- * answer. Here a failure keeps its cause, a RouteError.
+ * Makes the connection of an Elasticsearch client of any version over routes of ours. The client's own connections cannot use a
+ * proxy, or lose its answer. Here a failure keeps its cause.
  */
-export function connectionOver(route: Route, { ownHeaders, isManaged }: Over): typeof BaseConnection {
-  return class RoutedConnection extends BaseConnection {
-    override async request(params: Params, options: Options): Promise<never> {
-      const headers = { ...ownHeaders(), ...params.headers }
-      const answer = await exchange(route, this, { ...params, headers }, options)
-      const response =
-        isManaged && answer.statusCode < 300 ? { ...answer, headers: { ...answer.headers, ...product } } : answer
-      // The client refuses such an answer. Unread, its body would hold the connection.
-      const isRefused = response.statusCode < 300 && response.headers['x-elastic-product'] !== 'Elasticsearch'
-      if (isRefused && response.body instanceof Readable) response.body.destroy()
-      // The base class types the result by three overloads (stream, meta, plain) that no single implementation satisfies.
-      return response as never
+export function connectionOver(ways: Ways): ConnectionClass {
+  const RoutedConnection = class extends NodeConnection {
+    #way: NodeWay | undefined
+    #isClosed = false
+
+    constructor(node: NodeSettings) {
+      super(node)
+      ways.check?.(node)
     }
 
-    override async close(): Promise<void> {
-      await route.close()
+    async request(params: NodeRequest, options: NodeRequestOptions): Promise<NodeAnswer> {
+      try {
+        if (this.#isClosed) throw this.error('ConnectionError', 'the client is closed')
+        this.#way ??= ways.open(this)
+        const answer = await exchange(this.#way, this, { params, options, isNamed: ways.isNamed })
+        const response =
+          ways.isManaged === true && answer.statusCode < 300
+            ? { ...answer, headers: { ...answer.headers, ...product } }
+            : answer
+        // The client refuses such an answer. Unread, its body would hold the connection.
+        const isRefused = response.statusCode < 300 && response.headers['x-elastic-product'] !== 'Elasticsearch'
+        if (isRefused && response.body instanceof Readable) response.body.destroy()
+        return response
+      } catch (error) {
+        throw ways.isNamed ? namedError(this, error) : clientError(this, error)
+      }
+    }
+
+    async close(): Promise<void> {
+      this.#isClosed = true
+      await this.#way?.close()
+      this.#way = undefined
     }
   }
+  return RoutedConnection as unknown as ConnectionClass
 }
 
 const product = { 'x-elastic-product': 'Elasticsearch' }
 
-async function exchange(route: Route, connection: BaseConnection, params: Params, options: Options) {
-  const path = pathOf(connection.url, params)
-  try {
-    const response = await route.request({
-      method: params.method,
-      path,
-      headers: plainMediaTypes({ ...connection.headers, ...params.headers }),
-      body: params.body ?? null,
-      ...(options.signal == null ? {} : { signal: options.signal }),
-      // Elasticsearch reads whole bodies. A gateway may refuse early, and then read no further.
-      isReader: headers => headers['x-elastic-product'] !== undefined,
-      ...timeout(options.timeout ?? connection.timeout),
-    })
-    const { statusCode, headers, body } = response
-    if (options.asStream === true) return { statusCode, headers, body }
-    connection.diagnostic.emit('deserialization', null, options)
-    return { statusCode, headers, body: await readBody(response, options) }
-  } catch (error) {
-    throw clientError(error)
-  }
+interface NodeAnswer {
+  readonly statusCode: number
+  readonly headers: RouteResponse['headers']
+  readonly body: string | Buffer | Readable
 }
 
-/** Elasticsearch 8 refuses the `compatible-with=9` media types of a 9.x client. Every version accepts the plain ones. */
-function plainMediaTypes(headers: Record<string, unknown>): Record<string, string | string[]> {
-  const plain: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || value === null) continue
-    plain[name] =
-      typeof value === 'string' && (name === 'accept' || name === 'content-type')
-        ? value.replaceAll(/application\/vnd\.elasticsearch\+(x-ndjson|json);\s*compatible-with=\d+/g, 'application/$1')
-        : (value as string | string[])
+interface Asked {
+  readonly params: NodeRequest
+  readonly options: NodeRequestOptions
+  readonly isNamed: boolean
+}
+
+async function exchange(
+  { route, headers: complete }: NodeWay,
+  node: NodeConnection,
+  { params, options, isNamed }: Asked,
+): Promise<NodeAnswer> {
+  const response = await route.request({
+    method: params.method,
+    path: pathOf(node.url, params),
+    headers: present(complete({ ...node.headers, ...params.headers })),
+    body: (params.body ?? null) as Readable | null,
+    ...(options.signal == null ? {} : { signal: options.signal }),
+    // Elasticsearch reads whole bodies. A gateway may refuse early, and then read no further.
+    isReader: headers => headers['x-elastic-product'] !== undefined,
+    ...timeout(options.timeout ?? node.timeout),
+  })
+  const { statusCode, headers, body } = response
+  const isForeign = isNamed && statusCode >= 400 && headers['x-elastic-product'] === undefined
+  if (options.asStream === true && !isForeign) return { statusCode, headers, body }
+  node.diagnostic?.emit('deserialization', null, options)
+  const bytes = await readBody(node, response, options)
+  if (isForeign) await refuseForeign({ statusCode, headers, body: bytes }, route)
+  if (options.asStream === true) return { statusCode, headers, body: Readable.from([bytes]) }
+  return { statusCode, headers, body: isCompressed(headers) || isBinary(headers) ? bytes : bytes.toString('utf8') }
+}
+
+/** Throws if the proxy or the IP filter answered, or a 404 is not one of Elasticsearch: a client would read that as a missing document. */
+async function refuseForeign(answer: ClusterAnswer, route: Route): Promise<void> {
+  const read = await readAnswer({ ...answer, body: Readable.from([answer.body]) }, JUDGED_BYTES, route.target.origin)
+    // Nobody can say who wrote it. The client gets it as it came.
+    .catch(() => undefined)
+  if (read === undefined) return
+  const answered = whoAnswered(read, route)
+  const isOfProxy = answered.by === 'proxy' || answered.by === 'filter'
+  const isMissing = answer.statusCode === 404 && answered.by !== 'elasticsearch'
+  if (isOfProxy || isMissing) throw new SluiceError(nameRefusal(read, answered, route.target.origin))
+}
+
+const JUDGED_BYTES = 1 << 20
+
+/** Leaves out the headers that have no value. */
+function present(headers: Readonly<Record<string, unknown>>): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value != null)) as Record<string, string>
+}
+
+/**
+ * Replaces media types of a version that the cluster does not know: Elasticsearch 8 refuses those of a 9.x client. Every version accepts
+ * the plain ones.
+ */
+export function plainMediaTypes(
+  headers: Readonly<Record<string, unknown>>,
+  isUnknown: (version: number) => boolean = () => true,
+): Record<string, unknown> {
+  const plain = { ...headers }
+  for (const name of ['accept', 'content-type']) {
+    const value = plain[name]
+    if (typeof value !== 'string') continue
+    plain[name] = value.replaceAll(
+      /application\/vnd\.elasticsearch\+(x-ndjson|json);\s*compatible-with=(\d+)/g,
+      (given, type: string, version: string) => (isUnknown(Number(version)) ? `application/${type}` : given),
+    )
   }
   return plain
 }
 
-function pathOf(url: URL, params: Params): string {
+function pathOf(url: URL, params: NodeRequest): string {
   const prefix = url.pathname.replace(/\/$/, '')
   const query = params.querystring == null || params.querystring === '' ? '' : `?${params.querystring}`
   const path = `${prefix}${params.path.startsWith('/') ? '' : '/'}${params.path}${query}`
@@ -90,12 +166,17 @@ function timeout(ms: number | null): { timeoutMs?: number } {
   return ms === null || ms <= 0 ? {} : { timeoutMs: ms }
 }
 
-/** Reads text, or bytes if the answer is compressed or binary, within the client's size limits. */
-async function readBody(response: Awaited<ReturnType<Route['request']>>, options: Options): Promise<string | Buffer> {
-  const encoding = String(response.headers['content-encoding'] ?? '').toLowerCase()
-  const compressed = encoding.includes('gzip') || encoding.includes('deflate')
-  const binary = /mapbox-vector-tile|arrow.stream|smile|cbor/.test(String(response.headers['content-type'] ?? ''))
-  const limit = compressed
+function isCompressed(headers: RouteResponse['headers']): boolean {
+  return /gzip|deflate/i.test(String(headers['content-encoding'] ?? ''))
+}
+
+function isBinary(headers: RouteResponse['headers']): boolean {
+  return /mapbox-vector-tile|arrow.stream|smile|cbor/.test(String(headers['content-type'] ?? ''))
+}
+
+/** Reads an answer within the client's size limits. */
+async function readBody(node: NodeConnection, response: RouteResponse, options: NodeRequestOptions): Promise<Buffer> {
+  const limit = isCompressed(response.headers)
     ? (options.maxCompressedResponseSize ?? constants.MAX_LENGTH)
     : (options.maxResponseSize ?? constants.MAX_STRING_LENGTH)
   const parts: Uint8Array[] = []
@@ -110,19 +191,32 @@ async function readBody(response: Awaited<ReturnType<Route['request']>>, options
   }
   if (size > limit) {
     response.body.destroy()
-    throw new errors.RequestAbortedError(`The content length (${size}) is bigger than the maximum allowed (${limit})`)
+    const message = `The content length (${size}) is bigger than the maximum allowed (${limit})`
+    throw node.error('RequestAbortedError', message)
   }
-  const bytes = Buffer.concat(parts)
-  return compressed || binary ? bytes : bytes.toString('utf8')
+  return Buffer.concat(parts)
 }
 
-/** Makes an error of the class that the client expects. */
-function clientError(error: unknown): unknown {
-  if (!(error instanceof RouteError)) return error
-  const details = { cause: error } as never
-  if (error.code === 'TIMEOUT') return new errors.TimeoutError(error.message, undefined, details)
-  if (error.code === 'ABORTED') return new errors.RequestAbortedError(error.message, undefined, details)
-  return new errors.ConnectionError(error.message, undefined, details)
+/** Makes an error that the client knows. */
+function clientError(node: NodeConnection, error: unknown): unknown {
+  return error instanceof RouteError ? node.error(nameOf(error), error.message, error) : error
+}
+
+/** Makes an error that the client knows, whose message holds the code and the first fix. */
+function namedError(node: NodeConnection, error: unknown): unknown {
+  if (error instanceof RouteError && error.code === 'ABORTED')
+    return node.error('RequestAbortedError', 'Request aborted', error)
+  const cause = error instanceof RouteError ? new SluiceError(error.failure, { cause: error }) : error
+  if (!isSluiceError(cause)) return error
+  const { code, message } = cause.failure
+  const [fix = ''] = fixesFor(code, message, cause.failure.evidence['next'])
+  const name = error instanceof RouteError ? nameOf(error) : 'ConnectionError'
+  return node.error(name, `${code}: ${message.replace(/\.$/, '')}. ${fix}`.trim(), cause)
+}
+
+function nameOf({ code }: RouteError): 'ConnectionError' | 'TimeoutError' | 'RequestAbortedError' {
+  if (code === 'TIMEOUT') return 'TimeoutError'
+  return code === 'ABORTED' ? 'RequestAbortedError' : 'ConnectionError'
 }
 
 /** Returns the RouteError that is the cause of a client's error, if there is one. */
@@ -147,8 +241,8 @@ export function lostAnswer(error: unknown, cluster: string): LostAnswer {
     const mayPass = explain(lost.failure.code).retry === 'later'
     return { failure: lost.failure, mayPass, delivery: lost.delivery }
   }
-  if (error instanceof errors.ProductNotSupportedError) {
-    const { statusCode = 0, headers = {} } = error.meta ?? {}
+  if (error instanceof Error && error.name === 'ProductNotSupportedError') {
+    const { statusCode = 0, headers = {} } = (error as Error & { meta?: Partial<ClusterAnswer> }).meta ?? {}
     const observed = describeAnswer({ statusCode, headers }, 'no x-elastic-product header')
     return { failure: failure('CLUSTER_UNAVAILABLE', { cluster, observed }), mayPass: true, delivery: 'possible' }
   }

@@ -1,14 +1,15 @@
 import { Client } from '@elastic/elasticsearch'
 import { explain } from '../failure/catalogue.js'
-import { type Failure, fail, SluiceError, isSluiceError } from '../failure/failure.js'
+import { type Failure, SluiceError, isSluiceError } from '../failure/failure.js'
 import { nameSilentPort, nameTlsTarget } from '../proxy/expects-tls.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { answersGreeting } from '../proxy/port-speaks.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import { misplacedIn } from '../text/misplaced.js'
-import { connectionOver } from './client-connection.js'
-import { type Credentials, authorization, isLoopback } from './credentials.js'
+import { connectionOver, plainMediaTypes } from './client-connection.js'
+import type { ConnectionClass } from './node-connection.js'
+import { type Credentials, authorization, refusePlaintext } from './credentials.js'
 import { type EgressCheck, type EgressSeen, checkEgress, tellMany } from './egress-check.js'
 import { isManaged } from './managed-endpoint.js'
 import { type Preflight, preflight } from './preflight.js'
@@ -33,8 +34,22 @@ export interface ClusterOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The settings of a client over an open route. */
+interface ClientSettings {
+  readonly node: string
+  readonly Connection: ConnectionClass
+  readonly maxRetries: number
+  readonly requestTimeout: number
+  readonly compression: boolean
+}
+
+/** The class of an Elasticsearch client, of any version. */
+export type ClientClass<C> = new (settings: ClientSettings) => C
+
 /** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */
 export interface Cluster extends AsyncDisposable, ReachedCluster {
+  /** Opens a client for others over the same pool. Its errors name the cause. Closing it leaves the pool open. */
+  openClient<C>(Own: ClientClass<C> | undefined): C | Client
   readonly preflight: Preflight
   /** Whether this is Elastic's managed ingest endpoint: it queues documents, and answers no question about them. */
   readonly isManaged: boolean
@@ -89,16 +104,32 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       throw isFiltered(error) ? await nameStrangers(error, options) : error
     })
     const { seen: egress, doubts } = await seeEgress(options)
-    const client = new Client({
+    const version = Number.parseInt(checked.info?.version ?? '', 10)
+    const connection = (isNamed: boolean, isUnknown?: (version: number) => boolean) =>
+      connectionOver({
+        isNamed,
+        isManaged: managed,
+        open: () => ({
+          route,
+          headers: given => plainMediaTypes({ ...ownHeaders(), ...given }, isUnknown),
+          // The route outlives clients.
+          close: async () => await Promise.resolve(),
+        }),
+      })
+    const settings = {
       node: url.href,
-      Connection: connectionOver(route, { ownHeaders, isManaged: managed }),
       // The sender decides on a resend. The client's own retries might store documents twice.
       maxRetries: 0,
       requestTimeout: timeoutMs,
       compression: false,
-    })
+    }
+    const client = new Client({ ...settings, Connection: connection(false) })
     return {
       client,
+      openClient: Own =>
+        Own === undefined
+          ? new Client({ ...settings, Connection: connection(true) })
+          : new Own({ ...settings, Connection: connection(true, asked => asked > version) }),
       route,
       display,
       preflight: checked,
@@ -113,7 +144,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         }
         if (access.proxy !== undefined) route.renewProxy(access.proxy)
       },
-      [Symbol.asyncDispose]: async () => await client.close(),
+      [Symbol.asyncDispose]: async () => await route.close(),
     }
   } catch (error) {
     await route.destroy()
@@ -177,16 +208,3 @@ async function seeEgress(options: ClusterOptions): Promise<EgressCheck> {
 }
 
 const EGRESS_CHECK_MS = 5_000
-
-/** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted without permission. */
-export function refusePlaintext({
-  url,
-  credentials,
-  allowPlaintext,
-  proxy,
-}: Pick<ClusterOptions, 'url' | 'credentials' | 'allowPlaintext' | 'proxy'>): void {
-  if (url.protocol !== 'http:' || credentials === undefined || allowPlaintext === true) return
-  // Through a proxy on another machine, even a request to localhost crosses the network.
-  const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))
-  if (!local) throw fail('PLAINTEXT_CREDENTIALS', { url: url.origin })
-}

@@ -1,13 +1,14 @@
 import type { Client } from '@elastic/elasticsearch'
 import { readConnecting } from '../options/read-options.js'
+import type { ClientClass } from '../cluster/open-cluster.js'
 import type { ClusterInfo } from '../cluster/preflight.js'
 import type { ConnectOptions } from '../options/connect-options.js'
 import { openTarget } from './open-target.js'
 
 /** A checked and open connection to a cluster. */
-export interface Connected extends AsyncDisposable {
+export interface Connected<C = Client> extends AsyncDisposable {
   /** The official client over one pool through the proxy. It retries nothing by itself. */
-  readonly client: Client
+  readonly client: C
   /** The answer to GET /. Absent if the credentials may not ask for it. */
   readonly cluster?: ClusterInfo | undefined
   /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
@@ -27,9 +28,15 @@ export interface Connected extends AsyncDisposable {
  * The client's own requests throw the client's own errors.
  * @throws SluiceError OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS
  */
-export async function connect(options: ConnectOptions): Promise<Connected> {
-  const { cluster } = await openTarget(readConnecting(options), options.signal)
-  const { client, route, preflight } = cluster
-  const close = async () => await client.close()
+export async function connect<C>(options: ConnectOptions & { readonly Client: ClientClass<C> }): Promise<Connected<C>>
+export async function connect(options: ConnectOptions): Promise<Connected>
+export async function connect<C>(
+  options: ConnectOptions & { readonly Client?: ClientClass<C> },
+): Promise<Connected<C | Client>> {
+  const { Client: ClientClass, ...given } = options
+  const { cluster } = await openTarget(readConnecting(given), options.signal)
+  const { route, preflight, openClient } = cluster
+  const client = openClient(ClientClass)
+  const close = async () => await route.close()
   return { client, cluster: preflight.info, proxy: route.proxy, close, [Symbol.asyncDispose]: close }
 }

@@ -1,6 +1,6 @@
 import type { ClusterAnswer } from '../cluster/answers.js'
 import { authorization } from '../cluster/credentials.js'
-import { refusePlaintext } from '../cluster/open-cluster.js'
+import { refusePlaintext } from '../cluster/credentials.js'
 import { type FreshQuestion, ask } from '../cluster/request.js'
 import { type ResolvedTarget, targetTls } from '../connect/open-target.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'

@@ -5,6 +5,7 @@ import type { IngestOptions, InputOptions, RemoteOptions, ReplayOptions } from '
 import type {
   ConnectOptions,
   FreshCredentials,
+  ProxyOptions,
   PullOptions,
   ServiceNowConnection,
   ServiceNowOptions,
@@ -195,6 +196,19 @@ export function checkReplayOptions(given: ReplayOptions): void {
 }
 
 const { concurrency, preflightConnections, timeoutMs, maxElapsedMs } = top
+
+/** Checks how a client that Sluice does not make leaves through the proxy. */
+export function checkThroughOptions(given: {
+  readonly proxy?: ConnectOptions['proxy'] | Pick<ProxyOptions, 'url' | 'ca' | 'origin'>
+}): void {
+  check.all('options', given, {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    proxy: check.anything,
+    connectTimeoutMs: check.whole(1_000, 600_000),
+    allowPlaintext: check.flag,
+  })
+  checkProxyOptions(given.proxy)
+}
 
 const connection = {
   concurrency,

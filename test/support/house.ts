@@ -57,7 +57,7 @@ export const house: Readonly<Record<string, Part>> = {
   cluster: {
     imports: 'failure operation.ts flow.ts time text proxy',
     doors:
-      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint many-indices may-fill load-settings write-index open-cluster preflight request walk-ids',
+      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint many-indices may-fill node-connection load-settings write-index open-cluster preflight request walk-ids',
   },
   servicenow: {
     imports: 'failure flow.ts time text proxy',
@@ -72,7 +72,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
-    doors: 'connect connect-servicenow log-in open-servicenow open-target proxy-to',
+    doors: 'connect connect-servicenow connection-through log-in open-servicenow open-target proxy-to',
   },
   // Outlives a process.
   state: {
@@ -159,6 +159,7 @@ export const house: Readonly<Record<string, Part>> = {
       'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned infer tables serve ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
+  'connection.ts': { imports: 'failure cluster connect' },
   // The command line gets what an embedder gets.
   cli: {
     imports:

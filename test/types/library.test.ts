@@ -23,6 +23,11 @@ import {
   ingest,
   isSluiceError,
 } from '../../src/index.js'
+import type { Client } from '@elastic/elasticsearch'
+import type { Client as Client8 } from 'elasticsearch-8'
+import type { Client as Client9 } from 'elasticsearch-9'
+import * as anyClient from '../../src/connection.js'
+import { connectionThrough } from '../../src/connection.js'
 import * as lab from '../../src/lab/index.js'
 import * as platform from '../../src/servicenow.js'
 import {
@@ -62,6 +67,7 @@ test('the package exports what the docs say, and nothing else', () => {
     'serviceNowRegisters',
     'startLab',
   ])
+  expect(Object.keys(anyClient).toSorted()).toEqual(['SluiceError', 'connectionThrough', 'isSluiceError'])
   expect(Object.keys(platform).toSorted()).toEqual([
     'SluiceError',
     'connectServiceNow',
@@ -84,6 +90,31 @@ test('the lab needs its certificates and nothing else', () => {
 
 test('the service-management platform is reached without a client of Elasticsearch', () => {
   expect(packagesOf(join(built, 'dist', 'servicenow.js')).toSorted()).toEqual(['socks', 'undici'])
+})
+
+test('the connection for any client loads none', () => {
+  expect(packagesOf(join(built, 'dist', 'connection.js')).toSorted()).toEqual(['socks', 'undici'])
+})
+
+test('clients of every version take the connection, and connect opens the version that it is given', () => {
+  const Connection = connectionThrough({ proxy: 'http://127.0.0.1:9293' })
+  type Takes<C extends abstract new (settings: never) => unknown> = { Connection: typeof Connection } extends Pick<
+    ConstructorParameters<C>[0],
+    'Connection'
+  >
+    ? true
+    : false
+  expectTypeOf<Takes<typeof Client>>().toEqualTypeOf<true>()
+  expectTypeOf<Takes<typeof Client8>>().toEqualTypeOf<true>()
+  expectTypeOf<Takes<typeof Client9>>().toEqualTypeOf<true>()
+  const open = {
+    own: async () => (await connect(common)).client,
+    eight: async (Given: typeof Client8) => (await connect({ ...common, Client: Given })).client,
+    nine: async (Given: typeof Client9) => (await connect({ ...common, Client: Given })).client,
+  }
+  expectTypeOf(open.own).returns.resolves.toEqualTypeOf<Client>()
+  expectTypeOf(open.eight).returns.resolves.toEqualTypeOf<Client8>()
+  expectTypeOf(open.nine).returns.resolves.toEqualTypeOf<Client9>()
 })
 
 /** The packages that a module of the build loads, itself or through others. */
