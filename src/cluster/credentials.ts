@@ -27,12 +27,7 @@ interface Sending {
 }
 
 /** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted without permission. */
-export function refusePlaintext({
-  url,
-  credentials,
-  allowPlaintext,
-  proxy,
-}: Sending): void {
+export function refusePlaintext({ url, credentials, allowPlaintext, proxy }: Sending): void {
   if (url.protocol !== 'http:' || credentials === undefined || allowPlaintext === true) return
   // Through a proxy on another machine, even a request to localhost crosses the network.
   const local = isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))

@@ -107,7 +107,8 @@ const tlsNames: ReadonlySet<string> = new Set<TlsName>([
 /** Refuses settings of the client that its connections would have to ignore. */
 function checkNode({ agent, proxy, tls }: NodeSettings): void {
   const refuse = (option: string, problem: string) => fail('OPTION_INVALID', { option, problem })
-  if (proxy != null) throw refuse('proxy', 'of the client cannot be combined with connectionThrough. Pass the proxy only there')
+  if (proxy != null)
+    throw refuse('proxy', 'of the client cannot be combined with connectionThrough. Pass the proxy only there')
   if (agent != null && agent !== false) throw refuse('agent', 'of the client cannot be combined with connectionThrough')
   for (const [name, value] of Object.entries(tls ?? {}) as [string, unknown][]) {
     // The client sets this one by itself for a cloud id.

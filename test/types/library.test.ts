@@ -98,12 +98,8 @@ test('the connection for any client loads none', () => {
 
 test('clients of every version take the connection, and connect opens the version that it is given', () => {
   const Connection = connectionThrough({ proxy: 'http://127.0.0.1:9293' })
-  type Takes<C extends abstract new (settings: never) => unknown> = { Connection: typeof Connection } extends Pick<
-    ConstructorParameters<C>[0],
-    'Connection'
-  >
-    ? true
-    : false
+  type Takes<C extends abstract new (settings: never) => unknown> =
+    { Connection: typeof Connection } extends Pick<ConstructorParameters<C>[0], 'Connection'> ? true : false
   expectTypeOf<Takes<typeof Client>>().toEqualTypeOf<true>()
   expectTypeOf<Takes<typeof Client8>>().toEqualTypeOf<true>()
   expectTypeOf<Takes<typeof Client9>>().toEqualTypeOf<true>()

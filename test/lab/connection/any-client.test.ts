@@ -35,7 +35,10 @@ const proxyOf = (name: (typeof proxies)[number]) => ({
 })
 
 describe.each(versions)('client %s', (_version, { Client, errors }) => {
-  const open = (more: Partial<ConstructorParameters<typeof own.Client>[0]> = {}, options: Partial<ThroughOptions> = {}) => {
+  const open = (
+    more: Partial<ConstructorParameters<typeof own.Client>[0]> = {},
+    options: Partial<ThroughOptions> = {},
+  ) => {
     const { url, apiKey, caFile } = lab.line.cluster
     const Connection = connectionThrough({ proxy: lab.line.proxy.http, ...options })
     const tls = { ca: readFileSync(caFile) }
