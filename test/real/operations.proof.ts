@@ -171,7 +171,9 @@ async function killAndCompare(world: RealWorld, name: string, round: number, ran
     expect(code === 0 || (name === 'update' && code === 1), stderr).toBe(true)
     const receipt = JSON.parse(stdout) as Receipt
     const read = rows.reduce((sum, row) => sum + count(row), 0)
-    expect(receipt).toMatchObject({ status: 'finished', read, unsent: 0, unknown: 0 })
+    // The last kill may have met a process that had finished its run: this one then finds the file loaded.
+    const isLoaded = receipt.inputs.every(input => input.loadedBy !== undefined)
+    expect(receipt).toMatchObject({ status: 'finished', read: isLoaded && kills > 0 ? 0 : read, unsent: 0, unknown: 0 })
     const found = (await world.documents(index)).map(text => JSON.parse(text) as Row)
     const idOf = (document: Row) => document.id
     // A script stores what it makes, without the id. With ids of Sluice's own, the same field may stand in several documents.
