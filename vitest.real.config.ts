@@ -6,8 +6,8 @@ const report = process.env.VITEST_JSON
 /** Starts the file that takes longest first, so that no worker ends alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = [/features/, /elasticsearch-9/, /elasticsearch-8/, /limits/, /servicenow/]
-    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 6) % 6
+    const order = [/elasticsearch-8/, /inputs/, /elasticsearch-9/, /features/, /limits/, /servicenow/]
+    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 7) % 7
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
@@ -18,7 +18,7 @@ export default defineConfig({
     // Some tests start the command.
     globalSetup: ['test/support/build.ts'],
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
-    maxWorkers: 4,
+    maxWorkers: 5,
     isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: 600_000,

@@ -1,13 +1,6 @@
-import { promisesOf } from '../contracts/promises.suite.js'
-import { suitesOfVersions } from '../contracts/suites.js'
-import { describeDataStreams } from './describe-data-streams.js'
-import { describeDeletions } from './describe-deletions.js'
-import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
-import { describeWorld } from './describe-world.js'
+import { ordinarySuites } from '../contracts/suites.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
-// One file for each version: a server starts once for all that is asked of it.
 describeOnRealServers({ major: 9 }, world => {
-  const more = [describeDeletions, describeDataStreams, describeRehearsalsOfKeys, promisesOf('lost', 'killed')]
-  for (const suite of [describeWorld, ...suitesOfVersions, ...more]) suite(world)
+  for (const suite of ordinarySuites) suite(world)
 })
