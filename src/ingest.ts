@@ -9,6 +9,7 @@ import type { Receipt } from './ledger/receipt.js'
 import { limitRate, openRate } from './limits/limit-rate.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
+import { traceRun } from './metrics/trace-run.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import type { Load, TransformSection } from './options/load.js'
 import { secretsOf } from './options/mask-secrets.js'
@@ -73,6 +74,10 @@ async function loadOnce(
     // In the order of their endings.
     features: [
       ...(round === undefined ? [] : [round.feature]),
+      traceRun({
+        name: 'sluice ingest',
+        index: load.documents.indexPattern === undefined ? load.documents.into : undefined,
+      }),
       spoolStdin(load),
       fillIndices(load),
       mapIndex(load),

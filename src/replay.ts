@@ -4,6 +4,7 @@ import type { Receipt } from './ledger/receipt.js'
 import { limitRate, openRate } from './limits/limit-rate.js'
 import { limitBytes, learnLimits } from './limits/run-limits.js'
 import { refuseQueue } from './managed/load-into-queue.js'
+import { traceRun } from './metrics/trace-run.js'
 import { checkReplayOptions } from './options/check-options.js'
 import type { ReplayOptions } from './options/ingest-options.js'
 import { secretsOf } from './options/mask-secrets.js'
@@ -48,6 +49,7 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
     listCopies: keptSegments,
     // In the order of their endings.
     features: [
+      traceRun({ name: 'sluice replay', index }),
       spoolStdin(load),
       sendDeadLetters(redirection, load),
       limitBytes(load.stopping),

@@ -114,7 +114,7 @@ async function alarmOptions(
   return {
     servicenow: await alarmAccess(effective, terminal),
     proxy: connectOptions(effective, access).proxy,
-    job: values.job ?? jobOf(work, placesOf(effective, work)),
+    job: jobNameIn(effective, work),
     title: values.job ?? work.index ?? [work.command, ...shownSources(work)].join(' '),
     command: masked(commandOf(work), terminal.manner.secrets),
     host: values.alarmHost,
@@ -130,6 +130,11 @@ async function alarmAccess(effective: Effective, terminal: Terminal): Promise<Se
   if (own === undefined) return await serviceNowOptions(effective, terminal)
   keepInstanceSecrets(terminal, own)
   return own
+}
+
+/** Returns the name that all runs of a job share. */
+export function jobNameIn(effective: Effective, work: Work): string {
+  return effective.values.job ?? jobOf(work, placesOf(effective, work))
 }
 
 function placesOf({ values }: Effective, { command, sources }: Work): readonly (string | undefined)[] {

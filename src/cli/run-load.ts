@@ -52,7 +52,7 @@ export async function runLoad(
   options: IngestOptions,
   terminal: Terminal,
   quiet: boolean,
-  asking?: Asking,
+  { asking, hear }: Besides = {},
 ): Promise<Receipt> {
   const load = async (heard: Heard) => {
     // Loaded only here, so that help and wrong options do not wait for it.
@@ -61,7 +61,7 @@ export async function runLoad(
     return await ingest({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
   const doing = options.follow === true ? 'loading what the files hold so far' : undefined
-  return await followed(terminal, quiet, load, asking, doing)
+  return await followed(terminal, quiet, load, { asking, hear, doing })
 }
 
 /** With `quiet`, stderr is for a mail. Otherwise nothing is kept back. */
@@ -76,16 +76,22 @@ export interface Heard {
   readonly onEvent: (event: IngestEvent) => void
 }
 
-/**
- * Runs a load to its receipt and shows its progress. `asking`: how to find the cause of a refusal. Absent: Sluice
- * does not look for it. `doing`: what it does after a signal.
- */
+/** What runs beside a load. */
+interface Besides {
+  /** How to find the cause of a refusal. Absent: Sluice does not look for it. */
+  readonly asking?: Asking | undefined
+  /** Hears every event. */
+  readonly hear?: ((event: IngestEvent) => void) | undefined
+  /** What Sluice does after a signal. */
+  readonly doing?: string | undefined
+}
+
+/** Runs a load to its receipt and shows its progress. */
 export async function followed(
   terminal: Terminal,
   quiet: boolean,
   run: (heard: Heard) => Promise<Receipt>,
-  asking?: Asking,
-  doing = 'finishing open requests',
+  { asking, hear, doing = 'finishing open requests' }: Besides = {},
 ): Promise<Receipt> {
   using interruption = interruptible(terminal, doing)
   using progress = showProgress(terminal, { quiet })
@@ -98,6 +104,7 @@ export async function followed(
     // Finding inputs leaves much garbage, and so does planning.
     if (event.type === 'planning' || event.type === 'begun') spareMemory(inputs)
     show(event)
+    hear?.(event)
   }
   const running = toReceipt(run({ signal, onEvent }))
   return asking === undefined ? await running : await tellingCause(running, asking, signal)

@@ -30,12 +30,13 @@ export async function recallJson(path: string, version: number): Promise<JsonObj
 }
 
 /**
- * Replaces a file as a whole, only for its owner. Resolves when the new file is on the disk. Rejects with the error of the file system.
+ * Replaces a file as a whole, by default only for its owner. Resolves when the new file is on the disk. Rejects with the error of the
+ * file system.
  */
-export async function replaceFile(path: string, text: string | Iterable<string>): Promise<void> {
+export async function replaceFile(path: string, text: string | Iterable<string>, mode = 0o600): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`
   try {
-    const file = await open(temporary, 'wx', 0o600)
+    const file = await open(temporary, 'wx', mode)
     try {
       for (const part of typeof text === 'string' ? [text] : text) await file.writeFile(part)
       await file.sync()

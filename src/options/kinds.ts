@@ -4,6 +4,7 @@
  */
 import { isIPv4 } from 'node:net'
 import type { RejectionLimit } from '../flow.js'
+import { listenAddressIn } from './listen-address.js'
 import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js'
 import * as check from './option-checks.js'
 import { isWebAddress } from './urls.js'
@@ -67,6 +68,19 @@ export function writtenFile(stdout = 'and stdout is for the receipt') {
     if (value === '-') return new Problem(`is not a file, ${stdout}. Pass a file (./- for a file of that name)`)
     return value === '' ? new Problem('is empty') : value
   })
+}
+
+/** A file of metrics. The collector reads only files of this name. */
+export function metricsFile() {
+  const isFit = (value: unknown) =>
+    String(value).endsWith('.prom') ? undefined : 'does not end in .prom, and node_exporter reads no other files'
+  return kind('file', isFit, fitting(isFit))
+}
+
+export function listenAddress() {
+  const isFit = (value: unknown) =>
+    listenAddressIn(String(value)) === undefined ? 'is not a port, as in 9464, or 0.0.0.0:9464' : undefined
+  return kind('port', isFit, fitting(isFit))
 }
 
 export function webAddress(isFit: check.Check = check.string) {

@@ -79,14 +79,15 @@ export type IngestEvent =
   /** A bulk request is sent. `open`: requests without an answer, with this one. `bytes`: of its body on the wire. */
   | { readonly type: 'sent'; readonly open: number; readonly documents: number; readonly bytes: number }
   /**
-   * A bulk request has its answer after `ms`, or lost its connection: then it has no `status` of HTTP. `code`: why it was
-   * not accepted as a whole.
+   * A bulk request has its answer after `ms`, or lost its connection: then it has no `status` of HTTP. `bytes`: of the answer's
+   * body on the wire. `code`: why it was not accepted as a whole.
    */
   | {
       readonly type: 'answered'
       readonly open: number
       readonly documents: number
       readonly ms: number
+      readonly bytes: number
       readonly status?: number
       readonly code?: Failure['code']
     }

@@ -30,6 +30,7 @@ const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
 const deletions = group('ServiceNow', ['ingest'])
 const webhook = group('Webhook receiver', ['serve'], { section: 'serve' })
 const alarm = group('Alarm', ['ingest', 'replay', 'pull'], { as: false })
+const metrics = group('Metrics', ['ingest', 'replay'], { as: false })
 const preparing = group('Before the load', ['ingest'])
 const guarded = group('Guarded load', ['ingest'])
 const doctor = group('Doctor', ['doctor'], { section: 'doctor' })
@@ -482,7 +483,20 @@ export const table = {
   maxDocuments: webhook(kinds.wholeNumber({ min: 1, max: 10_000_000 }), 'maximum number of documents in a request', {
     default: '100_000',
   }),
+  metrics: webhook(
+    kinds.choice('off', 'open', 'token'),
+    'answer GET /metrics for Prometheus: off, open (to everybody) or token (with the token of the callers)',
+    { default: 'off' },
+  ),
   acceptAnyway: webhook(kinds.toggle(), 'accept documents even if the cluster cannot be reached at the start'),
+
+  metricsTextfile: metrics(
+    kinds.metricsFile(),
+    "file NAME.prom for node_exporter's textfile collector, written when the run ends",
+  ),
+  metricsPort: metrics(kinds.listenAddress(), 'port for Prometheus: GET /metrics while Sluice runs', {
+    commands: ['ingest', 'replay', 'serve'],
+  }),
 
   onFailure: alarm(
     kinds.choice('nothing', 'incident'),

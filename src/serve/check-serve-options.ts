@@ -1,6 +1,7 @@
 import * as check from '../options/option-checks.js'
 import { isLoopback } from '../cluster/credentials.js'
 import { defaults } from '../options/describe-option.js'
+import { type ListenAddress, listenAddressIn, listenProblem } from '../options/listen-address.js'
 import { isPattern } from '../text/index-pattern.js'
 import { invalid } from '../options/option-checks.js'
 import { ofOneLoad, type ServeOptions } from './serve-options.js'
@@ -21,18 +22,14 @@ const own = {
   maxDocuments: check.whole(1, 10_000_000),
   spoolLimit: check.whole(1_000_000, Number.MAX_SAFE_INTEGER),
   acceptAnyway: check.flag,
+  metrics: check.oneOf('off', 'open', 'token'),
   onEvent: check.listener,
 } as const satisfies Partial<Record<keyof ServeOptions, check.Check>>
 
 type Own = keyof typeof own
 
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
-
 /** Checks the options of `serve` and returns the address to listen on. Throws SluiceError OPTION_INVALID. */
-export function checkServeOptions(given: ServeOptions): Address {
+export function checkServeOptions(given: ServeOptions): ListenAddress {
   for (const [option, isFine] of Object.entries(own) as [Own, check.Check][]) {
     const value: unknown = given[option]
     const problem = value === undefined ? undefined : isFine(value)
@@ -53,6 +50,8 @@ export function checkServeOptions(given: ServeOptions): Address {
     throw invalid('ids', "cannot be 'cluster', because documents would be stored twice if the process is killed")
   if (!/^\/[^\s?#]*$/.test(path)) throw invalid('path', 'is not a path. A path begins with a slash and has no query')
   if (path === '/health') throw invalid('path', 'is the path of the health report. Choose another path')
+  if (path === '/metrics' && (given.metrics ?? 'off') !== 'off')
+    throw invalid('path', 'is the path of the metrics. Choose another path')
   const address = readAddress(given.listen ?? DEFAULT_LISTEN)
   checkToken(token, address)
   return address
@@ -65,7 +64,7 @@ function problemOfTls(value: unknown): string | undefined {
   return cert === undefined || key === undefined ? 'needs both cert and key' : undefined
 }
 
-function checkToken(token: string | false | undefined, { host }: Address): void {
+function checkToken(token: string | false | undefined, { host }: ListenAddress): void {
   if (token === undefined) throw invalid('token', 'a token is required. Callers send it as Authorization: Bearer TOKEN')
   if (token === false) {
     if (!isLoopback(host))
@@ -82,19 +81,10 @@ function checkToken(token: string | false | undefined, { host }: Address): void 
     )
 }
 
-/** Reads `ADDRESS:PORT`, `[IPV6]:PORT`, or `PORT` on 127.0.0.1. */
-function readAddress(text: string): Address {
-  const [, v6, name = '127.0.0.1', port = ''] = /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
-  if (port === '' || Number(port) > 65_535)
-    throw invalid('listen', `'${text}' is not an address and a port, as in 127.0.0.1:8080 or 0.0.0.0:8080`)
-  return { host: v6 ?? name, port: Number(port) }
-}
-
-const problems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program. Stop it, or pass another port',
-  EACCES: 'is a port that this user cannot open. Pass a port above 1023',
-  EADDRNOTAVAIL: 'is not an address of this machine',
-  ENOTFOUND: 'is a name that cannot be resolved',
+function readAddress(text: string): ListenAddress {
+  const address = listenAddressIn(text)
+  if (address !== undefined) return address
+  throw invalid('listen', `'${text}' is not an address and a port, as in 127.0.0.1:8080 or 0.0.0.0:8080`)
 }
 
 /** Turns the error of an address that cannot be used into an error of its option. Returns any other error as it is. */
@@ -102,6 +92,6 @@ export function cannotListen({ listen = DEFAULT_LISTEN }: ServeOptions, error: u
   const { code = '' } = error as NodeJS.ErrnoException
   // OpenSSL reports a bad certificate or key. Its code does not hold the key.
   if (code.startsWith('ERR_OSSL')) return invalid('tls', `is not a certificate with its key (${code})`)
-  const problem = problems[code]
+  const problem = listenProblem(error)
   return problem === undefined ? error : invalid('listen', `'${listen}' ${problem}`)
 }

@@ -140,8 +140,17 @@ export class Loader {
       if (this.#told.has(event.message) || this.#told.size >= MOST_WARNINGS) return
       this.#told.add(event.message)
     }
-    if (event.type === 'preflight' || event.type === 'retry' || event.type === 'rejected' || event.type === 'warning')
-      this.#loading.tell(event)
+    switch (event.type) {
+      case 'preflight':
+      case 'sent':
+      case 'answered':
+      case 'retry':
+      case 'rejected':
+      case 'warning':
+        this.#loading.tell(event)
+        return
+      default:
+    }
   }
 
   async #disconnect(): Promise<void> {

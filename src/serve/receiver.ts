@@ -11,8 +11,18 @@ import type { AddressInfo } from 'node:net'
 import { isLoopback } from '../cluster/credentials.js'
 import { type OpenExchange, limitConnections } from './connections.js'
 import { Room } from './room.js'
+import type { ServeMetrics } from './serve-metrics.js'
 import type { ServeStatus } from './serve-options.js'
-import { Turns, bearerGuard, type Intake, type OpenIntake, type PostAnswer, refusal, takePost } from './take-post.js'
+import {
+  Turns,
+  bearerGuard,
+  type Intake,
+  type OpenIntake,
+  type PostAnswer,
+  refusal,
+  takePost,
+  unauthorized,
+} from './take-post.js'
 import { systemClock } from '../time/system-clock.js'
 
 /** How long a request may take to arrive. Then the connection is closed. */
@@ -31,6 +41,8 @@ interface Receiving extends Intake {
   /** Undefined if callers need no token. */
   readonly token: string | undefined
   status(): ServeStatus
+  /** Absent: there are none to see. `isOpen`: also without the token. */
+  readonly metrics?: (Pick<ServeMetrics, 'type' | 'text'> & { readonly isOpen: boolean }) | undefined
   onBug(error: unknown): void
 }
 
@@ -111,7 +123,7 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
     })
     if (answer === undefined || request.socket.destroyed) return
     const { status, body, headers } = answer
-    const text = `${JSON.stringify(body)}\n`
+    const text = typeof body === 'string' ? body : `${JSON.stringify(body)}\n`
     const closing = isClosing ? { connection: 'close' } : {}
     response.writeHead(status, { 'content-type': 'application/json', ...headers, ...closing })
     await new Promise<void>(resolve => {
@@ -126,6 +138,8 @@ export async function startReceiver(receiving: Receiving): Promise<Receiver> {
     const [path] = (request.url ?? '/').split('?')
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (path === '/health' && isRead) return health(receiving.status(), intake.isAllowed(request))
+    if (path === '/metrics' && isRead && receiving.metrics !== undefined)
+      return await shownMetrics(receiving.metrics, intake.isAllowed(request))
     if (path !== receiving.path) return refusal(404, `there is nothing at this path. Post to ${receiving.path}`)
     if (request.method !== 'POST') return refusal(405, 'send documents with POST', { allow: 'POST' })
     const answer = await takePost(request, response, intake)
@@ -150,6 +164,14 @@ async function listen(server: Server, { host, port }: Pick<Receiving, 'host' | '
       resolve()
     })
   })
+}
+
+async function shownMetrics(
+  { type, text, isOpen }: NonNullable<Receiving['metrics']>,
+  isAllowed: boolean,
+): Promise<PostAnswer> {
+  if (!isOpen && !isAllowed) return unauthorized
+  return { status: 200, body: await text(), headers: { 'content-type': type } }
 }
 
 /** Shows the whole status only to callers with the token, if there is one. Others see only whether documents are accepted. */

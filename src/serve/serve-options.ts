@@ -57,6 +57,8 @@ export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
   readonly spoolLimit?: number | undefined
   /** Accept documents even if the cluster cannot be reached at the start. By default that failure is thrown. */
   readonly acceptAnyway?: boolean | undefined
+  /** Answer `GET /metrics` for Prometheus, to everybody (`open`) or only with the token (`token`). Default `off`. */
+  readonly metrics?: 'off' | 'open' | 'token' | undefined
   /** Document ids. `cluster` is not possible: a killed process would double the documents of its last requests. */
   readonly ids?: 'run' | 'field' | 'hash' | undefined
   /** Called for every event. A function that throws is not called again. */
@@ -73,7 +75,7 @@ export type ServeEvent =
   /** A load failed. Sluice retries it, and accepts documents meanwhile. */
   | { readonly type: 'failed'; readonly failure: Failure; readonly retryMs: number; readonly waiting: Waiting }
   | { readonly type: 'recovered'; readonly failure: Failure }
-  | Extract<IngestEvent, { readonly type: 'preflight' | 'retry' | 'rejected' | 'warning' }>
+  | Extract<IngestEvent, { readonly type: 'preflight' | 'sent' | 'answered' | 'retry' | 'rejected' | 'warning' }>
 
 /** Documents that are acknowledged and not loaded yet. */
 export interface Waiting {

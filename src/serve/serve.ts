@@ -8,9 +8,9 @@ import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { loadWith, openStandingLoad, type StandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
+import type { ListenAddress } from '../options/listen-address.js'
 import { listenerOf } from '../options/listener.js'
 import {
-  type Address,
   cannotListen,
   checkServeOptions,
   DEFAULT_MAX_BODY,
@@ -22,7 +22,8 @@ import { openFolder, type SpoolFolder } from './open-folder.js'
 import { startReceiver } from './receiver.js'
 import { ENTRY_BYTES } from './segment.js'
 import { stopReason, serveReceiptOf, serveStatusOf, Totals } from './serve-receipt.js'
-import type { ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
+import { openServeMetrics } from './serve-metrics.js'
+import type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving } from './serve-options.js'
 import { Spool } from './spool.js'
 import { SpoolRoom } from './spool-room.js'
 
@@ -59,12 +60,17 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
-async function open(options: ServeOptions, address: Address, folder: SpoolFolder): Promise<Serving> {
+async function open(options: ServeOptions, address: ListenAddress, folder: SpoolFolder): Promise<Serving> {
   const began = performance.now()
   const { signal, token, tls, path = '/', maxBody = DEFAULT_MAX_BODY, spoolLimit = DEFAULT_SPOOL_LIMIT } = options
   const { maxDocuments = DEFAULT_MAX_DOCUMENTS } = options
   const { graceMs = defaults.graceMs, batchMs: lingerMs = defaults.batchMs } = options
-  const tell = listenerOf(options.onEvent)
+  const metrics = (options.metrics ?? 'off') === 'off' ? undefined : await openServeMetrics(() => status())
+  const listen = listenerOf(options.onEvent)
+  const tell = (event: ServeEvent): void => {
+    metrics?.hear(event)
+    listen(event)
+  }
   const closing = new AbortController()
   const givenUp = new AbortController()
 
@@ -92,6 +98,7 @@ async function open(options: ServeOptions, address: Address, folder: SpoolFolder
     spoolRoom: new SpoolRoom({ limit: spoolLimit, used: () => spool.bytes, retryAfter, clock: systemClock }),
     store: async request => await spool.append(request),
     status: () => status(),
+    metrics: metrics && { ...metrics, isOpen: options.metrics === 'open' },
     retryAfter,
     onBug: error => tell({ type: 'warning', message: `requests: ${String(error)}` }),
   }).catch(async (error: unknown) => {

@@ -7,6 +7,7 @@ import type { Receipt } from '../ledger/receipt.js'
 import { openClusterItself } from '../connect/open-target.js'
 import { limitRate, openRate } from '../limits/limit-rate.js'
 import { limitBytes, learnLimits } from '../limits/run-limits.js'
+import { traceRun } from '../metrics/trace-run.js'
 import { openSlots } from '../run/open-batcher.js'
 import { run } from '../run/run.js'
 import type { ServeOptions } from './serve-options.js'
@@ -63,7 +64,15 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         command: 'serve',
         secrets: [],
         load,
+<<<<<<< HEAD
         features: [limitBytes(load.stopping), limitRate(rate), learnLimits],
+=======
+        features: [
+          traceRun({ name: 'sluice serve', index: load.documents.into }),
+          limitBytes(load.stopping),
+          learnLimits,
+        ],
+>>>>>>> 8bef460e (Metrics for Prometheus, in a file, on a port and of a receiver, and spans for OpenTelemetry)
         connection,
       })
     },
@@ -88,6 +97,7 @@ export async function loadWith(
     maxDocuments: _maxDocuments,
     spoolLimit: _spoolLimit,
     acceptAnyway: _acceptAnyway,
+    metrics: _metrics,
     onEvent: _onEvent,
     refreshCredentials,
     ...load

@@ -39,8 +39,7 @@ export async function takePost(
   intake: OpenIntake,
 ): Promise<PostAnswer | undefined> {
   const { maxBody } = intake
-  if (!intake.isAllowed(request))
-    return refusal(401, 'send a bearer token: Authorization: Bearer TOKEN', { 'www-authenticate': 'Bearer' })
+  if (!intake.isAllowed(request)) return unauthorized
   if (intake.isClosing()) return refusal(503, 'sluice serve is stopping. Try again later', { 'retry-after': '5' })
   const head = readHead(request.headers, maxBody)
   if ('refused' in head) return head.refused
@@ -142,9 +141,14 @@ function keyOf(header: string | readonly string[] | undefined): string | undefin
 
 export interface PostAnswer {
   readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
+  /** Text is sent as it is. */
+  readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
 }
+
+export const unauthorized = refusal(401, 'send a bearer token: Authorization: Bearer TOKEN', {
+  'www-authenticate': 'Bearer',
+})
 
 export function refusal(status: number, error: string, headers: Readonly<Record<string, string>> = {}): PostAnswer {
   return { status, body: { error }, headers }

@@ -68,7 +68,7 @@ export const house: Readonly<Record<string, Part>> = {
   options: {
     imports: 'failure operation.ts flow.ts text source format bulk ledger',
     doors:
-      'check-options connect-options describe-option edit-values hide-secrets ingest-options library-options listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
+      'check-options connect-options describe-option edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -129,13 +129,15 @@ export const house: Readonly<Record<string, Part>> = {
   // Compose a run: stages and hooks.
   'ingest.ts': {
     imports:
-      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform',
+      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics',
   },
-  'replay.ts': { imports: 'failure source ledger options run spool limits managed replay' },
+  'replay.ts': { imports: 'failure source ledger options run spool limits managed replay metrics' },
+  // Metrics for Prometheus, and the spans of OpenTelemetry.
+  metrics: { imports: 'failure disk ledger options run', doors: 'metrics-server run-metrics textfile trace-run' },
   // Features beside a load. `serve` makes runs of its own.
   serve: {
-    imports: 'failure flow.ts time text disk ledger cluster options connect state run limits',
-    doors: 'serve serve-options',
+    imports: 'failure flow.ts time text disk ledger cluster options connect state run limits metrics',
+    doors: 'serve serve-metrics serve-options',
   },
   verify: {
     imports: 'failure flow.ts time text format sender cluster options connect state',
@@ -163,7 +165,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor lab index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor lab metrics index.ts servicenow.ts',
   },
 }
 
@@ -180,6 +182,9 @@ export const owners: Readonly<Record<string, string>> = {
   tinyglobby: 'source',
   commander: 'cli',
   pino: 'cli',
+  'prom-client': 'metrics',
+  // Optional: whoever wants spans has set it up.
+  '@opentelemetry/api': 'metrics',
   '@peculiar/x509': 'lab',
   'reflect-metadata': 'lab',
   // Optional: whoever reads from S3 installs it.

@@ -194,8 +194,12 @@ const ofServe = [
   'noToken',
   'maxBody',
   'maxDocuments',
+  'metrics',
   'acceptAnyway',
 ] as const satisfies (keyof Settings)[]
+
+/** What others read of a run. */
+const ofTheMetrics = ['metricsTextfile', 'metricsPort'] as const satisfies (keyof Settings)[]
 
 /** What is done once a run is over. */
 const ofTheAlarm = [
@@ -217,7 +221,7 @@ test('every option of the command reaches the library, but for those that concer
   const behind = [same, contents, target, proxy, servicenow, table, csv, remote, edits].flatMap(one =>
     Object.values(one),
   )
-  const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheAlarm]
+  const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheMetrics, ...ofTheAlarm]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { type Effective, requireOptions } from '../../options/resolve.js'
-import { tablesIn } from '../../options/names.js'
+import { isTable, tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
-import { openAlarm } from '../open-alarm.js'
+import { openAlarm, type Work } from '../open-alarm.js'
+import { measured, type Measuring } from '../open-metrics.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
 import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
@@ -57,13 +58,22 @@ async function load(
   hideRemote(named, terminal)
   const shown = list === undefined ? named.map(shownSource) : [list]
   const record = recording(effective, terminal, shown)
-  return await record(async () => {
-    if (list !== undefined && named.length > 0)
-      throw invalid('filesFrom', `cannot be used together with '${shownSource(named[0] ?? '')}'. Use two commands`)
-    const source = (await readFilesFrom(effective, listReader(effective, terminal))) ?? named
-    if ('files' in source) hideRemote(source.files, terminal)
-    return await loadWith(effective, { source, shown }, terminal, record)
-  })
+  const { index, swapAlias, query } = effective.values
+  const work = {
+    command: 'ingest',
+    sources: shown,
+    index: index ?? swapAlias,
+    query: shown.some(isTable) ? query : undefined,
+  }
+  const loading = async (measuring: Measuring) =>
+    await record(async () => {
+      if (list !== undefined && named.length > 0)
+        throw invalid('filesFrom', `cannot be used together with '${shownSource(named[0] ?? '')}'. Use two commands`)
+      const source = (await readFilesFrom(effective, listReader(effective, terminal))) ?? named
+      if ('files' in source) hideRemote(source.files, terminal)
+      return await loadWith(effective, { source, work }, terminal, { record, measuring })
+    })
+  return await measured(effective, terminal, work, loading)
 }
 
 /** Hides the secrets in URLs of inputs. */
@@ -80,14 +90,15 @@ type Inputs = readonly string[] | { readonly files: readonly string[] }
 
 async function loadWith(
   effective: Effective,
-  { source, shown }: { readonly source: Inputs; readonly shown: readonly string[] },
+  { source, work }: { readonly source: Inputs; readonly work: Work },
   terminal: HoldingTerminal,
-  record: ReturnType<typeof recording>,
+  { record, measuring }: { readonly record: ReturnType<typeof recording>; readonly measuring: Measuring },
 ): Promise<number> {
+  const { sources: shown } = work
   const { swapAlias, json, quiet } = effective.values
   mailOnly(terminal, quiet)
   requireOptions(effective, swapAlias === undefined ? ['url', 'index'] : ['url'], ', or --swap-alias NAME')
-  const isTable = namesTable(shown, effective)
+  const readsTable = namesTable(shown, effective)
   const given = await readJsonOptions(effective)
   const script = await readScript(effective)
   const access = await loadAccess(effective, terminal)
@@ -98,20 +109,18 @@ async function loadWith(
   const options = {
     ...ingestOptions(effective, access, given, remote),
     ...(script === undefined ? {} : { script }),
-    ...(isTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
+    ...(readsTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
     stateDir: stateDir(effective, terminal),
     // A time limit of a process counts from its start.
     startedAt: Math.floor(performance.timeOrigin),
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
     source,
   }
-  const index = effective.values.index ?? swapAlias
   const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
-  const { query } = effective.values
-  const work = { command: 'ingest', sources: shown, index, query: isTable ? query : undefined }
   const alarm = await openAlarm(effective, terminal, access, work)
   const loading = async () => {
-    const receipt = await record(async () => await runLoad(options, terminal, quiet, asking))
+    const running = async () => await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
+    const receipt = await record(async () => await measuring.loading(running))
     return { receipt, code: await sayReceipt(receipt, terminal, json, quiet) }
   }
   return await alarm(async () => await terminal.decide(loading))

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
+import { measured, type Measuring } from '../open-metrics.js'
 import { type Heard, checkStdin, followed, mailOnly, sayReceipt, stdinFor } from '../run-load.js'
 import { replayOptions } from '../../options/library-options.js'
 import { loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
@@ -62,15 +63,22 @@ async function again(
     return await replay({ ...options, ...stdinFor(options.source, terminal), ...heard })
   }
   const { index } = options
-  const alarm = await openAlarm(effective, terminal, access, { command: 'replay', sources: source, index })
-  const replaying = async () => {
+  const work = { command: 'replay', sources: source, index }
+  const alarm = await openAlarm(effective, terminal, access, work)
+  const replaying = async ({ hear, loading }: Measuring) => {
     const asking = askingFor(effective, terminal, { index })
-    const receipt = await record(async () => await followed(terminal, quiet, load, asking))
+    const running = async () => await followed(terminal, quiet, load, { asking, hear })
+    const receipt = await record(async () => await loading(running))
     const code = await sayReceipt(receipt, terminal, json, quiet)
     if (!json && !dryRun && !quiet) terminal.out(whatIsLeft(receipt))
     return { receipt, code }
   }
-  return await alarm(async () => await terminal.decide(replaying))
+  return await measured(
+    effective,
+    terminal,
+    work,
+    async measuring => await alarm(async () => await terminal.decide(async () => await replaying(measuring))),
+  )
 }
 
 /** Says what to do with the files. Sluice never removes them. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { explain } from '../../failure/catalogue.js'
+import { openServeMetrics } from '../../serve/serve-metrics.js'
+import { listenForMetrics } from '../open-metrics.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { readServeTls, readServeToken } from '../../options/option-files.js'
@@ -54,13 +56,21 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   using interruption = interruptible(terminal, 'accepting no more requests, loading the waiting documents')
   using progress = showProgress(terminal, { quiet: values.quiet })
   const { serve } = await import('../../serve/serve.js')
+  let serving: Serving | undefined
+  const metrics =
+    values.metricsPort === undefined ? undefined : await openServeMetrics(() => serving && serving.status())
+  await using _metrics = metrics && (await listenForMetrics(values.metricsPort ?? '', metrics, terminal))
   spareOptimising()
   collectSooner()
-  const serving = await serve({
+  const show = following(progress)
+  serving = await serve({
     ...options,
     refreshCredentials: async () => await reloadCredentials(effective, terminal),
     signal: interruption.signal,
-    onEvent: following(progress),
+    onEvent: event => {
+      metrics?.hear(event)
+      show(event)
+    },
   })
   using _telling = tellNowAndThen(serving, progress)
   const receipt = masked(await serving.finished, terminal.manner.secrets)
@@ -117,6 +127,8 @@ function following(progress: Progress): (event: ServeEvent) => void {
       case 'loaded':
         // The status line reports this.
         return
+      case 'sent':
+      case 'answered':
       case 'preflight':
       case 'retry':
       case 'rejected':

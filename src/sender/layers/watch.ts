@@ -24,6 +24,8 @@ export interface AnsweredRequest {
   readonly ms: number
   /** HTTP status. Absent: the request got no answer. */
   readonly status?: number
+  /** Bytes of the answer's body, as it came over the wire. */
+  readonly bytes: number
   /** Why the request was not accepted as a whole. */
   readonly code?: Failure['code']
 }
@@ -33,7 +35,7 @@ export function watch(watcher: RequestWatcher, clock: Pick<Clock, 'now'>, inner:
   return async request => {
     const { body, wire, answered } = request
     const sentAt = clock.now()
-    let answer: { readonly at: number; readonly status: number } | undefined
+    let answer: { readonly at: number; readonly status: number; readonly bytes: number } | undefined
     open += 1
     watcher.onSent({ open, documents: body.items, bytes: wire?.bytes.length ?? body.bytes.length })
     let verdict: Verdict | undefined
@@ -41,19 +43,20 @@ export function watch(watcher: RequestWatcher, clock: Pick<Clock, 'now'>, inner:
       verdict = await inner({
         ...request,
         answered: (bytes, status) => {
-          answer = { at: clock.now(), status }
+          answer = { at: clock.now(), status, bytes }
           answered?.(bytes, status)
         },
       })
       return verdict
     } finally {
       open -= 1
-      const { at, status } = answer ?? { at: clock.now() }
+      const { at, status, bytes } = answer ?? { at: clock.now(), bytes: 0 }
       const code = verdict !== undefined && 'failure' in verdict ? verdict.failure.code : undefined
       watcher.onAnswered({
         open,
         documents: body.items,
         ms: at - sentAt,
+        bytes,
         ...(status === undefined ? {} : { status }),
         ...(code === undefined ? {} : { code }),
       })

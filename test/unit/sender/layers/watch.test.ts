@@ -27,7 +27,7 @@ test('a request is reported when it is sent, and with status and time when its a
   const bytes = request.body.bytes.length
   expect(seen).toEqual([
     { open: 1, documents: 2, bytes },
-    { open: 0, documents: 2, ms: 40, status: 200 },
+    { open: 0, documents: 2, ms: 40, status: 200, bytes: 900 },
   ])
   expect(heard).toEqual([900])
   await send({ ...request, wire: { bytes: Buffer.alloc(7), isGzip: true } })
@@ -44,7 +44,7 @@ test('requests at the same time are counted, and one that is lost has a code and
   answers[0]?.(done)
   await sending[0]
   expect(seen.map(({ open }) => open)).toEqual([1, 2, 1, 0])
-  expect(seen[2]).toEqual({ open: 1, documents: 2, ms: 0, code: 'CLUSTER_UNAVAILABLE' })
+  expect(seen[2]).toEqual({ open: 1, documents: 2, ms: 0, bytes: 0, code: 'CLUSTER_UNAVAILABLE' })
 })
 
 test('a bug below ends the request too', async () => {
