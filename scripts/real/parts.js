@@ -44,6 +44,10 @@ export function findParts() {
   const openssl = program('openssl')
   if (!openssl) missing.push({ part: 'openssl', reason: 'not installed', package: 'openssl' })
 
+  const [prometheus, promtool] = ['prometheus', 'promtool'].map(name => program(name))
+  if (!prometheus || !promtool)
+    missing.push({ part: 'Prometheus', reason: 'not installed', package: 'prometheus', only: 'metrics' })
+
   const built = join(programFolder(), `versitygw-${s3Server.version}`)
   const versitygw = executable(built) ? built : undefined
   if (!versitygw) missing.push({ part: `versitygw ${s3Server.version}`, reason: 'not in the cache', only: 'sources' })
@@ -60,7 +64,7 @@ export function findParts() {
       missing.push({ part: `a JDK for ${part}`, reason, major: release.major })
     }
   }
-  return { squid, squidAuth, nginx, microsocks, openssl, versitygw, elasticsearch, missing }
+  return { squid, squidAuth, nginx, microsocks, openssl, versitygw, prometheus, promtool, elasticsearch, missing }
 }
 
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out, and `more`. */

@@ -72,10 +72,10 @@ function hookOf({ SpanKind, SpanStatusCode, context, trace }: Api, { name, index
       if (event.type === 'begun') run.setAttribute('sluice.run', event.run)
       if (event.type === 'answered') answered(event)
     },
-    async failed(error) {
-      if (isSluiceError(error)) run.setAttribute('error.type', error.code)
-      run.setStatus({ code: SpanStatusCode.ERROR, ...(isSluiceError(error) ? { message: error.message } : {}) })
-      return await Promise.resolve(error)
+    async failed(why) {
+      if (isSluiceError(why)) run.setAttribute('error.type', why.code)
+      run.setStatus({ code: SpanStatusCode.ERROR, ...(isSluiceError(why) ? { message: why.message } : {}) })
+      return await Promise.resolve(why)
     },
     async dispose() {
       run.end()

@@ -64,15 +64,12 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
         command: 'serve',
         secrets: [],
         load,
-<<<<<<< HEAD
-        features: [limitBytes(load.stopping), limitRate(rate), learnLimits],
-=======
         features: [
           traceRun({ name: 'sluice serve', index: load.documents.into }),
           limitBytes(load.stopping),
+          limitRate(rate),
           learnLimits,
         ],
->>>>>>> 8bef460e (Metrics for Prometheus, in a file, on a port and of a receiver, and spans for OpenTelemetry)
         connection,
       })
     },

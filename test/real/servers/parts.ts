@@ -11,6 +11,8 @@ export interface Parts {
   readonly microsocks?: string
   readonly openssl?: string
   readonly versitygw?: string
+  readonly prometheus?: string
+  readonly promtool?: string
   readonly elasticsearch: Readonly<
     Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>
   >

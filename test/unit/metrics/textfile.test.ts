@@ -27,7 +27,7 @@ test('counters of runs add up, and the last success stays when a run fails', () 
 })
 
 test('a series that this run does not have keeps its count', () => {
-  const earlier = `${text(1).replaceAll('"created"', '"rejected"')}`
+  const earlier = text(1).replaceAll('"created"', '"rejected"')
   expect(addedTo(earlier, text(2))).toMatch(/outcome="created"} 2\nsluice_documents_total{outcome="rejected"} 1\n/)
 })
 
