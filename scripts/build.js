@@ -32,9 +32,9 @@ if (resolve(process.argv[1] ?? '') === fileURLToPath(import.meta.url)) {
   writeFileSync(record, fingerprint())
 }
 
-/** A hash of all that a build is made from. */
+/** A hash of all that a build is made from. The build holds code that V8 compiled, which only the same V8 takes. */
 export function fingerprint() {
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(process.versions.v8)
   for (const path of [...sources, ...settings].flatMap(filesOf))
     hash.update(`${path}\0`).update(readFileSync(join(root, path)))
   return hash.digest('hex').slice(0, 16)

@@ -5,7 +5,7 @@ import type { Refused } from '../flow.js'
 import { isWhiteSpace } from '../text/bytes.js'
 import { refusedLineIn } from '../text/marked-line.js'
 import { type ActionProblem, type ActionTemplate, actionLine } from './action-line.js'
-import { NO_FAULT, SOMEWHERE, jsonFault } from '../text/json-fault.js'
+import { NO_FAULT, jsonFault } from '../text/json-fault.js'
 import type { Position } from './open-batch.js'
 
 /** Why a line is not sent. Shared by all lines with the same problem. */
@@ -101,7 +101,7 @@ export function lineProblem(
   const isLong = to - from > LONGEST_PARSED
   const isChecked = isSuspect || isLong
   const fault = isChecked ? jsonFault(bytes, from, to) : NO_FAULT
-  if (fault !== NO_FAULT) return brokenAt(fault === SOMEWHERE ? undefined : fault)
+  if (fault !== NO_FAULT) return brokenAt(fault)
   let first = from
   while (isWhiteSpace(bytes[first])) first += 1
   const isObject = bytes[first] === BRACE
@@ -116,28 +116,23 @@ function parseProblem(bytes: Buffer, from: number, to: number): string | undefin
   try {
     JSON.parse(text)
     return undefined
-  } catch (error) {
-    return brokenAt(placeIn(error))
+  } catch {
+    // The message of the parser names another position in each version of Node, or none.
+    return brokenAt(jsonFault(bytes, from, to))
   }
-}
-
-/** The parser's message may quote the document, and not at its end: only the position is taken from it. */
-function placeIn(error: unknown): number | undefined {
-  const place = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
-  return place === undefined ? undefined : Number(place)
 }
 
 /** Texts of the positions that come again and again. */
 const places: string[] = []
 const MOST_PLACES = 2048
 
-function brokenAt(position: number | undefined): string {
-  if (position === undefined || position >= MOST_PLACES) return brokenText(position)
+function brokenAt(position: number): string {
+  if (position < 0 || position >= MOST_PLACES) return brokenText(position)
   return (places[position] ??= brokenText(position))
 }
 
-function brokenText(position: number | undefined): string {
-  return position === undefined ? 'broken JSON' : `broken JSON at byte ${position} of the line`
+function brokenText(position: number): string {
+  return position < 0 ? 'broken JSON' : `broken JSON at byte ${position} of the line`
 }
 
 function kindOf(first: number | undefined): string {

