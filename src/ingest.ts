@@ -17,6 +17,7 @@ import { readOptions } from './options/read-options.js'
 import type { RemoteSections } from './remote/read-remote.js'
 import type { Feature } from './run/hooks.js'
 import { rehearse } from './rehearsal/rehearse.js'
+import { recordTimeline } from './report/record-timeline.js'
 import { run } from './run/run.js'
 import { keptSegments } from './spool/segments.js'
 import { runScript } from './scripted/run-script.js'
@@ -51,18 +52,19 @@ export async function ingest(options: IngestOptions): Promise<Receipt> {
 export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Promise<Receipt> {
   const load = readOptions(options)
   const { follow } = load
-  const rate = openRate(load.traffic)
-  if (follow === undefined) return await loadOnce(load, open, rate)
+  // What all rounds of a followed load share.
+  const shared = { rate: openRate(load.traffic), timeline: recordTimeline(load) }
+  if (follow === undefined) return await loadOnce(load, open, shared)
   const { followInputs } = await import('./follow/follow-inputs.js')
   const oneRound = async (round: Round) =>
-    await loadOnce({ ...load, stopping: round.stopping, onEvent: round.onEvent }, open, rate, round)
+    await loadOnce({ ...load, stopping: round.stopping, onEvent: round.onEvent }, open, shared, round)
   return await followInputs({ ...load, follow }, oneRound, keptSegments)
 }
 
 async function loadOnce(
   load: Load,
   open: OpenPlatform,
-  rate: ReturnType<typeof openRate>,
+  { rate, timeline }: { readonly rate: ReturnType<typeof openRate>; readonly timeline: Feature },
   round?: Pick<Round, 'feature' | 'connection'>,
 ): Promise<Receipt> {
   return await run({
@@ -87,6 +89,7 @@ async function loadOnce(
       limitBytes(load.stopping),
       limitRate(rate),
       learnLimits,
+      timeline,
       loadIntoQueue(load),
       runScript(load),
       loadDumps(load),

@@ -11,6 +11,7 @@ import { secretsOf } from './options/mask-secrets.js'
 import { loadOf } from './options/read-options.js'
 import { letterFormat, meantIndex } from './replay/meant-index.js'
 import { sendDeadLetters } from './replay/send-dead-letters.js'
+import { recordTimeline } from './report/record-timeline.js'
 import { run } from './run/run.js'
 import { findSources } from './source/open-sources.js'
 import { keptSegments } from './spool/segments.js'
@@ -55,6 +56,7 @@ export async function replay(options: ReplayOptions): Promise<Receipt> {
       limitBytes(load.stopping),
       limitRate(openRate(load.traffic)),
       learnLimits,
+      recordTimeline(load),
       refuseQueue,
     ],
   })

@@ -52,6 +52,9 @@ export function findParts() {
   const versitygw = executable(built) ? built : undefined
   if (!versitygw) missing.push({ part: `versitygw ${s3Server.version}`, reason: 'not in the cache', only: 'sources' })
 
+  const chromium = program('chromium')
+  if (!chromium) missing.push({ part: 'chromium', reason: 'not installed', package: 'chromium', only: 'report' })
+
   const elasticsearch = {}
   for (const release of releases) {
     const part = `Elasticsearch ${release.version}`
@@ -64,7 +67,7 @@ export function findParts() {
       missing.push({ part: `a JDK for ${part}`, reason, major: release.major })
     }
   }
-  return { squid, squidAuth, nginx, microsocks, openssl, versitygw, prometheus, promtool, elasticsearch, missing }
+  return { squid, squidAuth, nginx, microsocks, openssl, versitygw, chromium, prometheus, promtool, elasticsearch, missing }
 }
 
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out, and `more`. */

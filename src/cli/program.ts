@@ -63,6 +63,7 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
   const args = withoutVainHelp(typed)
   const verb = verbIn(args)
   terminal.manner.command = verb
+  terminal.manner.version = version
   terminal.manner.json = toggled(args, '--json', terminal.env['SLUICE_JSON'])
   try {
     await chooseLog(terminal, logAsked(args, terminal.env))

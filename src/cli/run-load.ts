@@ -21,7 +21,7 @@ import { visibleLines } from '../text/visible.js'
 
 /** Returns the exit code. With `quiet`, says only what a person should look at. */
 export async function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, quiet = false): Promise<number> {
-  const receipt = withKnownFailures(account, terminal.manner)
+  const receipt = knownReceipt(account, terminal.manner)
   const code = exitOf(receipt)
   if (json) await pourReceipt(receipt, terminal)
   else if (!quiet) terminal.out(showReceipt(receipt))
@@ -119,7 +119,8 @@ async function toReceipt(running: Promise<Receipt>): Promise<Receipt> {
   }
 }
 
-function withKnownFailures(receipt: Receipt, { secrets, typed = known => known }: Terminal['manner']): Receipt {
+/** Returns a receipt in a form that may be shown. */
+export function knownReceipt(receipt: Receipt, { secrets, typed = known => known }: Terminal['manner']): Receipt {
   const { failure, inputs, notes, rejections } = receipt
   return {
     ...receipt,

@@ -5,15 +5,18 @@ import { dirname } from 'node:path'
 import { type JsonObject, parseObject } from '../text/parse-json.js'
 
 /** Resolves when the value is on the disk. Throws errors of the file system. */
-export async function writeJson(path: string, value: object): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(value)}\n`)
+export async function writeJson(path: string, value: object, lasting = true): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value)}\n`, { lasting })
 }
 
-/** Keeps a value for the next run, if it can: without the file the next run finds out for itself. */
-export async function rememberJson(path: string, version: number, value: object): Promise<void> {
+/**
+ * Keeps a value for the next run, if it can: without the file the next run finds out for itself. `lasting`: also after a loss of
+ * power.
+ */
+export async function rememberJson(path: string, version: number, value: object, lasting = true): Promise<void> {
   try {
     await makeFolder(dirname(path))
-    await writeJson(path, { version, ...value })
+    await writeJson(path, { version, ...value }, lasting)
   } catch {
     // A file that cannot be written must not end a load.
   }
@@ -30,21 +33,25 @@ export async function recallJson(path: string, version: number): Promise<JsonObj
 }
 
 /**
- * Replaces a file as a whole, by default only for its owner. Resolves when the new file is on the disk. Rejects with the error of the
- * file system.
+ * Replaces a file as a whole, by default only for its owner. Resolves when the new file is on the disk, or if it need not last, when it
+ * has its name. Rejects with the error of the file system.
  */
-export async function replaceFile(path: string, text: string | Iterable<string>, mode = 0o600): Promise<void> {
+export async function replaceFile(
+  path: string,
+  text: string | Iterable<string>,
+  { mode = 0o600, lasting = true }: { readonly mode?: number; readonly lasting?: boolean } = {},
+): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`
   try {
     const file = await open(temporary, 'wx', mode)
     try {
       for (const part of typeof text === 'string' ? [text] : text) await file.writeFile(part)
-      await file.sync()
+      if (lasting) await file.sync()
     } finally {
       await file.close()
     }
     await rename(temporary, path)
-    await syncFolder(dirname(path))
+    if (lasting) await syncFolder(dirname(path))
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
     throw error

@@ -29,7 +29,7 @@ function invalid(problem: string) {
 
 /** Replaces the file as a whole. Counters go on from their earlier values. Rejects with the error of the file system. */
 export async function writeTextfile(path: string, now: string): Promise<void> {
-  await replaceFile(path, addedTo(await earlierText(path), now), READABLE_BY_ALL)
+  await replaceFile(path, addedTo(await earlierText(path), now), { mode: READABLE_BY_ALL })
 }
 
 async function earlierText(path: string): Promise<string> {

@@ -43,6 +43,8 @@ export interface OptionRow<V> {
   readonly commands: readonly Exclude<OptionCommand, 'config'>[]
   /** Commands whose short help shows the option. `true`: all commands that take it. */
   readonly first?: true | readonly OptionCommand[]
+  /** Commands in which its value may be left out. */
+  readonly optionalIn?: readonly OptionCommand[]
   /** Only for the type of the value. */
   readonly value?: V
 }

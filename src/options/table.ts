@@ -358,6 +358,11 @@ export const table = {
     default: '90',
   }),
   again: runs(kinds.toggle(), 'load inputs even if they are already loaded'),
+  report: runs(
+    kinds.writtenFile(),
+    'file for a report of the run: one HTML page. Sluice also writes it if the run fails',
+    { commands: ['ingest', 'replay', 'runs'], optionalIn: ['runs'], as: false, first: ['runs'] },
+  ),
 
   servicenowUrl: servicenow(kinds.webAddress(check.url), 'URL of the instance: https://my-instance.example', {
     env: ['SERVICENOW_INSTANCE_URL'],

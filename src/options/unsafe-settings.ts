@@ -59,7 +59,7 @@ const receivers = {
 const bodies = ['indexBody', 'checkQuery', 'mapping', 'template', 'script'] as const
 
 /** Options whose files Sluice writes. */
-const written = ['deadLetters', 'output', 'supportBundle', 'tokenFile'] as const
+const written = ['deadLetters', 'output', 'supportBundle', 'tokenFile', 'report'] as const
 
 type CredentialReceiver = keyof typeof receivers
 

@@ -22,7 +22,7 @@ export const house: Readonly<Record<string, Part>> = {
   text: {
     imports: 'operation.ts',
     doors:
-      'source-url bytes condition field-list index-pattern line-part marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
+      'source-url bytes condition field-list figures index-pattern line-part marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -46,7 +46,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   ledger: {
     imports: 'failure operation.ts flow.ts text disk',
-    doors: 'account committed-prefix dead-letters ledger receipt truncate-dead-letters',
+    doors: 'account committed-prefix dead-letters ledger place-of receipt truncate-dead-letters',
   },
   // The route to a cluster or an instance.
   proxy: {
@@ -122,6 +122,11 @@ export const house: Readonly<Record<string, Part>> = {
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   scripted: { imports: 'options run', doors: 'run-script' },
   limits: { imports: 'failure time disk sender cluster options run', doors: 'limit-rate run-limits' },
+  // The time line of a run, and the page that shows it.
+  report: {
+    imports: 'failure disk text time ledger options state run',
+    doors: 'kept-timeline record-timeline write-report',
+  },
   replay: {
     imports: 'scripted failure flow.ts time format bulk cluster options state run',
     doors: 'meant-index send-dead-letters',
@@ -129,9 +134,9 @@ export const house: Readonly<Record<string, Part>> = {
   // Compose a run: stages and hooks.
   'ingest.ts': {
     imports:
-      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics',
+      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics report',
   },
-  'replay.ts': { imports: 'failure source ledger options run spool limits managed replay metrics' },
+  'replay.ts': { imports: 'failure source ledger options run spool limits managed replay metrics report' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.
   metrics: { imports: 'failure disk ledger options run', doors: 'metrics-server run-metrics textfile trace-run' },
   // Features beside a load. `serve` makes runs of its own.
@@ -165,7 +170,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor lab metrics index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor lab metrics report index.ts servicenow.ts',
   },
 }
 

@@ -165,6 +165,7 @@ const ofTheCommand = [
   'json',
   'quiet',
   'logFormat',
+  'report',
   'supportBundle',
   'sample',
   'output',

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type Effective, requireOptions } from '../../options/resolve.js'
 import { isTable, tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
+import { type AfterRun, openAfterRun } from '../after-run.js'
 import { openAlarm, type Work } from '../open-alarm.js'
 import { measured, type Measuring } from '../open-metrics.js'
 import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
@@ -58,6 +59,7 @@ async function load(
   hideRemote(named, terminal)
   const shown = list === undefined ? named.map(shownSource) : [list]
   const record = recording(effective, terminal, shown)
+  const after = await openAfterRun(effective, terminal)
   const { index, swapAlias, query } = effective.values
   const work = {
     command: 'ingest',
@@ -71,9 +73,9 @@ async function load(
         throw invalid('filesFrom', `cannot be used together with '${shownSource(named[0] ?? '')}'. Use two commands`)
       const source = (await readFilesFrom(effective, listReader(effective, terminal))) ?? named
       if ('files' in source) hideRemote(source.files, terminal)
-      return await loadWith(effective, { source, work }, terminal, { record, measuring })
+      return await loadWith(effective, { source, work }, terminal, { record, measuring, after })
     })
-  return await measured(effective, terminal, work, loading)
+  return await after.around(async () => await measured(effective, terminal, work, loading))
 }
 
 /** Hides the secrets in URLs of inputs. */
@@ -88,11 +90,18 @@ function listReader(effective: Effective, { stdin }: Terminal): (path: string) =
 
 type Inputs = readonly string[] | { readonly files: readonly string[] }
 
+/** What happens around a load. */
+interface Around {
+  readonly record: ReturnType<typeof recording>
+  readonly measuring: Measuring
+  readonly after: AfterRun
+}
+
 async function loadWith(
   effective: Effective,
   { source, work }: { readonly source: Inputs; readonly work: Work },
   terminal: HoldingTerminal,
-  { record, measuring }: { readonly record: ReturnType<typeof recording>; readonly measuring: Measuring },
+  { record, measuring, after }: Around,
 ): Promise<number> {
   const { sources: shown } = work
   const { swapAlias, json, quiet } = effective.values
@@ -121,7 +130,8 @@ async function loadWith(
   const loading = async () => {
     const running = async () => await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
     const receipt = await record(async () => await measuring.loading(running))
+    await after.ended(receipt)
     return { receipt, code: await sayReceipt(receipt, terminal, json, quiet) }
   }
-  return await alarm(async () => await terminal.decide(loading))
+  return await alarm(async () => await after.around(async () => await terminal.decide(loading)))
 }

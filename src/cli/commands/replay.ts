@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
+import { openAfterRun } from '../after-run.js'
 import { openAlarm } from '../open-alarm.js'
 import { measured, type Measuring } from '../open-metrics.js'
 import { type Heard, checkStdin, followed, mailOnly, sayReceipt, stdinFor } from '../run-load.js'
@@ -49,7 +50,8 @@ async function again(
   const record = recording(effective, terminal, source)
   const { json, quiet, dryRun } = values
   mailOnly(terminal, quiet)
-  await record(async () => checkStdin(source))
+  const after = await openAfterRun(effective, terminal)
+  await after.around(async () => await record(async () => checkStdin(source)))
   const options = {
     ...replayOptions(effective, access),
     stateDir: stateDir(effective, terminal),
@@ -69,15 +71,17 @@ async function again(
     const asking = askingFor(effective, terminal, { index })
     const running = async () => await followed(terminal, quiet, load, { asking, hear })
     const receipt = await record(async () => await loading(running))
+    await after.ended(receipt)
     const code = await sayReceipt(receipt, terminal, json, quiet)
     if (!json && !dryRun && !quiet) terminal.out(whatIsLeft(receipt))
     return { receipt, code }
   }
+  const decided = async (measuring: Measuring) => await terminal.decide(async () => await replaying(measuring))
   return await measured(
     effective,
     terminal,
     work,
-    async measuring => await alarm(async () => await terminal.decide(async () => await replaying(measuring))),
+    async measuring => await alarm(async () => await after.around(async () => await decided(measuring))),
   )
 }
 

@@ -2,6 +2,10 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { fail, SluiceError } from '../../failure/failure.js'
 import { takenOf } from '../../ledger/account.js'
+import { forgetTimeline } from '../../report/kept-timeline.js'
+import { diskProblem } from '../../disk/safe-files.js'
+import type { RunEnd } from '../../state/checkpoint.js'
+import { reportRun } from '../after-run.js'
 import { nearest } from '../../options/nearest.js'
 import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from '../../spool/run-list.js'
 import { addOptions } from '../terminal/help.js'
@@ -22,6 +26,7 @@ export function defineRuns(command: Command, terminal: Terminal, done: (code: nu
 Examples:
   sluice runs
   sluice runs 20261121T100338Z-225173
+  sluice runs 20261121T100338Z-225173 --report run.html
   sluice runs rm 20261121T100338Z-225173
 
 The list also shows runs that were refused at their start or found nothing new.
@@ -32,10 +37,13 @@ A load removes runs that are older than 90 days (--keep-days), and the oldest of
 more than 1,000 (--keep-runs). Sluice still knows their inputs.`,
     )
     .action(async (named: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {
-      const effective = await loadOptions(flags, terminal)
+      const report = typeof flags['report'] === 'string' ? flags['report'] : defaultReport(flags, named)
+      const effective = await loadOptions({ ...flags, report }, terminal)
       sayWarnings(effective, terminal)
       const folder = stateDir(effective, terminal)
       const { json } = effective.values
+      if (report !== undefined && (named === undefined || named === 'rm'))
+        throw invalid(`--report needs a run, as in sluice runs RUN --report ${report}`)
       if (named === undefined) {
         const list = await listRuns(folder)
         terminal.out(json ? `${JSON.stringify(list)}\n` : table(list))
@@ -46,15 +54,39 @@ more than 1,000 (--keep-runs). Sluice still knows their inputs.`,
       } else {
         if (run !== undefined) throw invalid(`takes one run, or rm and a run, but got '${named}' and '${run}'`)
         const end = (await endOfRun(folder, named)) ?? (await refuseUnknown(folder, named))
-        terminal.out(json ? runJson(end) : showRun(end))
+        if (report === undefined) terminal.out(json ? runJson(end) : showRun(end))
+        else await writeReport(end, { path: report, stateDir: folder }, terminal)
       }
       done(0)
     })
 }
 
+/** Returns the file of a report whose name the user left out. */
+function defaultReport({ report }: Record<string, unknown>, run = 'RUN'): string | undefined {
+  return report === true ? `sluice-report-${run.replaceAll(/[^\w.-]/g, '-')}.html` : undefined
+}
+
+/** Throws SluiceError OPTION_INVALID. */
+async function writeReport(
+  end: RunEnd,
+  file: { readonly path: string; readonly stateDir: string },
+  terminal: Terminal,
+) {
+  const { path } = file
+  const { checkReportFile } = await import('../../report/write-report.js')
+  await checkReportFile(path)
+  await reportRun(end, file, terminal).catch((error: unknown) => {
+    throw fail('OPTION_INVALID', { option: '--report', problem: `${path} cannot be written: ${diskProblem(error)}` })
+  })
+  terminal.out(
+    terminal.manner.json ? `${JSON.stringify({ run: end.run, report: path })}\n` : shown`The report is in ${path}.\n`,
+  )
+}
+
 async function remove(folder: string, run: string | undefined): Promise<RunList> {
   if (run === undefined) throw invalid('rm needs a run. To list them, run `sluice runs`')
   const removed = await forgetRun(folder, run)
+  for (const one of removed.runs) await forgetTimeline(folder, one.run)
   if (removed.runs.length + removed.spools.length + removed.broken.length > 0) return removed
   return await refuseUnknown(folder, run)
 }

@@ -42,6 +42,12 @@ function whatIsMissing({ rejected, unknown, read }: Receipt): string {
   return parts.join(', and ')
 }
 
+/** Returns what to do after a run that nothing stopped. */
+export function nextOf(receipt: Receipt): string[] {
+  const { deadLetters } = receipt
+  return nextSteps(receipt, deadLetters === undefined ? undefined : resolve(deadLetters))
+}
+
 function nextSteps({ run, rejected, rejections: kinds, unknown, accepted }: Receipt, letters: string | undefined) {
   // Such documents have nothing to repair.
   const areAllThere = kinds.every(({ type }) => type === 'version_conflict_engine_exception')

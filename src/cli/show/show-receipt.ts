@@ -1,5 +1,6 @@
-import type { Counts, InputReceipt, Receipt, Rejections, ServeReceipt } from '../../index.js'
+import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
 import { adviceOn } from '../../failure/index-errors.js'
+import { placeOf } from '../../ledger/place-of.js'
 import { outcomes } from '../../ledger/receipt.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, showDuration, plural } from './columns.js'
@@ -151,11 +152,6 @@ export function rejections(receipt: Receipt): string[][] {
       (field === undefined ? '' : `, field ${field}`) +
       (first === undefined ? '' : `, first: ${placeOf(first)}`),
   ])
-}
-
-function placeOf({ input, document, member, element, line }: NonNullable<Rejections['first']>): string {
-  const name = member === undefined ? input : `${input}/${member}`
-  return `${name}, ${line === undefined ? `document ${count(element ?? document)}` : `line ${count(line)}`}`
 }
 
 function facts(receipt: Receipt): (readonly string[])[] {

@@ -59,7 +59,8 @@ function styled(format: 'bold' | 'cyan', text: string): string {
 export function addOptions(command: Command, name: OptionCommand): Command {
   const added = optionsOf(name).map(row => {
     const flags = row.short === undefined ? `${row.flag}` : `${row.short}, ${row.flag}`
-    const flag = row.label === undefined ? flags : `${flags} <${row.label}>`
+    const value = row.optionalIn?.includes(name) === true ? `[${row.label}]` : `<${row.label}>`
+    const flag = row.label === undefined ? flags : `${flags} ${value}`
     const option = new Option(flag, row.doc).helpGroup(`${row.group}:`)
     // A name that begins with "no" is a switch like any other: the parser has no default to turn off.
     option.negate = false

@@ -24,6 +24,8 @@ interface Manner {
   secrets: readonly string[]
   /** The command that runs, if it is known. */
   command?: string | undefined
+  /** Version of Sluice. */
+  version?: string
   /** The run that a load belongs to, as soon as it is known. */
   run?: string | undefined
   /** Makes a line of JSON of what happened. Absent: stderr holds text. */

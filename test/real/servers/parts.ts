@@ -13,6 +13,7 @@ export interface Parts {
   readonly versitygw?: string
   readonly prometheus?: string
   readonly promtool?: string
+  readonly chromium?: string
   readonly elasticsearch: Readonly<
     Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>
   >

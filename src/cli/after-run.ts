@@ -1,0 +1,106 @@
+/** Does what follows the end of a run, whatever that end was: writes its report. */
+import { diskProblem } from '../disk/safe-files.js'
+import { isSluiceError } from '../failure/failure.js'
+import type { Receipt } from '../index.js'
+import type { Effective } from '../options/resolve.js'
+import { endOfRefused } from '../state/history.js'
+import type { RunEnd } from '../state/checkpoint.js'
+import { stateDir } from './load-options.js'
+import { knownReceipt } from './run-load.js'
+import { nextAfter, knownFailure } from './show/say-error.js'
+import { nextOf } from './show/say-ending.js'
+import { tell } from './terminal/log.js'
+import type { Terminal } from './terminal/terminal.js'
+
+/** What follows the end of a run. It follows once. */
+export interface AfterRun {
+  /** Called with the account of a run, before the user sees it. */
+  ended(receipt: Receipt): Promise<void>
+  /** Runs a part of a command. If it throws, the run has ended without an account. */
+  around<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** Throws SluiceError OPTION_INVALID before the run begins if nothing could follow. */
+export async function openAfterRun(effective: Effective, terminal: Terminal): Promise<AfterRun> {
+  const { report, quiet } = effective.values
+  if (report !== undefined) {
+    const { checkReportFile } = await import('../report/write-report.js')
+    await checkReportFile(report)
+  }
+  let isDone = report === undefined
+  const follow = async (end: () => RunEnd) => {
+    if (isDone || report === undefined) return
+    isDone = true
+    await sayReport(end(), { path: report, stateDir: stateDir(effective, terminal), quiet }, terminal)
+  }
+  return {
+    ended: async receipt => await follow(() => knownReceipt(receipt, terminal.manner)),
+    around: async work => {
+      try {
+        return await work()
+      } catch (error) {
+        await follow(() => endOfError(error, terminal))
+        throw error
+      }
+    },
+  }
+}
+
+/** Writes the report. A report that cannot be written changes nothing else. */
+async function sayReport(
+  end: RunEnd,
+  { path, stateDir: folder, quiet }: { readonly path: string; readonly stateDir: string; readonly quiet: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  try {
+    await reportRun(end, { path, stateDir: folder }, terminal)
+    if (!quiet) tell(terminal, { level: 'info', event: 'report', message: `report: ${path}`, fields: { path } })
+  } catch (error) {
+    const message = `the report could not be written to ${path}: ${diskProblem(error)}`
+    tell(terminal, { level: 'warn', event: 'report', message })
+  }
+}
+
+/** Writes the report of a run that has ended. Throws errors of the file system. */
+export async function reportRun(
+  end: RunEnd,
+  { path, stateDir: folder }: { readonly path: string; readonly stateDir: string },
+  { manner }: Terminal,
+): Promise<void> {
+  const { recallTimeline } = await import('../report/kept-timeline.js')
+  const { writeReport } = await import('../report/write-report.js')
+  const kept = end.dryRun === true ? undefined : await recallTimeline(folder, end.run)
+  // An earlier run of this name may have left one.
+  const isOfRun = kept?.samples.processes.some(({ began }) => isWithin(Date.parse(began), end)) === true
+  await writeReport(path, {
+    end,
+    timeline: isOfRun ? kept : undefined,
+    next: stepsAfter(end),
+    version: manner.version ?? '',
+    written: new Date(),
+  })
+}
+
+/** Times in a receipt have no fractions of a second. */
+const ROUNDING_MS = 1000
+
+function isWithin(time: number, { began, ended }: RunEnd): boolean {
+  return (
+    time >= Date.parse(began) - ROUNDING_MS &&
+    time <= (ended === undefined ? Infinity : Date.parse(ended) + ROUNDING_MS)
+  )
+}
+
+function stepsAfter(end: RunEnd): readonly string[] {
+  const { failure, checkpoint } = end
+  if (failure !== undefined) return [nextAfter(failure, checkpoint !== undefined)].filter(step => step !== undefined)
+  return end.thisProcess === undefined ? [] : nextOf(end as RunEnd & Receipt)
+}
+
+/** Returns the end of a run that threw: it never began, or this is a bug. */
+function endOfError(error: unknown, terminal: Terminal): RunEnd {
+  const { command = '', target, run: begun } = terminal.manner
+  const run = (isSluiceError(error) ? error.run : undefined) ?? begun ?? 'without a name'
+  const failure = knownFailure(terminal, error)
+  return endOfRefused({ run, command, began: new Date(performance.timeOrigin), target, failure })
+}
