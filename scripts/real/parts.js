@@ -67,7 +67,19 @@ export function findParts() {
       missing.push({ part: `a JDK for ${part}`, reason, major: release.major })
     }
   }
-  return { squid, squidAuth, nginx, microsocks, openssl, versitygw, chromium, prometheus, promtool, elasticsearch, missing }
+  return {
+    squid,
+    squidAuth,
+    nginx,
+    microsocks,
+    openssl,
+    versitygw,
+    chromium,
+    prometheus,
+    promtool,
+    elasticsearch,
+    missing,
+  }
 }
 
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out, and `more`. */
