@@ -37,7 +37,7 @@ export async function measured(
   const { checkTextfile, writeTextfile } = await import('../metrics/textfile.js')
   if (path !== undefined) await checkTextfile(path)
   const { RunMetrics: Metrics } = await import('../metrics/run-metrics.js')
-  const metrics = new Metrics({ sluice_job: jobNameIn(effective, work) })
+  const metrics = new Metrics(jobLabels(effective, work))
   const ended = endOf(metrics)
   await using _ = metricsPort === undefined ? undefined : await listening(metricsPort, metrics, terminal)
   let code: number = explain('INTERNAL').exit
@@ -70,6 +70,11 @@ export async function measured(
         tell(terminal, { level: 'warn', event: 'metrics', message })
       })
   }
+}
+
+/** The labels of all metrics of a job. */
+export function jobLabels(effective: Effective, work: Work): Readonly<Record<string, string>> {
+  return { sluice_job: jobNameIn(effective, work) }
 }
 
 function codeIn(error: unknown): Failure['code'] {

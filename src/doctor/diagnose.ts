@@ -11,6 +11,7 @@ import { instanceLogin } from './probes/instance/instance-login.js'
 import { instanceNodes, nodes } from './probes/way/nodes.js'
 import { instancePast, pastProxy } from './probes/way/past-proxy.js'
 import { instanceTable } from './probes/instance/instance-table.js'
+import { keyExpiry } from './probes/cluster/key-expiry.js'
 import { privileges } from './probes/cluster/privileges.js'
 import { proxyAddress, proxyProtocol } from './probes/way/proxy-port.js'
 import { writeCheck } from './probes/cluster/write-check.js'
@@ -29,6 +30,12 @@ const wholeCluster: Path = [...toTheCluster, [egress, filter, nodes, pastProxy],
 const toTheInstance: Path = [[optionsGiven], ...toTheProxy, [instanceConnection], [instanceAwake, egress]]
 
 const intoTheInstance: Path = [[instanceLogin], [instanceTable], [instanceNodes]]
+
+/** Diagnoses as `diagnose` does, and asks when the API key expires. */
+export async function diagnoseForWatch(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {
+  const path = pathFor(options)
+  return await walk(options, hasCluster(options) ? [...path, [keyExpiry]] : path, tools)
+}
 
 /**
  * Diagnoses the path to a cluster, to a ServiceNow instance, or to both. Sends no document, unless `writeCheck` is

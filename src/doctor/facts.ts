@@ -40,6 +40,8 @@ export interface Facts {
   readonly nodes?: readonly NodeSeen[] | undefined
   readonly past?: PastSeen | undefined
   readonly identity?: IdentitySeen | undefined
+  /** When the API key expires, in ISO 8601. */
+  readonly keyExpiry?: string | undefined
   readonly index?: CheckedIndex | undefined
   readonly write?: { readonly failure?: Failure | undefined; readonly left?: string | undefined } | undefined
   readonly latency?: LatencySeen | undefined

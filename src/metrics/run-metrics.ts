@@ -10,8 +10,34 @@ const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
 /** Metrics of one process. Labels hold codes and names of our own only, never a text from outside. */
-export class RunMetrics {
-  readonly #registry = new Registry()
+export class MetricSet {
+  protected readonly registry = new Registry()
+
+  /** `labels`: of every metric. */
+  constructor(labels: Readonly<Record<string, string>> = {}) {
+    this.registry.setDefaultLabels(labels)
+  }
+
+  /** Makes one more counter. */
+  counter<T extends string = never>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> {
+    return new Counter({ name: `sluice_${name}`, help, labelNames: [...labelNames], registers: [this.registry] })
+  }
+
+  /** Makes one more gauge, which has no value yet: a time of 0 would be in 1970. */
+  gauge<T extends string = never>(name: string, help: string, labelNames: readonly T[] = []): Gauge<T> {
+    const made = new Gauge({ name: `sluice_${name}`, help, labelNames: [...labelNames], registers: [this.registry] })
+    if (labelNames.length === 0) made.remove()
+    return made
+  }
+
+  /** Returns all metrics as Prometheus reads them. */
+  async text(): Promise<string> {
+    return await this.registry.metrics()
+  }
+}
+
+/** What runs do. */
+export class RunMetrics extends MetricSet {
   readonly #documents = this.counter('documents_total', 'Documents by outcome.', ['outcome'])
   readonly #inputBytes = this.counter('input_bytes_total', 'Decoded bytes read from inputs.')
   readonly #bytes = this.counter(
@@ -30,7 +56,7 @@ export class RunMetrics {
     name: 'sluice_request_duration_seconds',
     help: 'Time from sending a bulk request to its answer.',
     buckets: DURATIONS,
-    registers: [this.#registry],
+    registers: [this.registry],
   })
   readonly #waited = this.counter('access_wait_seconds_total', 'Time that loading waited because access was lost.')
   readonly #isLost = this.gauge('access_lost', '1 while loading waits for access, otherwise 0.')
@@ -40,24 +66,12 @@ export class RunMetrics {
 
   /** `labels`: of every metric. */
   constructor(labels: Readonly<Record<string, string>> = {}) {
-    this.#registry.setDefaultLabels(labels)
+    super(labels)
     // A series that begins at 0 shows its first increase.
     for (const outcome of outcomes) this.#documents.inc({ outcome: snake(outcome) }, 0)
     this.#inFlight.set(0)
     this.#isLost.set(0)
     for (const direction of ['sent', 'received']) this.#bytes.inc({ direction }, 0)
-  }
-
-  /** Makes one more counter. */
-  counter<T extends string = never>(name: string, help: string, labelNames: readonly T[] = []): Counter<T> {
-    return new Counter({ name: `sluice_${name}`, help, labelNames: [...labelNames], registers: [this.#registry] })
-  }
-
-  /** Makes one more gauge, which has no value yet: a time of 0 would be in 1970. */
-  gauge<T extends string = never>(name: string, help: string, labelNames: readonly T[] = []): Gauge<T> {
-    const made = new Gauge({ name: `sluice_${name}`, help, labelNames: [...labelNames], registers: [this.#registry] })
-    if (labelNames.length === 0) made.remove()
-    return made
   }
 
   /** Hears an event of a run. */
@@ -111,11 +125,6 @@ export class RunMetrics {
     this.waiting(waitedMs)
     this.#isLost.set(0)
     this.#waitedMs = 0
-  }
-
-  /** Returns all metrics as Prometheus reads them. */
-  async text(): Promise<string> {
-    return await this.#registry.metrics()
   }
 }
 

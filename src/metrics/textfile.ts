@@ -32,6 +32,11 @@ export async function writeTextfile(path: string, now: string): Promise<void> {
   await replaceFile(path, addedTo(await earlierText(path), now), { mode: READABLE_BY_ALL })
 }
 
+/** Replaces the file as a whole with metrics that only say how things are now. */
+export async function replaceTextfile(path: string, now: string): Promise<void> {
+  await replaceFile(path, now, { mode: READABLE_BY_ALL })
+}
+
 async function earlierText(path: string): Promise<string> {
   return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''

@@ -29,8 +29,8 @@ const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { 
 const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
 const deletions = group('ServiceNow', ['ingest'])
 const webhook = group('Webhook receiver', ['serve'], { section: 'serve' })
-const alarm = group('Alarm', ['ingest', 'replay', 'pull'], { as: false })
-const metrics = group('Metrics', ['ingest', 'replay'], { as: false })
+const alarm = group('Alarm', ['ingest', 'replay', 'pull', 'doctor'], { as: false })
+const metrics = group('Metrics', ['ingest', 'replay', 'doctor'], { as: false })
 const preparing = group('Before the load', ['ingest'])
 const guarded = group('Guarded load', ['ingest'])
 const doctor = group('Doctor', ['doctor'], { section: 'doctor' })
@@ -500,7 +500,7 @@ export const table = {
     "file NAME.prom for node_exporter's textfile collector, written when the run ends",
   ),
   metricsPort: metrics(kinds.listenAddress(), 'port for Prometheus: GET /metrics while Sluice runs', {
-    commands: ['ingest', 'replay', 'serve'],
+    commands: ['ingest', 'replay', 'serve', 'doctor'],
   }),
 
   onFailure: alarm(
@@ -594,6 +594,14 @@ export const table = {
     first: true,
   }),
   writeCheck: doctor(kinds.toggle(), 'write, read and delete one document in --index', { first: true }),
+  watchMs: doctor(kinds.duration({ bare: false }), 'check again after this time, until a signal: one line per change', {
+    flag: '--watch',
+    as: false,
+  }),
+  onChange: doctor(kinds.text(), 'with --watch: shell command to run for each change, with JSON on its stdin', {
+    label: 'command',
+    as: false,
+  }),
   supportBundle: doctor(kinds.text(), 'file for a report without secrets, user names or documents', {
     label: 'file',
     as: false,

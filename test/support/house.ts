@@ -158,6 +158,8 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure operation.ts flow.ts time text proxy cluster servicenow options connect',
     doors: 'diagnose doctor-options facts report support-bundle',
   },
+  // Asks the doctor again and again.
+  watch: { imports: 'flow.ts disk doctor metrics', doors: 'changes on-change watch watch-metrics' },
   // The double of the whole world must not share our bugs.
   lab: { imports: '', doors: 'index' },
   // The public doors.
@@ -170,7 +172,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor lab metrics report index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor watch lab metrics report index.ts servicenow.ts',
   },
 }
 

@@ -172,7 +172,13 @@ const ofTheCommand = [
 ] as const satisfies (keyof Settings)[]
 
 /** What the doctor alone takes. */
-const ofTheDoctor = ['nodes', 'noDirectCheck', 'writeCheck'] as const satisfies (keyof Settings)[]
+const ofTheDoctor = [
+  'nodes',
+  'noDirectCheck',
+  'writeCheck',
+  'watchMs',
+  'onChange',
+] as const satisfies (keyof Settings)[]
 
 /** The filter administration has no part in a load. */
 const ofTheFilter = [

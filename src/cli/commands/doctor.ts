@@ -6,6 +6,7 @@ import { fail } from '../../failure/failure.js'
 import { explain, fixesFor } from '../../failure/catalogue.js'
 import { diskProblem } from '../../disk/safe-files.js'
 import { requireOptions } from '../../options/resolve.js'
+import { invalid } from '../../options/option-checks.js'
 import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { doctorOptions } from '../ask-doctor.js'
@@ -26,7 +27,7 @@ Examples:
   sluice doctor
   sluice doctor --index logs-app               also check access to the index
   sluice doctor servicenow:incident            also check access to the table
-  sluice doctor --support-bundle report.json   write a report without secrets
+  sluice doctor --watch 15m                    report changes until stopped
   sluice lab --register first -- sluice doctor see a blocked address`,
     )
     .action(async (source: string | undefined, flags: Record<string, unknown>) => {
@@ -37,6 +38,13 @@ Examples:
       const isPlatform = table !== undefined || servicenowUrl !== undefined
       if (!isPlatform) requireOptions(effective, ['url'])
       const platform = isPlatform ? await serviceNowOptions(effective, terminal) : undefined
+      const { watchMs, onChange } = effective.values
+      if (onChange !== undefined && watchMs === undefined) throw invalid('--on-change', 'needs --watch')
+      if (watchMs !== undefined) {
+        const { watchDoctor } = await import('../watch-doctor.js')
+        const read = async () => doctorOptions(effective, await loadAccess(effective, terminal), platform, table)
+        return done(await watchDoctor(effective, terminal, watchMs, read))
+      }
       const access = await loadAccess(effective, terminal)
       sayWarnings(effective, terminal)
       const { json, supportBundle: path } = effective.values

@@ -1,0 +1,115 @@
+/** `sluice doctor --watch`: one line for each change, and what others hear of it. */
+import type { DoctorOptions } from '../doctor/doctor-options.js'
+import type { DoctorReport } from '../doctor/report.js'
+import { diskProblem } from '../disk/safe-files.js'
+import { SluiceError } from '../failure/failure.js'
+import { explain } from '../failure/catalogue.js'
+import { invalid } from '../options/option-checks.js'
+import { masked } from '../options/mask-secrets.js'
+import type { OptionRow } from '../options/option.js'
+import type { Effective } from '../options/resolve.js'
+import { optionNames, table } from '../options/table.js'
+import { systemClock } from '../time/system-clock.js'
+import { shown } from '../text/visible.js'
+import type { Change } from '../watch/changes.js'
+import { showDuration } from './show/columns.js'
+import { loadAccess, stateDir } from './load-options.js'
+import { openAlarm } from './open-alarm.js'
+import { jobLabels, listenForMetrics } from './open-metrics.js'
+import { interruptible } from './terminal/interrupt.js'
+import { tell } from './terminal/log.js'
+import type { Terminal } from './terminal/terminal.js'
+
+const SHORTEST_MS = 1000
+
+/** Watches until a signal comes. Returns the exit code. Throws SluiceError if the options cannot be used. */
+export async function watchDoctor(
+  effective: Effective,
+  terminal: Terminal,
+  everyMs: number,
+  /** Reads credentials again for each check. */
+  readOptions: () => Promise<DoctorOptions>,
+): Promise<number> {
+  if (everyMs < SHORTEST_MS) throw invalid('--watch', 'is shorter than 1s')
+  const { metricsTextfile: textfile, metricsPort, onChange, json } = effective.values
+  const { url, servicenowUrl, index } = effective.values
+  const work = { command: 'doctor', sources: [], index }
+  const alarm = await openAlarm(effective, terminal, await loadAccess(effective, terminal), work)
+  const [{ watch }, { WatchMetrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }, { diagnoseForWatch }] =
+    await Promise.all([
+      import('../watch/watch.js'),
+      import('../watch/watch-metrics.js'),
+      import('../metrics/run-metrics.js'),
+      import('../metrics/textfile.js'),
+      import('../doctor/diagnose.js'),
+    ])
+  if (textfile !== undefined) await checkTextfile(textfile)
+  const metrics = new WatchMetrics(jobLabels(effective, work))
+  const page = { type: METRICS_TYPE, text: async () => await metrics.text() }
+  await using _ = metricsPort === undefined ? undefined : await listenForMetrics(metricsPort, page, terminal)
+  using interruption = interruptible(terminal, 'stopping')
+  const { signal } = interruption
+  tell(terminal, { level: 'info', event: 'watching', message: `checking every ${showDuration(everyMs)}` })
+  let isFirst = true
+
+  const checked = async (report: DoctorReport, changes: readonly Change[]): Promise<void> => {
+    metrics.checked(report, Date.now())
+    if (textfile !== undefined)
+      await replaceTextfile(textfile, await metrics.text()).catch((error: unknown) =>
+        warn(`cannot write the metrics to ${textfile}: ${diskProblem(error)}`),
+      )
+    for (const change of changes) {
+      terminal.out(json ? `${JSON.stringify(change)}\n` : showChange(change))
+      if (onChange !== undefined) await heardBy(onChange, change)
+    }
+    if (changes.length > 0) await alarm(async () => await Promise.resolve(endedBy(report)))
+  }
+  const warn = (message: string): void => tell(terminal, { level: 'warn', event: 'watch', message })
+  const heardBy = async (command: string, change: Change): Promise<void> => {
+    const { runOnChange } = await import('../watch/on-change.js')
+    const problem = await runOnChange(command, change, withoutSecrets(terminal.env))
+    if (problem !== undefined) warn(`the command of --on-change failed: ${problem}`)
+  }
+
+  await watch({
+    everyMs,
+    stateDir: stateDir(effective, terminal),
+    places: [url, servicenowUrl].map(place => masked(place ?? '', terminal.manner.secrets)),
+    clock: systemClock,
+    now: Date.now,
+    signal,
+    check: async () => {
+      const report = masked(await diagnoseForWatch({ ...(await readOptions()), signal }), terminal.manner.secrets)
+      const { unusable } = report.facts
+      if (isFirst && unusable !== undefined) throw new SluiceError(terminal.manner.typed?.(unusable) ?? unusable)
+      isFirst = false
+      return report
+    },
+    checked,
+  })
+  return 0
+}
+
+function showChange({ at, kind, what, message }: Change): string {
+  return shown`${at} ${kind} ${what}: ${message}\n`
+}
+
+/** The doctor's errors open an incident, and a check without any resolves it. */
+function endedBy({ findings }: DoctorReport): { readonly code: number; readonly error?: SluiceError } {
+  const error = findings.find(({ severity }) => severity === 'error')
+  if (error === undefined) return { code: 0 }
+  const { code, message, evidence } = error
+  const { exit, retry } = explain(code)
+  return { code: exit, error: new SluiceError({ code, message, evidence, exit, retry }) }
+}
+
+/** A command of the user's gets no credentials. */
+function withoutSecrets(env: Terminal['env']): Terminal['env'] {
+  const secret = optionNames.flatMap(name => {
+    const { secret: isSecret, env: names = [] }: OptionRow<unknown> = table[name]
+    return isSecret === undefined ? [] : names
+  })
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !secret.includes(name) && !name.startsWith('SLUICE_')),
+  )
+}
