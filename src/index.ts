@@ -1,6 +1,7 @@
 /** Exports the library. Loads a function with its first call: an application that imports the library starts sooner. */
 export type { AlarmOptions, Reported, RunOutcome } from './alarm/alarm-options.js'
 export type { Connected } from './connect/connect.js'
+export type { OverConnection } from './connect/over-connection.js'
 export type { Cause } from './doctor/diagnose.js'
 export type { DoctorOptions } from './doctor/doctor-options.js'
 export type { DoctorReport, Finding, Severity } from './doctor/report.js'
@@ -40,17 +41,17 @@ export type { Verification } from './verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
 import { loadedAtCall } from './options/snapshot.js'
 
-const ingest: typeof import('./ingest.js').ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest)
+const ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest) as typeof import('./ingest.js').ingest
 
 const inferMapping: typeof import('./infer/infer-mapping.js').inferMapping = loadedAtCall(
   async () => (await import('./infer/infer-mapping.js')).inferMapping,
 )
 
-const replay: typeof import('./replay.js').replay = loadedAtCall(async () => (await import('./replay.js')).replay)
+const replay = loadedAtCall(async () => (await import('./replay.js')).replay) as typeof import('./replay.js').replay
 
-const serve: typeof import('./serve/serve.js').serve = loadedAtCall(
+const serve = loadedAtCall(
   async () => (await import('./serve/serve.js')).serve,
-)
+) as typeof import('./serve/serve.js').serve
 
 const connect = loadedAtCall(
   async () => (await import('./connect/connect.js')).connect,

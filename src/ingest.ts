@@ -1,4 +1,5 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
+import { completed, noted, type OverConnection } from './connect/over-connection.js'
 import { guardAlias } from './guarded/guard-alias.js'
 import { mapIndex } from './mapped/map-index.js'
 import { loadDumps } from './dumps/load-dumps.js'
@@ -44,8 +45,11 @@ import { tuneIndex } from './tuned/tune-index.js'
  * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. If the route was open,
  * `error.receipt` shows the outcome so far.
  */
-export async function ingest(options: IngestOptions): Promise<Receipt> {
-  return await ingestFrom(options, openPlatform)
+export async function ingest(options: OverConnection<IngestOptions>): Promise<Receipt>
+export async function ingest(options: IngestOptions): Promise<Receipt>
+export async function ingest(options: IngestOptions | OverConnection<IngestOptions>): Promise<Receipt> {
+  const given = completed(options)
+  return await noted(given, async () => await ingestFrom(given, openPlatform))
 }
 
 /** Loads documents as `ingest` does. `open` opens the tables. */

@@ -1,4 +1,5 @@
 /** Dead letters, composed as a load: what each says of itself takes the place of options. */
+import { completed, noted, type OverConnection } from './connect/over-connection.js'
 import { fail } from './failure/failure.js'
 import type { Receipt } from './ledger/receipt.js'
 import { limitRate, openRate } from './limits/limit-rate.js'
@@ -30,7 +31,14 @@ import { spoolStdin } from './spool/spool-stdin.js'
  * @throws SluiceError as `ingest` does, and NOT_DEAD_LETTERS for a file without any dead letter, before anything is
  * sent.
  */
-export async function replay(options: ReplayOptions): Promise<Receipt> {
+export async function replay(options: OverConnection<ReplayOptions>): Promise<Receipt>
+export async function replay(options: ReplayOptions): Promise<Receipt>
+export async function replay(given: ReplayOptions | OverConnection<ReplayOptions>): Promise<Receipt> {
+  const options = completed(given)
+  return await noted(options, async () => await replayLetters(options))
+}
+
+async function replayLetters(options: ReplayOptions): Promise<Receipt> {
   checkReplayOptions(options)
   const { index, pipeline, stdin } = options
   const sources = await findSources(options.source, stdin === undefined ? {} : { stdin })

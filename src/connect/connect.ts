@@ -4,6 +4,7 @@ import type { ClientClass } from '../cluster/open-cluster.js'
 import type { ClusterInfo } from '../cluster/preflight.js'
 import type { ConnectOptions } from '../options/connect-options.js'
 import { openTarget } from './open-target.js'
+import { SharedConnection } from './shared-connection.js'
 
 /** A checked and open connection to a cluster. */
 export interface Connected<C = Client> extends AsyncDisposable {
@@ -13,7 +14,7 @@ export interface Connected<C = Client> extends AsyncDisposable {
   readonly cluster?: ClusterInfo | undefined
   /** The proxy in use, `scheme://host:port` without credentials. Absent if connected directly. */
   readonly proxy?: string | undefined
-  /** Waits for current requests, then closes the pool. */
+  /** Waits for current loads and requests, then closes the pool. */
   close(): Promise<void>
 }
 
@@ -34,9 +35,17 @@ export async function connect<C>(
   options: ConnectOptions & { readonly Client?: ClientClass<C> },
 ): Promise<Connected<C | Client>> {
   const { Client: ClientClass, ...given } = options
-  const { cluster } = await openTarget(readConnecting(given), options.signal)
-  const { route, preflight, openClient } = cluster
-  const client = openClient(ClientClass)
-  const close = async () => await route.close()
-  return { client, cluster: preflight.info, proxy: route.proxy, close, [Symbol.asyncDispose]: close }
+  const { cluster, way } = await openTarget(readConnecting(given), options.signal)
+  const { route, preflight } = cluster
+  const shared = new SharedConnection(cluster, given, way)
+  const close = async () => await shared.close()
+  const connection = {
+    client: cluster.openClient(ClientClass),
+    cluster: preflight.info,
+    proxy: route.proxy,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  shared.standBehind(connection)
+  return connection
 }

@@ -7,6 +7,7 @@ import type { TargetOptions } from '../options/connect-options.js'
 import type { ConnectSection } from '../options/load.js'
 import { cloudUrl, readClusterUrl } from '../options/urls.js'
 import { proxyTo, unusedProxy } from './proxy-to.js'
+import { SharedConnection } from './shared-connection.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 
@@ -44,14 +45,28 @@ export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsO
   return { ca, caFingerprint, cert, key }
 }
 
-/** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
+/**
+ * Opens the cluster over the route that the options describe. `isAwaited`: the end of an open connection waits for what uses this.
+ * Throws SluiceError: see `openCluster`.
+ */
 export async function openTarget(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
+  isAwaited = true,
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
-  const { target, proxy, concurrency, timeoutMs, connectTimeoutMs, preflightConnections, ipCheckUrl, staticIps } =
-    connecting
+  const {
+    target,
+    proxy,
+    concurrency,
+    timeoutMs,
+    connectTimeoutMs,
+    preflightConnections,
+    ipCheckUrl,
+    staticIps,
+    openedWith,
+  } = connecting
   const way = resolveTarget(connecting)
+  if (openedWith instanceof SharedConnection) return { cluster: await openedWith.open(way, signal, isAwaited), way }
   const opening = openCluster({
     ...way,
     tls: targetTls(target),
@@ -76,7 +91,8 @@ export async function openClusterItself(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
-  const opened = await openTarget(connecting, signal)
+  // A receiver has no end of its own.
+  const opened = await openTarget(connecting, signal, false)
   if (!opened.cluster.isManaged) return opened
   await opened.cluster.route.destroy()
   throw needsCluster('target.url')

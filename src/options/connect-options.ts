@@ -1,5 +1,8 @@
 /** The library's options of a connection: to the cluster, to the proxy and to ServiceNow. */
 
+/** Where completed options hold the open connection of a load. Only the folder `connect` knows what it is. */
+export const openedWith = Symbol('opened with')
+
 /** The cluster and its credentials. Needs one of `url` and `cloudId`, and an API key or a username and password. */
 export interface TargetOptions {
   /** `https://HOST[:PORT]`, the Elasticsearch endpoint from the cluster's console. */

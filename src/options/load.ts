@@ -68,6 +68,8 @@ export interface ConnectSection extends Complete<
 > {
   readonly proxy: ProxySection
   readonly ipCheckUrl: URL | undefined
+  /** The open connection to use. Undefined: the load opens one. */
+  readonly openedWith: unknown
   /** Time limit for building one connection, if the user set one for requests. */
   readonly connectTimeoutMs: number | undefined
 }

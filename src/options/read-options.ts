@@ -3,7 +3,7 @@ import type { Ids } from '../bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
-import type { ConnectOptions, ProxyOptions, ServiceNowConnection } from './connect-options.js'
+import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
 import type {
   ConnectSection,
   EditSection,
@@ -174,11 +174,12 @@ export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 
   })
 }
 
-function connectSection(given: ConnectOptions): ConnectSection {
+function connectSection(given: ConnectOptions & { readonly [openedWith]?: unknown }): ConnectSection {
   const { ipCheckUrl, timeoutMs } = given
   return Object.freeze({
     ...take(filled(given, defaults), 'target', 'concurrency', 'preflightConnections', 'timeoutMs', 'staticIps'),
     proxy: proxySection(given.proxy),
+    openedWith: given[openedWith],
     connectTimeoutMs: connectTimeoutOf(timeoutMs),
     ipCheckUrl: ipCheckUrl === undefined ? undefined : readUrl('ipCheckUrl', ipCheckUrl),
   })

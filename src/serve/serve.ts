@@ -6,6 +6,7 @@ import { randomToken } from '../state/run-identity.js'
 import { defaults } from '../options/describe-option.js'
 import { proxySection } from '../options/read-options.js'
 import { resolveTarget } from '../connect/open-target.js'
+import { completed, type OverConnection } from '../connect/over-connection.js'
 import { loadWith, openStandingLoad, type StandingLoad } from './standing-load.js'
 import { systemClock } from '../time/system-clock.js'
 import type { ListenAddress } from '../options/listen-address.js'
@@ -48,7 +49,10 @@ const UNENCRYPTED =
  * @throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID, RUN_LOCKED, STATE_UNWRITABLE. Without `acceptAnyway` also if the cluster
  * cannot be reached: PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, PLAINTEXT_CREDENTIALS.
  */
-export async function serve(options: ServeOptions): Promise<Serving> {
+export async function serve(options: OverConnection<ServeOptions>): Promise<Serving>
+export async function serve(options: ServeOptions): Promise<Serving>
+export async function serve(given: ServeOptions | OverConnection<ServeOptions>): Promise<Serving> {
+  const options = completed(given)
   const address = checkServeOptions(options)
   const { url } = resolveTarget({ target: options.target, proxy: proxySection(options.proxy) })
   const folder = await openFolder(options.stateDir, url, options.index)

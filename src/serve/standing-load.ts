@@ -5,6 +5,7 @@ import type { IngestEvent } from '../options/run-events.js'
 import { loadOf, proxySection, readConnecting } from '../options/read-options.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { openClusterItself } from '../connect/open-target.js'
+import { noted } from '../connect/over-connection.js'
 import { limitRate, openRate } from '../limits/limit-rate.js'
 import { limitBytes, learnLimits } from '../limits/run-limits.js'
 import { traceRun } from '../metrics/trace-run.js'
@@ -60,18 +61,13 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
       }
       const connection = { cluster, way, slots, token }
       const load = loadOf(given, ids)
-      return await run({
-        command: 'serve',
-        secrets: [],
-        load,
-        features: [
-          traceRun({ name: 'sluice serve', index: load.documents.into }),
-          limitBytes(load.stopping),
-          limitRate(rate),
-          learnLimits,
-        ],
-        connection,
-      })
+      const features = [
+        traceRun({ name: 'sluice serve', index: load.documents.into }),
+        limitBytes(load.stopping),
+        limitRate(rate),
+        learnLimits,
+      ]
+      return await noted(options, async () => await run({ command: 'serve', secrets: [], load, features, connection }))
     },
     close: async () => await cluster.route.destroy(),
   }

@@ -72,7 +72,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
-    doors: 'connect connect-servicenow connection-through log-in open-servicenow open-target proxy-to',
+    doors: 'connect connect-servicenow connection-through over-connection log-in open-servicenow open-target proxy-to',
   },
   // Outlives a process.
   state: {
@@ -134,9 +134,9 @@ export const house: Readonly<Record<string, Part>> = {
   // Compose a run: stages and hooks.
   'ingest.ts': {
     imports:
-      'ledger options run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics report',
+      'ledger options connect run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics report',
   },
-  'replay.ts': { imports: 'failure source ledger options run spool limits managed replay metrics report' },
+  'replay.ts': { imports: 'failure source ledger options connect run spool limits managed replay metrics report' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.
   metrics: { imports: 'failure disk ledger options run', doors: 'metrics-server run-metrics textfile trace-run' },
   // Features beside a load. `serve` makes runs of its own.
