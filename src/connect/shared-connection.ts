@@ -28,7 +28,8 @@ export class SharedConnection {
   #target: ConnectOptions['target']
   #proxy: ProxySection
   readonly #options: ConnectOptions
-  #access: Access
+  /** Every login so far. The options of a load may hold an earlier one. */
+  readonly #logins = new Set<string>()
   #preflight: Preflight
   #loads = 0
   #whenIdle: (() => void) | undefined
@@ -41,7 +42,7 @@ export class SharedConnection {
     this.#options = options
     this.#target = options.target
     this.#proxy = proxySection(options.proxy)
-    this.#access = access
+    this.#logins.add(textIn(access))
     this.#preflight = cluster.preflight
   }
 
@@ -77,7 +78,7 @@ export class SharedConnection {
     if (this.#closing !== undefined) throw closed()
     const release = isAwaited ? this.#hold() : () => {}
     try {
-      if (!isSame(access, this.#access)) this.#renew(access)
+      if (!this.#logins.has(textIn(access))) this.#renew(access)
       if (this.#isDoubtful) {
         this.#preflight = await this.#cluster.probe(signal === undefined ? {} : { signal })
         this.#isDoubtful = false
@@ -125,17 +126,16 @@ export class SharedConnection {
   #renew(access: Access): void {
     this.#cluster.renew(access)
     const { credentials, proxy } = access
-    this.#access = { ...this.#access, ...(credentials && { credentials }), ...(proxy && { proxy }) }
     if (credentials !== undefined) this.#target = { ...this.#target, ...withoutLogin, ...credentials }
     if (proxy !== undefined) this.#proxy = { ...this.#proxy, url: textOf(proxy) }
+    this.#logins.add(textIn(access))
   }
 }
 
 const withoutLogin = { apiKey: undefined, username: undefined, password: undefined }
 
-function isSame(one: Access, other: Access): boolean {
-  const textIn = ({ credentials, proxy }: Access) => JSON.stringify([credentials, proxy])
-  return textIn(one) === textIn(other)
+function textIn({ credentials, proxy }: Access): string {
+  return JSON.stringify([credentials, proxy])
 }
 
 function textOf({ display, username, password = '' }: ProxyUrl): string {
