@@ -30,6 +30,7 @@ export {
   isRunError as isSluiceError,
 } from './ledger/receipt.js'
 export type { DeletionsReceipt } from './tables/tables-receipt.js'
+export type { PlanReceipt } from './traffic-plan/plan-use.js'
 export type { SpoolReceipt } from './spool/spool-stdin.js'
 export type { FileList, IngestSource } from './source/open-sources.js'
 export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'

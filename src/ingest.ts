@@ -7,8 +7,8 @@ import { editDocuments } from './edits/edit-documents.js'
 import { fillIndices } from './index-by-field/fill-indices.js'
 import type { Round } from './follow/rounds.js'
 import type { Receipt } from './ledger/receipt.js'
-import { limitRate, openRate } from './limits/limit-rate.js'
-import { limitBytes, learnLimits } from './limits/run-limits.js'
+import { learnLimits } from './limits/learn-limits.js'
+import { limitTraffic, type SharedLimits, sharedLimits } from './limits/limit-traffic.js'
 import { loadIntoQueue } from './managed/load-into-queue.js'
 import { traceRun } from './metrics/trace-run.js'
 import type { IngestOptions } from './options/ingest-options.js'
@@ -42,7 +42,7 @@ import { tuneIndex } from './tuned/tune-index.js'
  * REQUEST_REFUSED,
  * SERVICENOW_*, TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED,
  * DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
- * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT or BYTE_BUDGET_SPENT. If the route was open,
+ * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT, BYTE_BUDGET_SPENT, PLAN_SPENT or PLAN_LIMIT_REACHED. If the route was open,
  * `error.receipt` shows the outcome so far.
  */
 export async function ingest(options: OverConnection<IngestOptions>): Promise<Receipt>
@@ -57,7 +57,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   const load = readOptions(options)
   const { follow } = load
   // What all rounds of a followed load share.
-  const shared = { rate: openRate(load.traffic), timeline: recordTimeline(load) }
+  const shared = { limits: sharedLimits(load.traffic), timeline: recordTimeline(load) }
   if (follow === undefined) return await loadOnce(load, open, shared)
   const { followInputs } = await import('./follow/follow-inputs.js')
   const oneRound = async (round: Round) =>
@@ -68,7 +68,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
 async function loadOnce(
   load: Load,
   open: OpenPlatform,
-  { rate, timeline }: { readonly rate: ReturnType<typeof openRate>; readonly timeline: Feature },
+  { limits, timeline }: { readonly limits: SharedLimits; readonly timeline: Feature },
   round?: Pick<Round, 'feature' | 'connection'>,
 ): Promise<Receipt> {
   return await run({
@@ -90,8 +90,7 @@ async function loadOnce(
       guardAlias(load),
       ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
-      limitBytes(load.stopping),
-      limitRate(rate),
+      limitTraffic(load, limits, load.state.stateDir),
       learnLimits,
       timeline,
       loadIntoQueue(load),

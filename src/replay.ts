@@ -2,8 +2,8 @@
 import { completed, noted, type OverConnection } from './connect/over-connection.js'
 import { fail } from './failure/failure.js'
 import type { Receipt } from './ledger/receipt.js'
-import { limitRate, openRate } from './limits/limit-rate.js'
-import { limitBytes, learnLimits } from './limits/run-limits.js'
+import { learnLimits } from './limits/learn-limits.js'
+import { limitTraffic, sharedLimits } from './limits/limit-traffic.js'
 import { refuseQueue } from './managed/load-into-queue.js'
 import { traceRun } from './metrics/trace-run.js'
 import { checkReplayOptions } from './options/check-options.js'
@@ -61,8 +61,7 @@ async function replayLetters(options: ReplayOptions): Promise<Receipt> {
       traceRun({ name: 'sluice replay', index }),
       spoolStdin(load),
       sendDeadLetters(redirection, load),
-      limitBytes(load.stopping),
-      limitRate(openRate(load.traffic)),
+      limitTraffic(load, sharedLimits(load.traffic), load.state.stateDir),
       learnLimits,
       recordTimeline(load),
       refuseQueue,

@@ -7,6 +7,7 @@ import { withoutCredentials } from '../options/hide-secrets.js'
 import { cloudUrl, nodeUrls } from '../options/urls.js'
 import { type Effective, type Needed, type OptionSources, requireOptions, resolveOptions } from '../options/resolve.js'
 import { asTyped, sayingOf } from './as-typed.js'
+import { countTraffic } from './count-traffic.js'
 import { knownSecrets } from '../options/mask-secrets.js'
 import { keepInstanceSecrets, keepSecrets, type Terminal } from './terminal/terminal.js'
 import { chooseLog, tell } from './terminal/log.js'
@@ -63,6 +64,7 @@ export async function loadAccess(effective: Effective, terminal: Terminal): Prom
   const access = await readAccess(effective)
   const { httpsProxy, nodes } = effective.values
   keepSecrets(terminal, knownSecrets(access, httpsProxy, ...nodeUrls(nodes)))
+  await countTraffic(effective, access, terminal, stateDir(effective, terminal))
   return access
 }
 

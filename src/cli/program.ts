@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
+import { endCounting } from './count-traffic.js'
 import { chooseLog } from './terminal/log.js'
 import { layOutHelp } from './terminal/help.js'
 import { sayError } from './show/say-error.js'
@@ -82,6 +83,8 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
     if (error.exitCode === 0) return 0
     const { sayUsageError } = await import('./show/say-usage-error.js')
     return sayUsageError(terminal, error, { verb, verbs: Object.keys(verbs), args })
+  } finally {
+    endCounting(terminal)
   }
 }
 

@@ -20,6 +20,8 @@ type Documents =
   | 'pipeline'
   | 'tune'
   | 'byteBudget'
+  | 'plan'
+  | 'planLimit'
   | 'mapping'
   | 'againstIndex'
   | 'dryRun'
@@ -60,7 +62,7 @@ export function checkDocuments(
 }
 
 function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
-  const { index, swapAlias, tune, byteBudget, mapping, againstIndex, dryRun } = given
+  const { index, swapAlias, tune, byteBudget, plan, planLimit = 'report', mapping, againstIndex, dryRun } = given
   if (againstIndex === true && dryRun !== true)
     throw invalid(said('againstIndex'), `needs ${said('dryRun')}: a rehearsal stores nothing`)
   if (againstIndex === true && swapAlias !== undefined)
@@ -76,6 +78,8 @@ function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: 
     throw invalid(said('tune'), `needs the name of one index, but ${said('index')} has a field in it`)
   if (byteBudget !== undefined)
     throw invalid(said('tune'), `cannot be combined with ${said('byteBudget')}: restoring the settings needs bytes too`)
+  if (plan !== undefined && planLimit !== 'report')
+    throw invalid(said('tune'), `cannot be combined with ${said('planLimit')}: restoring the settings needs bytes too`)
 }
 
 /** Checks options of a dump. Its documents carry id and routing. */

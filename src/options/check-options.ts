@@ -126,6 +126,7 @@ export function checkIngestOptions(given: IngestOptions): Ids {
     throw invalid('runId', `${problem}. Use ids 'run', 'field' or 'hash', or no name`)
   }
   checkSpool(given)
+  checkPlan(given)
   checkFollow(given)
   if (ids === 'run' || ids === 'cluster') return { from: ids }
   // The default has no name in checkpoints and dead letters.
@@ -141,6 +142,10 @@ function checkCsv({ csv: given, format, pick }: InputOptions): void {
 
 function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
   if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
+}
+
+function checkPlan({ plan, stateDir }: Pick<IngestOptions, 'plan' | 'stateDir'>): void {
+  if (plan !== undefined && stateDir === undefined) throw invalid('plan', 'needs stateDir, where Sluice counts')
 }
 
 const said = 'is not an option of replay, because the dead letters contain it'
@@ -186,6 +191,7 @@ export function checkReplayOptions(given: ReplayOptions): void {
   for (const [name, problem] of Object.entries(others)) if (values[name] !== undefined) throw invalid(name, problem)
   checkConnectOptions(given)
   checkSpool(given)
+  checkPlan(given)
   const names: readonly unknown[] = Array.isArray(source) ? source : [source]
   if (index !== undefined && isPattern(index))
     throw invalid('index', 'has a field in it, but each dead letter names its own index. Leave the option out')

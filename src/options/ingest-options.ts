@@ -220,7 +220,22 @@ export interface TrafficOptions {
    * at least. Sluice spreads the requests evenly. Default: no limit.
    */
   readonly maxRate?: MaxRate | undefined
+  /**
+   * Bytes of a month that the proxy's plan holds. Sluice counts in `stateDir` what goes through the proxy while loads with this option run, in
+   * this process and in others, and the receipt has `plan`. Needs `stateDir`. Default: Sluice counts nothing.
+   */
+  readonly plan?: number | undefined
+  /** Day on which the month of the plan begins, at midnight UTC: 1 to 28. Default 1. */
+  readonly planDay?: number | undefined
+  /**
+   * What loads do near the end of the plan. `stop`: a load does not start (PLAN_SPENT), or ends and can be resumed (PLAN_LIMIT_REACHED), when
+   * this share of the plan is used, in percent. `slow`: from this share on, a load is so slow that the rest lasts until the month ends. Without a share,
+   * `stop` means 100 and `slow` 80. Default `report`.
+   */
+  readonly planLimit?: PlanLimit | undefined
 }
+
+export type PlanLimit = 'report' | 'stop' | 'slow' | { readonly stop: number } | { readonly slow: number }
 
 /** A limit per second. */
 export type MaxRate = { readonly bytes: number } | { readonly documents: number }

@@ -111,7 +111,7 @@ export interface RetrySection extends Complete<Omit<RetryOptions, 'onBlock'>, 'm
 
 export interface StopSection extends Complete<EndingOptions & Pick<ConnectOptions, 'signal'>, 'graceMs'> {}
 
-export interface TrafficSection extends Complete<TrafficOptions, never> {}
+export interface TrafficSection extends Complete<TrafficOptions, 'planDay' | 'planLimit'> {}
 
 export interface StateSection extends Complete<StateOptions, 'again' | 'keepRuns' | 'keepDays'> {}
 

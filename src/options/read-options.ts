@@ -120,7 +120,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
       freshProxyOrigin: takeProxyApart(given.proxy).origin ?? 'refreshCredentials()',
     }),
     stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
-    traffic: take(options, 'maxRate'),
+    traffic: take(options, 'maxRate', 'plan', 'planDay', 'planLimit'),
     state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
     preparing: Object.freeze({
       ...take(options, 'tune', 'againstIndex'),

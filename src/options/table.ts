@@ -25,6 +25,7 @@ const edits = group('Edits', ['ingest'], { section: 'edits' })
 const functions = group('Edits', ['ingest'])
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
 const runs = group('Runs', ['ingest', 'replay'])
+const plan = group('Runs', [...toCluster, 'pull', 'login'])
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { section: 'servicenow' })
 const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
 const deletions = group('ServiceNow', ['ingest'])
@@ -338,6 +339,18 @@ export const table = {
     kinds.duration({ bare: false }),
     'stop before this time has passed since the start of the process. The same command continues',
     { flag: '--time-budget' },
+  ),
+  plan: plan(
+    trafficKinds.monthlyPlan(),
+    'traffic that you pay the proxy for, as in 100gb/month. Sluice counts what all commands use, and reports when the plan will be used up',
+  ),
+  planDay: plan(kinds.wholeNumber({ min: 1, max: 28 }), 'day on which the month of the plan begins, at midnight UTC', {
+    default: '1',
+  }),
+  planLimit: plan(
+    trafficKinds.planLimit(),
+    'what loads do near the end of the plan: report, stop (or as in stop=95%), or slow (or as in slow=80%): what is left then lasts until the month ends',
+    { default: 'report' },
   ),
   byteBudget: runs(
     kinds.size({ min: 1000, max: 1e15 }, { min: 1, max: MOST }),

@@ -6,6 +6,7 @@ import { connectTimeoutFault, connectingFault, notTlsFault } from './connect-fau
 import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import { type RouteTarget, addressOf } from './destination.js'
+import { accountOf, type TrafficMeter, trafficThrough } from './traffic-meter.js'
 
 /** `tunnel`: the proxy passes bytes on. `forward`: the proxy reads plain http requests and sends them on itself. */
 export type RouteForm = 'direct' | 'tunnel' | 'forward'
@@ -121,6 +122,7 @@ export class Connector {
     progress.phase = proxy === undefined ? 'target-connect' : 'proxy-connect'
     await established(raw, 'connect')
     this.meter.watch(raw)
+    if (proxy !== undefined) trafficThrough(accountOf(proxy)).watch(raw)
     if (proxy !== undefined && secure.proxy !== undefined) {
       progress.phase = 'proxy-tls'
       const secured = await secure.proxy(top, proxy.host)
@@ -139,44 +141,5 @@ export class Connector {
       layers.push(secured)
     }
     return layers
-  }
-}
-
-/** Bytes on the wire of all connections to the first hop (the proxy, if there is one), TLS and handshakes included. */
-export interface Traffic {
-  /** TCP connections that were established. */
-  readonly connections: number
-  readonly bytesSent: number
-  readonly bytesReceived: number
-}
-
-/** Counts what sockets carry, so that a metered proxy can be accounted for. */
-export class TrafficMeter implements Traffic {
-  connections = 0
-  #sentByClosed = 0
-  #receivedByClosed = 0
-  readonly #open = new Set<Socket>()
-
-  /** Takes a raw TCP socket that has just connected. */
-  watch(socket: Socket): void {
-    this.connections += 1
-    this.#open.add(socket)
-    socket.once('close', () => {
-      this.#open.delete(socket)
-      this.#sentByClosed += socket.bytesWritten
-      this.#receivedByClosed += socket.bytesRead
-    })
-  }
-
-  get bytesSent(): number {
-    let sum = this.#sentByClosed
-    for (const socket of this.#open) sum += socket.bytesWritten
-    return sum
-  }
-
-  get bytesReceived(): number {
-    let sum = this.#receivedByClosed
-    for (const socket of this.#open) sum += socket.bytesRead
-    return sum
   }
 }

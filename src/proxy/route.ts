@@ -1,6 +1,6 @@
 /** Sends requests to a target: direct, through a tunnel, or forwarded by the proxy. */
 import { type Client, type Dispatcher, Pool } from 'undici'
-import { Connector, type RouteForm, type Traffic, TrafficMeter } from './connector.js'
+import { Connector, type RouteForm } from './connector.js'
 import { Exchange } from './exchange.js'
 import { Gate, type PoolDispatch, openPoolConnection } from './pool.js'
 import { basicCredentials } from './http-tunnel.js'
@@ -8,6 +8,7 @@ import type { ProxyUrl } from './proxy-url.js'
 import type { RouteRequest, RouteResponse } from './route-request.js'
 import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
 import type { RouteTarget } from './destination.js'
+import { type Traffic, TrafficMeter } from './traffic-meter.js'
 
 export interface RouteOptions {
   /** Only its origin counts. */

@@ -4,10 +4,11 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { TLSSocket } from 'node:tls'
-import { Connector, type ConnectProgress, TrafficMeter } from './connector.js'
+import { Connector, type ConnectProgress } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
 import { type RouteOptions, formOf, layersOf } from './route.js'
 import { authoritiesOf } from './tls-layer.js'
+import { TrafficMeter } from './traffic-meter.js'
 
 export interface Trace {
   /** The layers in the order of building, with the time of each. With a `fault`, the last one failed. */

@@ -80,7 +80,7 @@ async function open(options: ServeOptions, address: ListenAddress, folder: Spool
 
   const connect = async (): Promise<StandingLoad> => {
     const ending = { signal: givenUp.signal, graceMs: Math.ceil(graceMs * CLOSING_SHARE) }
-    return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }))
+    return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }), options.stateDir)
   }
   const spool = await Spool.open({ folder: folder.segments, lingerMs, clock: systemClock, newToken: randomToken })
   const { standing, closedBy } = await openFirst(connect, options, givenUp)

@@ -6,8 +6,8 @@ import { loadOf, proxySection, readConnecting } from '../options/read-options.js
 import type { Receipt } from '../ledger/receipt.js'
 import { openClusterItself } from '../connect/open-target.js'
 import { noted } from '../connect/over-connection.js'
-import { limitRate, openRate } from '../limits/limit-rate.js'
-import { limitBytes, learnLimits } from '../limits/run-limits.js'
+import { learnLimits } from '../limits/learn-limits.js'
+import { limitTraffic, openUnspentPlan, sharedLimits } from '../limits/limit-traffic.js'
 import { traceRun } from '../metrics/trace-run.js'
 import { openSlots } from '../run/open-batcher.js'
 import { run } from '../run/run.js'
@@ -33,13 +33,22 @@ export interface StandingLoad {
   close(): Promise<void>
 }
 
-/** Opens the connection, with its preflight. Throws SluiceError: OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
-export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): Promise<StandingLoad> {
+/** Opens the connection, with its preflight. `planDir`: where Sluice counts for the plan. Throws SluiceError: PLAN_SPENT, OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
+export async function openStandingLoad(
+  options: Omit<IngestOptions, 'source'>,
+  planDir: string | undefined,
+): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
-  const { cluster, way } = await openClusterItself(readConnecting(options), options.signal)
   const { connecting, batching, traffic } = loadOf({ ...options, source: [] }, ids)
+  // Counts also what is sent between two loads. Sends nothing if the plan is spent.
+  const plan = await openUnspentPlan({ traffic, connecting }, planDir)
+  const opening = openClusterItself(readConnecting(options), options.signal)
+  const { cluster, way } = await opening.catch((error: unknown) => {
+    plan?.[Symbol.dispose]()
+    throw error
+  })
   const slots = openSlots(connecting, batching)
-  const rate = openRate(traffic)
+  const limits = sharedLimits(traffic)
   let isTold = false
   return {
     cluster: cluster.display,
@@ -63,13 +72,15 @@ export async function openStandingLoad(options: Omit<IngestOptions, 'source'>): 
       const load = loadOf(given, ids)
       const features = [
         traceRun({ name: 'sluice serve', index: load.documents.into }),
-        limitBytes(load.stopping),
-        limitRate(rate),
+        limitTraffic(load, limits, planDir),
         learnLimits,
       ]
       return await noted(options, async () => await run({ command: 'serve', secrets: [], load, features, connection }))
     },
-    close: async () => await cluster.route.destroy(),
+    close: async () => {
+      await cluster.route.destroy()
+      plan?.[Symbol.dispose]()
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import { fail, isSluiceError, type SluiceError } from '../failure/failure.js'
 import { runsFolder, stateUnwritable } from './runs.js'
 
 /** The folders in it that hold files of Sluice. */
-const FOLDERS = ['', 'runs', 'earlier', 'history', 'locks', 'limits', 'deletions', 'spool', 'serve']
+const FOLDERS = ['', 'runs', 'earlier', 'history', 'locks', 'limits', 'deletions', 'plan', 'spool', 'serve']
 
 /** The end of a file that has not been moved into its place. */
 const TEMPORARY = /\.[0-9a-f]{8}\.tmp$/

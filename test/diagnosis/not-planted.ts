@@ -32,5 +32,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   DOCUMENT_VERSION_INVALID: 'Told of single documents: `test/contracts/versions.suite.ts`.',
   MAPPING_DIFFERS: 'Told of a file and an index, not of the way: `test/contracts/mapping.suite.ts`.',
   REHEARSAL_REFUSED: 'Told of documents of a dry run: `test/contracts/rehearsal.suite.ts`.',
+  PLAN_LIMIT_REACHED: 'Told of what all commands have used in a month: `test/lab/load/traffic-plan.test.ts`.',
+  PLAN_SPENT: 'The same: `test/lab/load/traffic-plan.test.ts`.',
   INTERNAL: 'A bug that is known would be mended.',
 }

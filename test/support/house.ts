@@ -52,7 +52,7 @@ export const house: Readonly<Record<string, Part>> = {
   proxy: {
     imports: 'failure text',
     doors:
-      'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace',
+      'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace traffic-meter',
   },
   cluster: {
     imports: 'failure operation.ts flow.ts time text proxy',
@@ -121,7 +121,9 @@ export const house: Readonly<Record<string, Part>> = {
   },
   managed: { imports: 'options connect state run', doors: 'load-into-queue' },
   scripted: { imports: 'options run', doors: 'run-script' },
-  limits: { imports: 'failure time disk sender cluster options run', doors: 'limit-rate run-limits' },
+  limits: { imports: 'failure time disk sender options run traffic-plan', doors: 'learn-limits limit-traffic' },
+  // Counts for the monthly plan of a proxy, for loads and for the command line.
+  'traffic-plan': { imports: 'failure text disk options proxy', doors: 'plan-use' },
   // The time line of a run, and the page that shows it.
   report: {
     imports: 'failure disk text time ledger options state run',
@@ -165,14 +167,14 @@ export const house: Readonly<Record<string, Part>> = {
   // The public doors.
   'index.ts': {
     imports:
-      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned infer tables serve ingest.ts replay.ts verify alarm doctor',
+      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned infer tables serve traffic-plan ingest.ts replay.ts verify alarm doctor',
   },
   'servicenow.ts': { imports: 'failure servicenow options connect tables' },
   'connection.ts': { imports: 'failure cluster connect' },
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve ingest.ts replay.ts verify alarm filter doctor watch lab metrics report index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve traffic-plan ingest.ts replay.ts verify alarm filter doctor watch lab metrics report index.ts servicenow.ts',
   },
 }
 

@@ -175,6 +175,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
       'bytes',
       `${bytes(receipt.bytes.read)} read, ${bytes(receipt.bytes.sent)} sent, ${bytes(receipt.bytes.received)} received`,
     ],
+    ...(receipt.plan === undefined ? [] : [['plan', receipt.plan.says]]),
     ['requests', `${count(requests)}${retries === 0 ? '' : `, ${count(retries)} sent again`}`],
     ['route', route(receipt)],
     ...egress(receipt),

@@ -2,6 +2,7 @@ import type { Failure } from '../../failure/failure.js'
 import { visibleLines } from '../../text/visible.js'
 import { secretForms } from '../../options/mask-secrets.js'
 import type { ServiceNowOptions } from '../../index.js'
+import type { OpenPlan } from '../../traffic-plan/plan-use.js'
 
 /** Something that happened. */
 export interface LogEntry {
@@ -26,6 +27,8 @@ interface Manner {
   command?: string | undefined
   /** Version of Sluice. */
   version?: string
+  /** Counts for the proxy's monthly plan. Absent: there is none. */
+  plan?: OpenPlan | undefined
   /** The run that a load belongs to, as soon as it is known. */
   run?: string | undefined
   /** Makes a line of JSON of what happened. Absent: stderr holds text. */

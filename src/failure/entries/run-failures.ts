@@ -202,6 +202,35 @@ export const runEntries = {
     ],
     example: { budget: 1_000_000_000, used: 998_212_004, needed: 5_000_412, settled: 48_210 },
   },
+  PLAN_LIMIT_REACHED: {
+    exit: 5,
+    retry: 'later',
+    title: "The limit of the proxy's monthly plan is reached",
+    message:
+      "the limit of the proxy's plan ({limit} of {plan} bytes) is reached after {settled} documents: {used} bytes are used, and the next request needs about {needed}",
+    observed: 'The proxy refuses requests for the rest of the month, or charges more.',
+    causes: ['All jobs together have used the part of the plan that --plan-limit allows.'],
+    fixes: [
+      'Run the same command again when the next month of the plan has begun. Files continue after the last document whose outcome is known.',
+      'If you have bought a larger plan, raise --plan. To use more of it, raise --plan-limit.',
+    ],
+    example: { limit: 95_000_000_000, plan: 100_000_000_000, used: 94_998_212_004, needed: 5_000_412, settled: 48_210 },
+  },
+  PLAN_SPENT: {
+    exit: 4,
+    retry: 'later',
+    title: "The proxy's monthly plan is spent",
+    message:
+      "the proxy's plan is spent: {used} bytes are used, and --plan-limit allows {limit} of {plan}. The next month of the plan begins on {next}",
+    observed: 'The proxy refuses requests for the rest of the month, or charges more.',
+    causes: ['All jobs together have used the part of the plan that --plan-limit allows.'],
+    fixes: [
+      'Run the same command again when the next month of the plan has begun.',
+      'If you have bought a larger plan, raise --plan. To use more of it, raise --plan-limit.',
+      'If the plan is spent early, pass --compress gzip or --max-rate to large loads, or a smaller --preflight-connections to frequent ones.',
+    ],
+    example: { limit: 95_000_000_000, plan: 100_000_000_000, used: 95_004_313_877, next: '2026-12-01' },
+  },
   STATE_UNWRITABLE: {
     title: 'Sluice cannot write the state of the run',
     message: 'cannot write {path}: {problem}',

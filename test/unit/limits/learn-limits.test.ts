@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { limitsPath, recallLimits, rememberLimits } from '../../../src/limits/run-limits.js'
+import { limitsPath, recallLimits, rememberLimits } from '../../../src/limits/learn-limits.js'
 
 const DAY = 86_400_000
 const now = Date.UTC(2026, 10, 21)
