@@ -63,8 +63,6 @@ class Routes {
     const { url } = node
     const { proxy } = proxyTo(url, this.#proxy)
     if (proxy === undefined) throw fail('PROXY_NOT_USED', { problem: `no proxy leads to ${url.host}` })
-    const isWithLogin = node.headers['authorization'] !== undefined
-    if (isWithLogin) refusePlaintext({ url, proxy, allowPlaintext, credentials: { apiKey: '' } })
     const targetTls = tlsOf(node)
     const key = JSON.stringify([url.origin, Object.entries(targetTls).map(([name, value]) => [name, String(value)])])
     const shared = this.#open.get(key) ?? {
@@ -82,7 +80,11 @@ class Routes {
     shared.users += 1
     return {
       route: shared.route,
-      headers: given => given,
+      headers: given => {
+        const isWithLogin = given['authorization'] != null
+        if (isWithLogin) refusePlaintext({ url, proxy, allowPlaintext, credentials: { apiKey: '' } })
+        return given
+      },
       close: async () => {
         shared.users -= 1
         if (shared.users > 0) return

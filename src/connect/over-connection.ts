@@ -38,12 +38,17 @@ export function completed<T extends ConnectOptions>(given: T | OverConnection<T>
   return { ...shared.options, ...present, [openedWith]: shared } as unknown as T
 }
 
-/** Runs a load. If it loses access over an open connection, the next load over this connection tests it first. */
+/**
+ * Runs a load. If it loses access over an open connection, the next load over this connection tests it first. Throws SluiceError
+ * OPTION_INVALID if the connection is closed.
+ */
 export async function noted<R>(options: object, work: () => Promise<R>): Promise<R> {
+  const shared = sharedIn(options)
+  shared?.refuseClosed()
   try {
     return await work()
   } catch (error) {
-    sharedIn(options)?.note(error)
+    shared?.note(error)
     throw error
   }
 }

@@ -69,13 +69,19 @@ export class SharedConnection {
       this.#isDoubtful = true
   }
 
+  /** Throws SluiceError OPTION_INVALID if the connection is closed. */
+  refuseClosed(): void {
+    const problem = 'is closed. Open another one with connect()'
+    if (this.#closing !== undefined) throw fail('OPTION_INVALID', { option: 'connection', problem })
+  }
+
   /**
    * Returns the cluster for one load, which ends with `route.destroy()`. Tests the connection as at its opening if an earlier load lost
    * access. `isAwaited`: closing waits for the load. Throws SluiceError OPTION_INVALID if the connection is closed, and as `openCluster`
    * does.
    */
   async open(access: Access, signal: AbortSignal | undefined, isAwaited: boolean): Promise<Cluster> {
-    if (this.#closing !== undefined) throw closed()
+    this.refuseClosed()
     const release = isAwaited ? this.#hold() : () => {}
     try {
       if (!this.#logins.has(textIn(access))) this.#renew(access)
@@ -168,8 +174,4 @@ function routeOfLoad(route: Route, end: () => Promise<void>): Route {
     destroy: end,
     [Symbol.asyncDispose]: end,
   }
-}
-
-function closed() {
-  return fail('OPTION_INVALID', { option: 'connection', problem: 'is closed. Open another one with connect()' })
 }

@@ -1,5 +1,6 @@
 /** Loads over a connection that `connect` has opened. */
 import { writeFile } from 'node:fs/promises'
+import { Client, errors } from 'elasticsearch-8'
 import { expect, test } from 'vitest'
 import { connect, ingest, isSluiceError, replay, serve, type SluiceError } from '../../../src/index.js'
 import { index, lab, path, shareLab, way } from '../../support/shared-lab.js'
@@ -110,6 +111,29 @@ test('options that the connection has already are refused', async () => {
     expect([code, failure.evidence['option']]).toEqual(['OPTION_INVALID', option])
   }
   expect((await failing(connect({ ...way(), connection } as never))).message).toContain('connection')
+})
+
+test('a receiver ends if its connection is closed, and keeps what it has accepted', async () => {
+  const connection = await connect(way())
+  const serving = await serve({ connection, ...small(), token: false, listen: '127.0.0.1:0', batchMs: 1 })
+  await connection.close()
+  const headers = { 'content-type': 'application/json' }
+  expect((await fetch(serving.url, { method: 'POST', headers, body: '{"n":1}' })).status).toBe(202)
+  expect((await failing(serving.finished)).message).toContain('connection: is closed')
+  await using another = await connect(way())
+  const again = await serve({ connection: another, ...small(), token: false, listen: '127.0.0.1:0' })
+  expect(await again.close()).toMatchObject({ created: 1 })
+})
+
+test('the client is of the version that the application has', async () => {
+  await using connection = await connect({ ...way(), Client })
+  expect(connection.client).toBeInstanceOf(Client)
+  await connection.client.index({ index, document: { n: 1 }, refresh: true })
+  expect((await connection.client.count({ index })).count).toBe(1)
+  lab.control.register('none')
+  const refused: unknown = await connection.client.count({ index }).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(errors.ConnectionError)
+  expect(refused).toMatchObject({ message: expect.stringMatching(/^EGRESS_NOT_ALLOWED: /) })
 })
 
 test('replay and serve use it', async () => {
