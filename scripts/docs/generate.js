@@ -1,5 +1,5 @@
 /**
- * Writes docs/failures.md, docs/messages.md and docs/options.md from the catalogue of failures, the code and the table of options.
+ * Writes docs/failures.md, docs/messages.md, docs/options.md and the JSON Schema of the configuration file from the catalogue of failures, the code and the table of options.
  *
  *   node scripts/docs/generate.js [--check] [DIST]
  *
@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { configSchema } from './config-schema.js'
 import { failuresPage } from './failures-page.js'
 import { messagesPage } from './messages-page.js'
 import { optionsPage } from './options-page.js'
@@ -31,6 +32,7 @@ const pages = {
   'docs/failures.md': failuresPage({ entries, stages, symptoms, indexErrors, exampleOf }),
   'docs/messages.md': messagesPage({ entries, exampleOf, root }),
   'docs/options.md': optionsPage(optionNames.map(describeOption)),
+  'schema/sluice.config.schema.json': configSchema(optionNames.map(describeOption)),
 }
 
 for (const [path, text] of Object.entries(pages)) {

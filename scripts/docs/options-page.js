@@ -18,6 +18,7 @@ export function optionsPage(all) {
     '- The folder with `sluice.config.json` may belong to somebody else. So Sluice sends no credentials of the environment to a URL that only this file names. To allow',
     '  that, pass `--config sluice.config.json`, or set `SLUICE_CONFIG`. The same holds for a file that names a proxy and also whom to trust (`ca`, `servicenowCa`).',
     '  Without `--config`, output files that the file names must be inside its folder. Files with credentials for its own URLs must be there too.',
+    '- For an editor that completes and checks the file, add `"$schema": "./node_modules/sluice/schema/sluice.config.schema.json"` to it.',
     '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',
     '- A size is a number of bytes, or has a unit: `5mb`, `512kb`, `16mib`, `5_000_000`. A duration needs a unit: `500ms`, `30s`, `15m`, `2h`.',
     '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',

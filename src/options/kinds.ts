@@ -16,6 +16,10 @@ export interface Kind<T> {
   readonly label?: string | undefined
   /** In the form that a person would write. */
   readonly default?: string
+  /** For the JSON Schema of the configuration file. Absent: text or a number. */
+  readonly shape?: 'switch' | 'choice' | 'number'
+  readonly choices?: readonly string[]
+  readonly range?: Range
   /** Whether its flag may stand several times. Then it reads the list of their texts. */
   readonly isRepeated?: true
   readonly read: (raw: unknown) => T | Problem
@@ -130,23 +134,25 @@ export function toggle() {
     if (/^(0|false|no|off)$/i.test(value)) return false
     return new Problem('is neither true nor false')
   })
-  return { ...onOrOff, default: 'false' }
+  return { ...onOrOff, default: 'false', shape: 'switch' as const }
 }
 
 export function choice<const C extends string>(...choices: readonly [C, ...C[]]) {
-  return kind(choices.join('|'), check.oneOf(...choices), (value): C | Problem => {
+  const oneOf = kind(choices.join('|'), check.oneOf(...choices), (value): C | Problem => {
     const chosen = choices.find(one => one === value.toLowerCase())
     return chosen ?? new Problem(`is not one of ${choices.join(', ')}`)
   })
+  return { ...oneOf, shape: 'choice' as const, choices }
 }
 
 /** `typed`: the range for a program, if different. */
 export function wholeNumber({ min, max }: Range, typed: Partial<Range> = {}) {
-  return kind('count', check.whole(typed.min ?? min, typed.max ?? max), value => {
+  const count = kind('count', check.whole(typed.min ?? min, typed.max ?? max), value => {
     const number = digits(value)
     if (number === undefined) return new Problem('is not a whole number')
     return number >= min && number <= max ? number : new Problem(`is not between ${min} and ${max}`)
   })
+  return { ...count, shape: 'number' as const, range: { min, max } }
 }
 
 const sizeUnits: Record<string, number> = {

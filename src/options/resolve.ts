@@ -97,6 +97,8 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   }
   const known = optionNames.filter(name => name !== 'config' && describeOption(name).flag !== undefined)
   for (const key of Object.keys(values)) {
+    // Editors read it.
+    if (key === '$schema') continue
     if (known.some(name => name === key || describeOption(name).flagKey === key)) continue
     const near = nearest(key, known)
     throw invalid(path, `unknown key ${key}${near === undefined ? '' : `. Did you mean ${near}?`}`)
