@@ -83,7 +83,9 @@ function checkFiles(paths) {
     'LICENSE',
   ]
   const missing = needed.filter(path => !paths.includes(path))
-  const strange = paths.filter(path => !/^(bin|dist|schema)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path))
+  const strange = paths.filter(
+    path => !/^(bin|dist|schema)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path),
+  )
   const stale = paths.filter(path => /^dist\/(?!bin\/)/.test(path) && !sourceOf(path))
   if (missing.length + strange.length + stale.length > 0) {
     throw new Error(JSON.stringify({ missing, strange, stale }))

@@ -36,6 +36,10 @@ test('each value that the schema lists is one that the table takes', () => {
     const numbers = anyOf.flatMap(({ minimum, maximum }) => [minimum, maximum]).filter(one => one !== undefined)
     const switches = anyOf.some(({ type }) => type === 'boolean') ? [true, false] : []
     for (const value of [...values, ...numbers, ...switches])
-      expect([name, value, kind.read(value)]).toEqual([name, value, expect.not.objectContaining({ text: expect.anything() })])
+      expect([name, value, kind.read(value)]).toEqual([
+        name,
+        value,
+        expect.not.objectContaining({ text: expect.anything() }),
+      ])
   }
 })
