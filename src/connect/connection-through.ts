@@ -6,6 +6,7 @@ import { fail } from '../failure/failure.js'
 import type { ConnectOptions, ProxyOptions } from '../options/connect-options.js'
 import type { ProxySection } from '../options/load.js'
 import { checkThroughOptions } from '../options/check-options.js'
+import { invalid } from '../options/option-checks.js'
 import { defaults } from '../options/describe-option.js'
 import { proxySection } from '../options/read-options.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
@@ -108,16 +109,16 @@ const tlsNames: ReadonlySet<string> = new Set<TlsName>([
 
 /** Refuses settings of the client that its connections would have to ignore. */
 function checkNode({ agent, proxy, tls }: NodeSettings): void {
-  const refuse = (option: string, problem: string) => fail('OPTION_INVALID', { option, problem })
   if (proxy != null)
-    throw refuse('proxy', 'of the client cannot be combined with connectionThrough. Pass the proxy only there')
-  if (agent != null && agent !== false) throw refuse('agent', 'of the client cannot be combined with connectionThrough')
+    throw invalid('proxy', 'of the client cannot be combined with connectionThrough. Pass the proxy only there')
+  if (agent != null && agent !== false)
+    throw invalid('agent', 'of the client cannot be combined with connectionThrough')
   for (const [name, value] of Object.entries(tls ?? {}) as [string, unknown][]) {
     // The client sets this one by itself for a cloud id.
     const isImplied = name === 'secureProtocol' && value === 'TLSv1_2_method'
     if (value == null || isImplied) continue
     if (!tlsNames.has(name))
-      throw refuse(`tls.${name}`, `is not known to connectionThrough. It takes ${[...tlsNames].join(', ')}`)
+      throw invalid(`tls.${name}`, `is not known to connectionThrough. It takes ${[...tlsNames].join(', ')}`)
   }
 }
 
