@@ -1,10 +1,12 @@
 /**
- * Writes docs/failures.md, docs/messages.md, docs/options.md and the JSON Schema of the configuration file from the catalogue of failures, the code and the table of options.
+ * Writes docs/failures.md, docs/messages.md, docs/options.md, the man page and the JSON Schema of the configuration file from the
+ * catalogue of failures, the code and the table of options.
  *
  *   node scripts/docs/generate.js [--check] [DIST]
  *
  * DIST is the code of the built package (default: dist). With --check it writes nothing, names stale pages and exits with 1.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -33,6 +35,10 @@ const pages = {
   'docs/messages.md': messagesPage({ entries, exampleOf, root }),
   'docs/options.md': optionsPage(optionNames.map(describeOption)),
   'schema/sluice.config.schema.json': configSchema(optionNames.map(describeOption)),
+  // The command knows its own tree of commands.
+  'docs/sluice.1': execFileSync(process.execPath, [join(dist, '../bin/sluice.js'), 'completion', 'man'], {
+    encoding: 'utf8',
+  }),
 }
 
 for (const [path, text] of Object.entries(pages)) {

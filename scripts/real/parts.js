@@ -52,6 +52,13 @@ export function findParts() {
   const versitygw = executable(built) ? built : undefined
   if (!versitygw) missing.push({ part: `versitygw ${s3Server.version}`, reason: 'not in the cache', only: 'sources' })
 
+  const zsh = program('zsh')
+  if (!zsh) missing.push({ part: 'zsh', reason: 'not installed', package: 'zsh', only: 'completion' })
+  const fish = program('fish')
+  if (!fish) missing.push({ part: 'fish', reason: 'not installed', package: 'fish', only: 'completion' })
+  const groff = program('groff')
+  if (!groff) missing.push({ part: 'groff', reason: 'not installed', package: 'groff', only: 'man page' })
+
   const chromium = program('chromium')
   if (!chromium) missing.push({ part: 'chromium', reason: 'not installed', package: 'chromium', only: 'report' })
 
@@ -74,6 +81,9 @@ export function findParts() {
     microsocks,
     openssl,
     versitygw,
+    zsh,
+    fish,
+    groff,
     chromium,
     prometheus,
     promtool,

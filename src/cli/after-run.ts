@@ -1,15 +1,20 @@
-/** Does what follows the end of a run, whatever that end was: writes its report. */
+/** Does what follows the end of a run, whatever that end was: writes its report, and runs a command. */
 import { diskProblem } from '../disk/safe-files.js'
-import { isSluiceError } from '../failure/failure.js'
+import { isSluiceError, SluiceError } from '../failure/failure.js'
 import type { Receipt } from '../index.js'
+import { withoutSecrets } from '../options/mask-secrets.js'
+import { refuseUnsafeOutput } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
 import { endOfRefused } from '../state/history.js'
 import type { RunEnd } from '../state/checkpoint.js'
 import { stateDir } from './load-options.js'
 import { knownReceipt } from './run-load.js'
-import { nextAfter, knownFailure } from './show/say-error.js'
+import { failedJson, nextAfter, knownFailure, sayError } from './show/say-error.js'
+import { receiptParts } from './show/show-receipt.js'
+import { interruptible } from './terminal/interrupt.js'
 import { nextOf } from './show/say-ending.js'
 import { tell } from './terminal/log.js'
+import type { HoldingTerminal } from './terminal/hold-back.js'
 import type { Terminal } from './terminal/terminal.js'
 
 /** What follows the end of a run. It follows once. */
@@ -17,33 +22,82 @@ export interface AfterRun {
   /** Called with the account of a run, before the user sees it. */
   ended(receipt: Receipt): Promise<void>
   /** Runs a part of a command. If it throws, the run has ended without an account. */
-  around<T>(work: () => Promise<T>): Promise<T>
+  around<T extends Ended>(work: () => Promise<T>): Promise<T | Ended>
+}
+
+interface Ended {
+  readonly code: number
+  readonly receipt?: Receipt
+  readonly error?: unknown
 }
 
 /** Throws SluiceError OPTION_INVALID before the run begins if nothing could follow. */
-export async function openAfterRun(effective: Effective, terminal: Terminal): Promise<AfterRun> {
-  const { report, quiet } = effective.values
+export async function openAfterRun(effective: Effective, terminal: HoldingTerminal): Promise<AfterRun> {
+  refuseUnsafeOutput(effective)
+  const { report, onFailure, onSuccess, dryRun, alarmTimeoutMs, quiet } = effective.values
   if (report !== undefined) {
     const { checkReportFile } = await import('../report/write-report.js')
     await checkReportFile(report)
   }
-  let isDone = report === undefined
+  let isReported = report === undefined
   const follow = async (end: () => RunEnd) => {
-    if (isDone || report === undefined) return
-    isDone = true
+    if (isReported || report === undefined) return
+    isReported = true
     await sayReport(end(), { path: report, stateDir: stateDir(effective, terminal), quiet }, terminal)
+  }
+  const commands = { failure: isWord(onFailure) ? undefined : onFailure, success: onSuccess }
+  let isFollowed = dryRun || (commands.failure === undefined && commands.success === undefined)
+  const runCommand = async ({ code, receipt, error }: Ended) => {
+    if (isFollowed || (receipt === undefined && error === undefined)) return
+    isFollowed = true
+    const [option, command] = code === 0 ? ['--on-success', commands.success] : ['--on-failure', commands.failure]
+    if (command !== undefined)
+      await sayCommand({ option, command, timeoutMs: alarmTimeoutMs }, { receipt, error }, terminal)
   }
   return {
     ended: async receipt => await follow(() => knownReceipt(receipt, terminal.manner)),
     around: async work => {
       try {
-        return await work()
+        const ended = await work()
+        await runCommand(ended)
+        return ended
       } catch (error) {
         await follow(() => endOfError(error, terminal))
-        throw error
+        if (isFollowed) throw error
+        // The user sees the error before the command runs.
+        terminal.release()
+        const run = isSluiceError(error) ? error.run : undefined
+        const ended = {
+          code: sayError(terminal, error),
+          error: new SluiceError(knownFailure(terminal, error), { run }),
+        }
+        await runCommand(ended)
+        return ended
       }
     },
   }
+}
+
+function isWord(onFailure: string): boolean {
+  return onFailure === 'nothing' || onFailure === 'incident'
+}
+
+/** Runs a command of the user's. Its failure is a warning. */
+async function sayCommand(
+  { option, command, timeoutMs }: { readonly option: string; readonly command: string; readonly timeoutMs: number },
+  { receipt, error }: { readonly receipt: Receipt | undefined; readonly error: unknown },
+  terminal: Terminal,
+): Promise<void> {
+  const account =
+    receipt === undefined
+      ? [failedJson(terminal, knownFailure(terminal, error), isSluiceError(error) ? error.run : undefined)]
+      : receiptParts(knownReceipt(receipt, terminal.manner))
+  using interruption = interruptible(terminal, `giving up on the command of ${option}`)
+  const { runShellCommand } = await import('./shell-command.js')
+  const problem = await runShellCommand({ command, account, timeoutMs, signal: interruption.signal })
+  if (problem === undefined) return
+  const message = withoutSecrets(`the command of ${option} ${problem}`, terminal.manner.secrets)
+  tell(terminal, { level: 'warn', event: 'command', message, fields: { option } })
 }
 
 /** Writes the report. A report that cannot be written changes nothing else. */

@@ -6,6 +6,7 @@ import { type ClusterAccess, readAlarmAccess, sharesAccess } from '../options/op
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { isTable } from '../options/names.js'
+import { invalid } from '../options/option-checks.js'
 import { connectOptions } from '../options/library-options.js'
 import { interruptible } from './terminal/interrupt.js'
 import { loadAccess, serviceNowOptions } from './load-options.js'
@@ -41,7 +42,13 @@ export async function openAlarm(
   work: Work,
 ): Promise<Alarm> {
   const { onFailure, dryRun, timeBudgetMs, quiet } = effective.values
-  if (onFailure === 'nothing' || dryRun) return async doing => (await doing()).code
+  const isCommand = onFailure !== 'incident' && onFailure !== 'nothing'
+  if (isCommand && work.command !== 'ingest' && work.command !== 'replay')
+    throw invalid(
+      'onFailure',
+      `takes a command only with ingest and replay. For ${work.command}, it is incident or nothing`,
+    )
+  if (onFailure !== 'incident' || dryRun) return async doing => (await doing()).code
   const options = await alarmOptions(effective, terminal, access, work)
   const { checkAlarm } = await import('../alarm/alarm.js')
   await checkAlarm(options)

@@ -5,8 +5,16 @@ import { layOutHelp } from './terminal/help.js'
 import { sayError } from './show/say-error.js'
 import type { Terminal } from './terminal/terminal.js'
 
-/** Adds arguments, options, help and the action to a command. The action passes the exit code to `done`. */
-type Define = (command: Command, terminal: Terminal, done: (code: number) => void) => void
+/**
+ * Adds arguments, options, help and the action to a command. The action passes the exit code to `done`. `whole`: makes the program
+ * with all options of all commands.
+ */
+type Define = (
+  command: Command,
+  terminal: Terminal,
+  done: (code: number) => void,
+  whole: () => Promise<Command>,
+) => void
 
 type Verb = readonly [summary: string, load: () => Promise<Define>]
 
@@ -41,7 +49,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   ],
   infer: ['propose a mapping for documents', async () => (await import('./commands/infer.js')).defineInfer],
   untune: [
-    'restore the settings of an index that a load tuned',
+    'restore the settings that a load has tuned',
     async () => (await import('./commands/untune.js')).defineUntune,
   ],
   filter: [
@@ -56,12 +64,24 @@ const verbs: Readonly<Record<string, Verb>> = {
     'show every option with its value and source',
     async () => (await import('./commands/config.js')).defineConfig,
   ],
+  completion: [
+    'complete commands in bash, zsh and fish',
+    async () => (await import('./commands/completion.js')).defineCompletion,
+  ],
+  version: [
+    'show the versions of Sluice, Node.js and the client',
+    async () => (await import('./commands/version.js')).defineVersion,
+  ],
 }
+
+/** Help shows a flag that does the same. */
+const hiddenVerbs: ReadonlySet<string> = new Set(['version'])
 
 /** Runs one command line. Resolves to the exit code. Never rejects. */
 export async function runProgram(typed: readonly string[], terminal: Terminal, version: string): Promise<number> {
   let code = 0
-  const args = withoutVainHelp(typed)
+  // Earlier versions had a capital letter.
+  const args = withoutVainHelp(typed[0] === '-V' ? ['-v'] : typed)
   const verb = verbIn(args)
   terminal.manner.command = verb
   terminal.manner.version = version
@@ -70,9 +90,17 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
     await chooseLog(terminal, logAsked(args, terminal.env))
     const program = rootCommand(terminal, version)
     for (const [name, [summary, load]] of Object.entries(verbs)) {
-      const command = program.command(name).description(summary).allowExcessArguments(false)
+      const command = program
+        .command(name, { hidden: hiddenVerbs.has(name) })
+        .description(summary)
+        .allowExcessArguments(false)
       if (name !== verb) continue
-      ;(await load())(command, terminal, result => (code = result))
+      ;(await load())(
+        command,
+        terminal,
+        result => (code = result),
+        async () => await wholeProgram(terminal, version),
+      )
       addHelpAll(command)
     }
     await program.parseAsync(args, { from: 'user' })
@@ -88,13 +116,22 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
   }
 }
 
+async function wholeProgram(terminal: Terminal, version: string): Promise<Command> {
+  const root = rootCommand(terminal, version)
+  for (const [name, [summary, load]] of Object.entries(verbs)) {
+    const whole = async () => await Promise.resolve(root)
+    ;(await load())(root.command(name).description(summary), terminal, () => undefined, whole)
+  }
+  return root
+}
+
 function rootCommand(terminal: Terminal, version: string): Command {
   const root = layOutHelp(new Command('sluice'), terminal)
   return addHelpAll(root)
     .description(
       'Loads files, streams and ServiceNow tables into Elasticsearch (Elastic Cloud) through a static-IP proxy (QuotaGuard, Fixie), and accounts for every document.',
     )
-    .version(version)
+    .version(version, '-v, --version', 'show the version')
     .enablePositionalOptions()
     .showSuggestionAfterError(false)
     .exitOverride()
@@ -141,7 +178,7 @@ function logAsked(args: readonly string[], env: Terminal['env']) {
   const flags = flagsIn(args)
   const at = flags.findLastIndex(flag => /^--log-format(=|$)/.test(flag))
   const format = flags[at]?.split('=')[1] ?? (at === -1 ? env['SLUICE_LOG_FORMAT'] || undefined : flags[at + 1])
-  return { format, quiet: toggled(args, '--quiet', env['SLUICE_QUIET']) }
+  return { format, quiet: toggled(args, '--quiet', env['SLUICE_QUIET']) || flagsIn(args).includes('-q') }
 }
 
 function flagsIn(args: readonly string[]): readonly string[] {

@@ -2,6 +2,7 @@
  * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
  * (text, number, boolean), and checks what a program passes. A problem follows the value in a sentence: "'5x' is not a size: …".
  */
+import { nearest } from './nearest.js'
 import { isIPv4 } from 'node:net'
 import type { RejectionLimit } from '../flow.js'
 import { listenAddressIn } from './listen-address.js'
@@ -143,6 +144,16 @@ export function choice<const C extends string>(...choices: readonly [C, ...C[]])
     return chosen ?? new Problem(`is not one of ${choices.join(', ')}`)
   })
   return { ...oneOf, shape: 'choice' as const, choices }
+}
+
+/** Reads what follows a run: a word of ours, or a command of the user's. */
+export function wordOrCommand<const C extends string>(...words: readonly [C, ...C[]]) {
+  return kind([...words.slice(1), 'command'].join('|'), check.string, value => {
+    const word = words.find(one => one === value.toLowerCase())
+    const near = word === undefined && /^\w+$/.test(value) ? nearest(value, words) : undefined
+    if (near !== undefined) return new Problem(`looks like ${near}. To run a command of this name, pass its path`)
+    return value.trim() === '' ? new Problem('is empty') : (word ?? value)
+  })
 }
 
 /** `typed`: the range for a program, if different. */

@@ -120,6 +120,11 @@ function refuseUnsafe({ unsafe }: Effective, receiver: keyof Effective['unsafe']
   if (found !== undefined) throw invalid(found.option, found.problem)
 }
 
+/** Throws SluiceError OPTION_INVALID for a file to write, or a command to run, that only a found configuration file names. */
+export function refuseUnsafeOutput(effective: Effective): void {
+  refuseUnsafe(effective, 'written')
+}
+
 /** Reads how inputs on servers are reached. */
 export async function readRemoteAccess(effective: Effective): Promise<Pick<RemoteOptions, 'ca' | 'token'>> {
   refuseUnsafe(effective, 'source')

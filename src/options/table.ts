@@ -517,17 +517,25 @@ export const table = {
   }),
 
   onFailure: alarm(
-    kinds.choice('nothing', 'incident'),
-    'open a ServiceNow incident if the run fails, and resolve it after a successful run',
+    kinds.wordOrCommand('nothing', 'incident'),
+    'if the run fails: open a ServiceNow incident and resolve it after a successful run, or run a command of the shell. Its stdin is the receipt',
     { default: 'nothing' },
   ),
+  onSuccess: alarm(kinds.text(), 'command of the shell to run after exit code 0. Its stdin is the receipt', {
+    label: 'command',
+    commands: ['ingest', 'replay'],
+  }),
   job: alarm(kinds.job(), 'name of the job, to find its incident again. Default: made from command, index and inputs'),
   incidentFields: alarm(kinds.incidentFields(), 'more fields of the incident: assignment_group=ID^urgency=1'),
   alarmHost: alarm(kinds.text(), 'name of this machine in the incident. Default: none', { label: 'name' }),
-  alarmTimeoutMs: alarm(kinds.duration({ bare: false }), 'time limit of the alarm', {
-    flag: '--alarm-timeout',
-    default: '30s',
-  }),
+  alarmTimeoutMs: alarm(
+    kinds.duration({ bare: false }),
+    'time limit of the alarm, or of a command of --on-failure or --on-success',
+    {
+      flag: '--alarm-timeout',
+      default: '30s',
+    },
+  ),
   alarmUrl: alarm(
     kinds.webAddress(),
     'instance for the alarm, if it is not --servicenow-url. Needs credentials of its own',
@@ -655,7 +663,7 @@ export const table = {
     commands: printingJson,
     first: [...printingJson, 'config'],
   }),
-  quiet: output(kinds.toggle(), 'print no progress. If every document is stored, print nothing'),
+  quiet: output(kinds.toggle(), 'print no progress. If every document is stored, print nothing', { short: '-q' }),
   logFormat: output(
     kinds.choice('text', 'json'),
     'format of stderr. Default: text on a terminal and with --quiet, otherwise one JSON object per line',

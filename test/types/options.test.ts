@@ -214,6 +214,7 @@ const ofTheMetrics = ['metricsTextfile', 'metricsPort'] as const satisfies (keyo
 /** What is done once a run is over. */
 const ofTheAlarm = [
   'onFailure',
+  'onSuccess',
   'job',
   'incidentFields',
   'alarmHost',

@@ -75,7 +75,8 @@ async function load(
       if ('files' in source) hideRemote(source.files, terminal)
       return await loadWith(effective, { source, work }, terminal, { record, measuring, after })
     })
-  return await after.around(async () => await measured(effective, terminal, work, loading))
+  const measuring = async () => ({ code: await measured(effective, terminal, work, loading) })
+  return (await after.around(measuring)).code
 }
 
 /** Hides the secrets in URLs of inputs. */

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import type { Receipt } from '../../index.js'
+import type { ClusterAccess } from '../../options/option-files.js'
+import type { Effective } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
-import { openAfterRun } from '../after-run.js'
+import { type AfterRun, openAfterRun } from '../after-run.js'
 import { openAlarm } from '../open-alarm.js'
 import { measured, type Measuring } from '../open-metrics.js'
 import { type Heard, checkStdin, followed, mailOnly, sayReceipt, stdinFor } from '../run-load.js'
@@ -48,10 +50,27 @@ async function again(
 ): Promise<number> {
   const { effective, values, access } = await loadForCluster(flags, terminal)
   const record = recording(effective, terminal, source)
-  const { json, quiet, dryRun } = values
-  mailOnly(terminal, quiet)
+  mailOnly(terminal, values.quiet)
   const after = await openAfterRun(effective, terminal)
-  await after.around(async () => await record(async () => checkStdin(source)))
+  const work = async () => {
+    await record(async () => checkStdin(source))
+    return { code: await replayWith({ effective, access, source }, { record, after }, terminal) }
+  }
+  return (await after.around(work)).code
+}
+
+interface Replaying {
+  readonly effective: Effective
+  readonly access: ClusterAccess
+  readonly source: readonly string[]
+}
+
+async function replayWith(
+  { effective, access, source }: Replaying,
+  { record, after }: { readonly record: ReturnType<typeof recording>; readonly after: AfterRun },
+  terminal: HoldingTerminal,
+): Promise<number> {
+  const { json, quiet, dryRun } = effective.values
   const options = {
     ...replayOptions(effective, access),
     stateDir: stateDir(effective, terminal),

@@ -6,7 +6,7 @@ import { optionsOf } from '../../../src/options/describe-option.js'
 
 const commands: readonly string[][] = [
   [],
-  ...[...optionCommands, 'lab', 'demo', 'explain'].map(command => [command]),
+  ...[...optionCommands, 'lab', 'demo', 'explain', 'completion', 'version'].map(command => [command]),
   ...['show', 'create', 'attach', 'detach'].map(task => ['filter', task]),
 ]
 

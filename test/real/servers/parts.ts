@@ -14,6 +14,9 @@ export interface Parts {
   readonly prometheus?: string
   readonly promtool?: string
   readonly chromium?: string
+  readonly zsh?: string
+  readonly fish?: string
+  readonly groff?: string
   readonly elasticsearch: Readonly<
     Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>
   >

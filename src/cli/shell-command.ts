@@ -1,0 +1,67 @@
+/** Runs a command of the user's after a run, for `--on-failure` and `--on-success`: the account of the run is its stdin. */
+import { spawn } from 'node:child_process'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+interface ShellCommand {
+  readonly command: string
+  /** What it reads from stdin. */
+  readonly account: Iterable<string>
+  readonly timeoutMs: number
+  /** Aborted when nobody waits for it any more. */
+  readonly signal: AbortSignal
+}
+
+/** Characters of its output that are shown if it fails. */
+const SHOWN = 500
+
+/**
+ * Runs the command by the shell, with the environment that the user has. Resolves to the problem, if it fails or takes longer than
+ * its time limit. Never rejects.
+ */
+export async function runShellCommand({
+  command,
+  account,
+  timeoutMs,
+  signal,
+}: ShellCommand): Promise<string | undefined> {
+  // A group of its own, so that the time limit ends all that it has started.
+  const child = spawn(command, { shell: true, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  const hear = (part: Buffer) => {
+    if (output.length < SHOWN) output += part.toString()
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
+  let ending: string | undefined
+  const end = (why: string) => {
+    ending ??= why
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended meanwhile.
+    }
+    // A process that left the group may hold the pipes open.
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+  const timer = setTimeout(() => end('took longer than its time limit (--alarm-timeout)'), timeoutMs)
+  const stop = () => end('was stopped by a signal')
+  signal.addEventListener('abort', stop)
+  // A command need not read its stdin.
+  pipeline(Readable.from(account), child.stdin).catch(() => undefined)
+  const problem = await new Promise<string | undefined>(resolve => {
+    child.once('error', error => resolve(`could not be started: ${error.message}`))
+    child.once('close', (code, killedBy) => resolve(ending ?? problemOf(code, killedBy)))
+  })
+  clearTimeout(timer)
+  signal.removeEventListener('abort', stop)
+  if (problem === undefined) return undefined
+  const said = output.trim().slice(0, SHOWN)
+  return said === '' ? problem : `${problem}. It printed: ${said}`
+}
+
+function problemOf(code: number | null, killedBy: NodeJS.Signals | null): string | undefined {
+  if (code === 0) return undefined
+  return code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`
+}
