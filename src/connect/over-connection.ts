@@ -21,7 +21,8 @@ export type OverConnection<T extends ConnectOptions> = Omit<T, OfConnection> & {
  * other.
  */
 export function completed<T extends ConnectOptions>(given: T | OverConnection<T>): T {
-  if (!('connection' in given) || given.connection === undefined) return given as T
+  // A program without types may pass anything. The checks of options report it.
+  if (typeof given !== 'object' || !('connection' in given) || given.connection === undefined) return given as T
   const { connection, ...options } = given
   const shared = SharedConnection.behind(connection)
   if (shared === undefined) throw invalid('connection', 'is not a connection that connect() of this package has opened')
@@ -42,7 +43,7 @@ export function completed<T extends ConnectOptions>(given: T | OverConnection<T>
  * Runs a load. If it loses access over an open connection, the next load over this connection tests it first. Throws SluiceError
  * OPTION_INVALID if the connection is closed.
  */
-export async function noted<R>(options: object, work: () => Promise<R>): Promise<R> {
+export async function noted<R>(options: object | undefined, work: () => Promise<R>): Promise<R> {
   const shared = sharedIn(options)
   shared?.refuseClosed()
   try {
@@ -53,7 +54,7 @@ export async function noted<R>(options: object, work: () => Promise<R>): Promise
   }
 }
 
-function sharedIn(options: { readonly [openedWith]?: unknown }): SharedConnection | undefined {
-  const shared = options[openedWith]
+function sharedIn(options: { readonly [openedWith]?: unknown } | undefined): SharedConnection | undefined {
+  const shared = options?.[openedWith]
   return shared instanceof SharedConnection ? shared : undefined
 }

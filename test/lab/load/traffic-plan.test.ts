@@ -1,8 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
-import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../../src/index.js'
-import { lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { ingest, type IngestOptions, isSluiceError, type Receipt, serve } from '../../../src/index.js'
+import { lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
 
 shareLab()
 
@@ -67,4 +67,27 @@ test('without a proxy there is no plan, and without a state folder it cannot be 
   expect((direct as { plan?: unknown }).plan).toBeUndefined()
   const unkept = await stopped(load('a', { plan: 10_000_000, stateDir: undefined }))
   expect(unkept.message).toBe('plan: needs stateDir, where Sluice counts')
+})
+
+test('a receiver whose plan is spent accepts documents, and connects to nothing', async () => {
+  await writeFile(path('a'), lines(10))
+  await load('a', { plan: 5000 })
+  lab.control.forgetConnections()
+  const spent = { plan: 5000, planLimit: 'stop' } as const
+  await using serving = await serve({
+    ...way(),
+    ...spent,
+    index: 'spent',
+    stateDir: path('state'),
+    token: false,
+    listen: '127.0.0.1:0',
+    acceptAnyway: true,
+  })
+  const posted = await fetch(serving.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: '{"n":1}\n',
+  })
+  expect([posted.status, serving.status().failure?.code]).toEqual([202, 'PLAN_SPENT'])
+  expect(lab.control.connections()).toEqual([])
 })
