@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(async () => await lab.close())
 
 const text = (n: number) => createHash('sha512').update(String(n)).digest('base64').repeat(10)
-const lines = (from: number) => Array.from({ length: 500 }, (_, n) => `{"n":${from + n},"text":"${text(from + n)}"}\n`).join('')
+const lines = (from: number) =>
+  Array.from({ length: 500 }, (_, n) => `{"n":${from + n},"text":"${text(from + n)}"}\n`).join('')
 
 async function counted(state: string): Promise<number> {
   const [account = ''] = await readdir(join(state, 'plan'))

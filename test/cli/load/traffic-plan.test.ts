@@ -33,7 +33,10 @@ test('every command counts for the plan, and those with much traffic do not star
   expect(load.stdout).toMatch(/^ {2}plan +less than 0\.01 of 100 GB used, /m)
   const [afterLoad, run] = [await counted(state), /^Run (\S+) finished/.exec(load.stdout)?.[1] ?? '']
   const verified = await command('verify', run)
-  expect(verified).toMatchObject({ code: 0, stderr: expect.stringMatching(/^the proxy's monthly plan: less than 0\.01 of 100 GB used/) })
+  expect(verified).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^the proxy's monthly plan: less than 0\.01 of 100 GB used/),
+  })
   const afterVerify = await counted(state)
   expect(afterVerify).toBeGreaterThan(afterLoad)
   expect((await command('doctor')).code).toBe(0)
@@ -42,7 +45,10 @@ test('every command counts for the plan, and those with much traffic do not star
 
   const spent = ['--plan', '5kb/month', '--plan-limit', 'stop']
   lab.control.forgetConnections()
-  for (const args of [['verify', run], ['ingest', 'a.ndjson', '--index', 'cli-plan', '--again']]) {
+  for (const args of [
+    ['verify', run],
+    ['ingest', 'a.ndjson', '--index', 'cli-plan', '--again'],
+  ]) {
     const { code, stderr } = await command(...args, ...spent)
     expect([code, stderr]).toEqual([4, expect.stringContaining('PLAN_SPENT')])
   }
