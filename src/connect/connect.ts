@@ -1,4 +1,5 @@
 import type { Client } from '@elastic/elasticsearch'
+import { invalid } from '../options/option-checks.js'
 import { readConnecting } from '../options/read-options.js'
 import type { ClientClass } from '../cluster/open-cluster.js'
 import type { ClusterInfo } from '../cluster/preflight.js'
@@ -34,7 +35,10 @@ export async function connect(options: ConnectOptions): Promise<Connected>
 export async function connect<C>(
   options: ConnectOptions & { readonly Client?: ClientClass<C> },
 ): Promise<Connected<C | Client>> {
-  const { Client: ClientClass, ...given } = options
+  // A program without types may pass nothing.
+  const { Client: ClientClass, ...given } = options ?? {}
+  if (ClientClass !== undefined && typeof ClientClass !== 'function')
+    throw invalid('Client', 'is not the class of an Elasticsearch client')
   const { cluster, way } = await openTarget(readConnecting(given), options.signal)
   const { route, preflight } = cluster
   const shared = new SharedConnection(cluster, given, way)

@@ -21,8 +21,8 @@ export type OverConnection<T extends ConnectOptions> = Omit<T, OfConnection> & {
  * other.
  */
 export function completed<T extends ConnectOptions>(given: T | OverConnection<T>): T {
-  // A program without types may pass anything. The checks of options report it.
-  if (typeof given !== 'object' || !('connection' in given) || given.connection === undefined) return given as T
+  // A program without types may pass anything. The checks of options come later.
+  if (!isOver(given)) return given
   const { connection, ...options } = given
   const shared = SharedConnection.behind(connection)
   if (shared === undefined) throw invalid('connection', 'is not a connection that connect() of this package has opened')
@@ -39,11 +39,15 @@ export function completed<T extends ConnectOptions>(given: T | OverConnection<T>
   return { ...shared.options, ...present, [openedWith]: shared } as unknown as T
 }
 
+function isOver<T extends ConnectOptions>(given: T | OverConnection<T>): given is OverConnection<T> {
+  return (given as OverConnection<T> | null | undefined)?.connection !== undefined
+}
+
 /**
  * Runs a load. If it loses access over an open connection, the next load over this connection tests it first. Throws SluiceError
  * OPTION_INVALID if the connection is closed.
  */
-export async function noted<R>(options: object | undefined, work: () => Promise<R>): Promise<R> {
+export async function noted<R>(options: object, work: () => Promise<R>): Promise<R> {
   const shared = sharedIn(options)
   shared?.refuseClosed()
   try {
@@ -54,7 +58,7 @@ export async function noted<R>(options: object | undefined, work: () => Promise<
   }
 }
 
-function sharedIn(options: { readonly [openedWith]?: unknown } | undefined): SharedConnection | undefined {
+function sharedIn(options: { readonly [openedWith]?: unknown } | null | undefined): SharedConnection | undefined {
   const shared = options?.[openedWith]
   return shared instanceof SharedConnection ? shared : undefined
 }

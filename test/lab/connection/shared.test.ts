@@ -111,6 +111,7 @@ test('options that the connection has already are refused', async () => {
     expect([code, failure.evidence['option']]).toEqual(['OPTION_INVALID', option])
   }
   expect((await failing(connect({ ...way(), connection } as never))).message).toContain('connection')
+  expect((await failing(connect({ ...way(), Client: 5 } as never))).message).toMatch(/^Client: is not the class/)
 })
 
 test('a receiver ends if its connection is closed, and keeps what it has accepted', async () => {
