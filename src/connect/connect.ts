@@ -33,7 +33,8 @@ export interface Connected<C = Client> extends AsyncDisposable {
 export async function connect<C>(options: ConnectOptions & { readonly Client: ClientClass<C> }): Promise<Connected<C>>
 export async function connect(options: ConnectOptions): Promise<Connected>
 export async function connect<C>(
-  options: ConnectOptions & { readonly Client?: ClientClass<C> },
+  // A program without types may pass nothing. The checks of options report it.
+  options = {} as ConnectOptions & { readonly Client?: ClientClass<C> },
 ): Promise<Connected<C | Client>> {
   // A program without types may pass nothing.
   const { Client: ClientClass, ...given } = options ?? {}
