@@ -16,7 +16,7 @@ const sizes = {
   paper: { width: 794, colorScheme: 'light', media: 'print' },
 } as const
 
-/** Charts hold no text, so that these pictures are the same with any font. `SLUICE_WRITE_SCREENSHOTS=1` writes them. */
+/** Charts hold no text, and stand alone on whole pixels, so that any fonts make these pictures. `SLUICE_WRITE_SCREENSHOTS=1` writes them. */
 const pictures = fileURLToPath(new URL('screenshots/', import.meta.url))
 const charts = ['documents', 'answers', 'open-requests', 'retries']
 
@@ -61,7 +61,9 @@ describe.skipIf(program === undefined)('the report in Chromium', () => {
       await using page = await shown(reportPage(longRun), size)
       expect(await page.evaluate(NAMELESS)).toEqual([])
       for (const chart of charts) {
+        const alone = await page.addStyleTag({ content: ALONE(`#${chart} .plot`) })
         const picture = await page.locator(`#${chart} .plot`).screenshot()
+        await alone.evaluate(style => (style as unknown as { remove(): void }).remove())
         const file = join(pictures, `${size}-${chart}.png`)
         if (process.env['SLUICE_WRITE_SCREENSHOTS'] === '1') await writeFile(file, picture)
         const before = await readFile(file)
@@ -104,6 +106,10 @@ describe.skipIf(program === undefined)('the report in Chromium', () => {
     return await page.evaluate(`(${DIFFERENCES})(${JSON.stringify(urls)})`)
   }
 })
+
+const ALONE = (plot: string): string => `body * { visibility: hidden }
+  ${plot}, ${plot} * { visibility: visible }
+  ${plot} { position: fixed; top: 0; left: 0; width: 640px; height: 150px }`
 
 /** Parts that are not within the page. Wide tables scroll. */
 const OUTSIDE = `[...document.querySelectorAll('main *')].filter(one => {
