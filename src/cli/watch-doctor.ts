@@ -1,4 +1,4 @@
-/** `sluice doctor --watch`: one line for each change, and what others hear of it. */
+/** Watches the route, for `sluice doctor` and `sluice serve`: one line for each change, and what others hear of it. */
 import type { DoctorOptions } from '../doctor/doctor-options.js'
 import type { DoctorReport } from '../doctor/report.js'
 import { diskProblem } from '../disk/safe-files.js'
@@ -27,54 +27,65 @@ export async function watchDoctor(
   effective: Effective,
   terminal: Terminal,
   everyMs: number,
-  /** Reads credentials again for each check. */
-  readOptions: () => Promise<DoctorOptions>,
+  readOptions: RouteWatch['readOptions'],
 ): Promise<number> {
-  if (everyMs < SHORTEST_MS) throw invalid('--watch', 'is shorter than 1s')
-  const { metricsTextfile: textfile, metricsPort, onChange, json } = effective.values
-  const { url, servicenowUrl, index } = effective.values
-  const work = { command: 'doctor', sources: [], index }
-  const alarm = await openAlarm(effective, terminal, await loadAccess(effective, terminal), work)
-  const [{ watch }, { WatchMetrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }, { diagnoseForWatch }] =
-    await Promise.all([
-      import('../watch/watch.js'),
-      import('../watch/watch-metrics.js'),
-      import('../metrics/run-metrics.js'),
-      import('../metrics/textfile.js'),
-      import('../doctor/diagnose.js'),
-    ])
+  const { metricsTextfile: textfile, metricsPort, index, json } = effective.values
+  const [{ WatchMetrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
+    import('../watch/watch-metrics.js'),
+    import('../metrics/run-metrics.js'),
+    import('../metrics/textfile.js'),
+  ])
   if (textfile !== undefined) await checkTextfile(textfile)
-  const metrics = new WatchMetrics(jobLabels(effective, work))
+  const metrics = new WatchMetrics(jobLabels(effective, { command: 'doctor', sources: [], index }))
   const page = { type: METRICS_TYPE, text: async () => await metrics.text() }
   await using _ = metricsPort === undefined ? undefined : await listenForMetrics(metricsPort, page, terminal)
   using interruption = interruptible(terminal, 'stopping')
-  const { signal } = interruption
   tell(terminal, { level: 'info', event: 'watching', message: `checking every ${showDuration(everyMs)}` })
-  let isFirst = true
-
-  const checked = async (report: DoctorReport, changes: readonly Change[]): Promise<void> => {
-    metrics.checked(report, Date.now())
-    if (textfile !== undefined)
+  await watchRoute(effective, terminal, {
+    everyMs,
+    command: 'doctor',
+    signal: interruption.signal,
+    readOptions,
+    say: change => terminal.out(json ? `${JSON.stringify(change)}\n` : showChange(change)),
+    checked: async report => {
+      metrics.checked(report, Date.now())
+      if (textfile === undefined) return
       await replaceTextfile(textfile, await metrics.text()).catch((error: unknown) =>
-        warn(`cannot write the metrics to ${textfile}: ${diskProblem(error)}`),
+        warn(terminal, `cannot write the metrics to ${textfile}: ${diskProblem(error)}`),
       )
-    for (const change of changes) {
-      terminal.out(json ? `${JSON.stringify(change)}\n` : showChange(change))
-      if (onChange !== undefined) await heardBy(onChange, change)
-    }
-    if (changes.length > 0) await alarm(async () => await Promise.resolve(endedBy(report)))
-  }
-  const warn = (message: string): void => tell(terminal, { level: 'warn', event: 'watch', message })
-  const heardBy = async (command: string, change: Change): Promise<void> => {
-    const { runOnChange } = await import('../watch/on-change.js')
-    const problem = await runOnChange(command, change, withoutSecrets(terminal.env))
-    if (problem !== undefined) warn(`the command of --on-change failed: ${problem}`)
-  }
+    },
+  })
+  return 0
+}
 
+interface RouteWatch {
+  readonly everyMs: number
+  /** Watches of different commands know different things. */
+  readonly command: 'doctor' | 'serve'
+  /** Ends the watch. */
+  readonly signal: AbortSignal
+  /** Reads credentials again for each check. */
+  readonly readOptions: () => Promise<DoctorOptions>
+  say(change: Change): void
+  checked(report: DoctorReport): Promise<void>
+}
+
+/** Resolves when the signal aborts. Throws SluiceError if the options cannot be used. */
+export async function watchRoute(effective: Effective, terminal: Terminal, route: RouteWatch): Promise<void> {
+  const { everyMs, command, signal, readOptions, say } = route
+  if (everyMs < SHORTEST_MS) throw invalid('--watch', 'is shorter than 1s')
+  const { url, servicenowUrl, index, onChange } = effective.values
+  const access = await loadAccess(effective, terminal)
+  const alarm = await openAlarm(effective, terminal, access, { command, sources: [], index })
+  const [{ watch }, { diagnoseForWatch }] = await Promise.all([
+    import('../watch/watch.js'),
+    import('../doctor/diagnose.js'),
+  ])
+  let isFirst = true
   await watch({
     everyMs,
     stateDir: stateDir(effective, terminal),
-    places: [url, servicenowUrl].map(place => masked(place ?? '', terminal.manner.secrets)),
+    places: [command, ...[url, servicenowUrl].map(place => masked(place ?? '', terminal.manner.secrets))],
     clock: systemClock,
     now: Date.now,
     signal,
@@ -85,9 +96,25 @@ export async function watchDoctor(
       isFirst = false
       return report
     },
-    checked,
+    checked: async (report, changes) => {
+      await route.checked(report)
+      for (const change of changes) {
+        say(change)
+        if (onChange !== undefined) await tellCommand(onChange, change, terminal)
+      }
+      if (changes.length > 0) await alarm(async () => await Promise.resolve(endedBy(report)))
+    },
   })
-  return 0
+}
+
+async function tellCommand(command: string, change: Change, terminal: Terminal): Promise<void> {
+  const { runOnChange } = await import('../watch/on-change.js')
+  const problem = await runOnChange(command, change, withoutSecrets(terminal.env))
+  if (problem !== undefined) warn(terminal, `the command of --on-change failed: ${problem}`)
+}
+
+function warn(terminal: Terminal, message: string): void {
+  tell(terminal, { level: 'warn', event: 'watch', message })
 }
 
 function showChange({ at, kind, what, message }: Change): string {

@@ -30,7 +30,7 @@ const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { 
 const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
 const deletions = group('ServiceNow', ['ingest'])
 const webhook = group('Webhook receiver', ['serve'], { section: 'serve' })
-const alarm = group('Alarm', ['ingest', 'replay', 'pull', 'doctor'], { as: false })
+const alarm = group('Alarm', ['ingest', 'replay', 'pull', 'doctor', 'serve'], { as: false })
 const metrics = group('Metrics', ['ingest', 'replay', 'doctor'], { as: false })
 const preparing = group('Before the load', ['ingest'])
 const guarded = group('Guarded load', ['ingest'])
@@ -618,10 +618,12 @@ export const table = {
   watchMs: doctor(kinds.duration({ bare: false }), 'check again after this time, until a signal: one line per change', {
     flag: '--watch',
     as: false,
+    commands: ['doctor', 'serve'],
   }),
   onChange: doctor(kinds.text(), 'with --watch: shell command to run for each change, with JSON on its stdin', {
     label: 'command',
     as: false,
+    commands: ['doctor', 'serve'],
   }),
   supportBundle: doctor(kinds.text(), 'file for a report without secrets, user names or documents', {
     label: 'file',

@@ -7,14 +7,16 @@ import { addOptions } from '../terminal/help.js'
 import { readServeTls, readServeToken } from '../../options/option-files.js'
 import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
+import { doctorOptions } from '../ask-doctor.js'
+import type { Effective } from '../../options/resolve.js'
+import { loadAccess, loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
 import { masked } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { type Progress, follow } from '../terminal/progress.js'
 import { tell } from '../terminal/log.js'
 import { showProgress } from '../terminal/show-progress.js'
 import { bytes, showDuration, plural } from '../show/columns.js'
-import { stopOf, whatRan } from '../show/say-error.js'
+import { knownFailure, stopOf, whatRan } from '../show/say-error.js'
 import { receiptJson, showServed } from '../show/show-receipt.js'
 import { collectSooner, spareOptimising } from '../tune-engine.js'
 
@@ -59,7 +61,14 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   let serving: Serving | undefined
   const metrics =
     values.metricsPort === undefined ? undefined : await openServeMetrics(() => serving && serving.status())
-  await using _metrics = metrics && (await listenForMetrics(values.metricsPort ?? '', metrics, terminal))
+  const watched =
+    values.watchMs === undefined ? undefined : await watchBeside(effective, terminal, values.watchMs, progress)
+  await using _watching = watched
+  const page = metrics && {
+    type: metrics.type,
+    text: async () => [await metrics.text(), (await watched?.text()) ?? ''].join('\n'),
+  }
+  await using _metrics = page && (await listenForMetrics(values.metricsPort ?? '', page, terminal))
   spareOptimising()
   collectSooner()
   const show = following(progress)
@@ -78,6 +87,43 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   terminal.out(values.json ? receiptJson({ ...receipt, ...ran }) : showServed(receipt))
   if (receipt.failure !== undefined) tell(terminal, stopOf(receipt.failure))
   return exitCodeOf(receipt)
+}
+
+/** Watches the route while the receiver runs. A watch that fails must not end the receiver. */
+async function watchBeside(effective: Effective, terminal: Terminal, everyMs: number, progress: Progress) {
+  const [{ watchRoute }, { WatchMetrics }] = await Promise.all([
+    import('../watch-doctor.js'),
+    import('../../watch/watch-metrics.js'),
+  ])
+  const metrics = new WatchMetrics()
+  const over = new AbortController()
+  const watching = watchRoute(effective, terminal, {
+    everyMs,
+    command: 'serve',
+    signal: over.signal,
+    readOptions: async () => doctorOptions(effective, await loadAccess(effective, terminal)),
+    say: ({ kind, what, message, ...fields }) =>
+      progress.note({
+        level: 'warn',
+        event: 'route',
+        message: `${kind} ${what}: ${message}`,
+        fields: { kind, what, ...fields },
+      }),
+    checked: async report => await Promise.resolve(metrics.checked(report, Date.now())),
+  }).catch((error: unknown) =>
+    progress.note({
+      level: 'warn',
+      event: 'watch',
+      message: `the watch ended: ${knownFailure(terminal, error).message}`,
+    }),
+  )
+  return {
+    text: async () => await metrics.text(),
+    [Symbol.asyncDispose]: async () => {
+      over.abort()
+      await watching
+    },
+  }
 }
 
 function exitCodeOf({ failure }: ServeReceipt): number {

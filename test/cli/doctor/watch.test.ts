@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { startLab } from '../../../src/lab/index.js'
 import type { Change } from '../../../src/watch/changes.js'
 import { until } from '../../support/eventually.js'
+import { ask } from '../../support/lab-clients.js'
 import { sluiceHere } from '../../support/in-process.js'
 import { folder, startSluice } from '../../support/sluice.js'
 
@@ -37,6 +38,28 @@ test('prints a line for each change, tells others of it, reads credentials again
     /^sluice_doctor_expiry_timestamp_seconds\{of="certificate of the cluster",sluice_job="route"\} \d+$/m,
   )
   for (const text of [stdout, stderr, ...changes, metrics]) expect(text).not.toContain(key)
+})
+
+test('a receiver watches its route too, and shows what it sees with its own metrics', async () => {
+  await using lab = await startLab()
+  await using work = await folder()
+  const { SERVICENOW_INSTANCE_URL: _, ...others } = lab.env
+  const env = { ...others, SLUICE_STATE_DIR: join(work.path, 'state'), SLUICE_METRICS_PORT: '0' }
+  const receiving = ['serve', '--index', 'watched', '--listen', '127.0.0.1:0', '--no-token']
+  const running = startSluice([...receiving, '--preflight-connections', '2', '--watch', '1s'], { cwd: work.path, env })
+  let text = ''
+  running.child.stderr?.on('data', (chunk: string) => (text += chunk))
+  await running.printed('listening on ')
+  lab.control.register('none')
+  await running.printed('appeared EGRESS_NOT_ALLOWED: ')
+  const [, url = ''] = /metrics on (\S+)/.exec(text) ?? []
+  const { text: metrics } = await ask(url)
+  expect(metrics).toContain('sluice_doctor_ok 0\n')
+  expect(metrics).toContain('sluice_doctor_finding{code="EGRESS_NOT_ALLOWED",severity="error"} 1\n')
+  expect(metrics).toContain('sluice_waiting_documents 0\n')
+  running.child.kill('SIGTERM')
+  const { code, stderr } = await running.ended
+  expect(code, stderr).toBe(0)
 })
 
 test.each([
