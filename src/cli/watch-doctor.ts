@@ -41,7 +41,7 @@ export async function watchDoctor(
   await using _ = metricsPort === undefined ? undefined : await listenForMetrics(metricsPort, page, terminal)
   using interruption = interruptible(terminal, 'stopping')
   tell(terminal, { level: 'info', event: 'watching', message: `checking every ${showDuration(everyMs)}` })
-  await watchRoute(effective, terminal, {
+  const run = await prepareWatch(effective, terminal, {
     everyMs,
     command: 'doctor',
     signal: interruption.signal,
@@ -55,6 +55,7 @@ export async function watchDoctor(
       )
     },
   })
+  await run()
   return 0
 }
 
@@ -70,8 +71,12 @@ interface RouteWatch {
   checked(report: DoctorReport): Promise<void>
 }
 
-/** Resolves when the signal aborts. Throws SluiceError if the options cannot be used. */
-export async function watchRoute(effective: Effective, terminal: Terminal, route: RouteWatch): Promise<void> {
+/** Returns the watch, which ends when the signal aborts. Throws SluiceError before it if the options cannot be used. */
+export async function prepareWatch(
+  effective: Effective,
+  terminal: Terminal,
+  route: RouteWatch,
+): Promise<() => Promise<void>> {
   const { everyMs, command, signal, readOptions, say } = route
   if (everyMs < SHORTEST_MS) throw invalid('--watch', 'is shorter than 1s')
   const { url, servicenowUrl, index, onChange } = effective.values
@@ -82,21 +87,21 @@ export async function watchRoute(effective: Effective, terminal: Terminal, route
     import('../doctor/diagnose.js'),
   ])
   let isFirst = true
-  await watch({
+  const watching = {
     everyMs,
     stateDir: stateDir(effective, terminal),
     places: [command, ...[url, servicenowUrl].map(place => masked(place ?? '', terminal.manner.secrets))],
     clock: systemClock,
     now: Date.now,
     signal,
-    check: async () => {
+    check: async (): Promise<DoctorReport> => {
       const report = masked(await diagnoseForWatch({ ...(await readOptions()), signal }), terminal.manner.secrets)
       const { unusable } = report.facts
       if (isFirst && unusable !== undefined) throw new SluiceError(terminal.manner.typed?.(unusable) ?? unusable)
       isFirst = false
       return report
     },
-    checked: async (report, changes) => {
+    checked: async (report: DoctorReport, changes: readonly Change[]) => {
       await route.checked(report)
       for (const change of changes) {
         say(change)
@@ -104,7 +109,8 @@ export async function watchRoute(effective: Effective, terminal: Terminal, route
       }
       if (changes.length > 0) await alarm(async () => await Promise.resolve(endedBy(report)))
     },
-  })
+  }
+  return async () => await watch(watching)
 }
 
 async function tellCommand(command: string, change: Change, terminal: Terminal): Promise<void> {

@@ -7,6 +7,7 @@ import { addOptions } from '../terminal/help.js'
 import { readServeTls, readServeToken } from '../../options/option-files.js'
 import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
+import { invalid } from '../../options/option-checks.js'
 import { doctorOptions } from '../ask-doctor.js'
 import type { Effective } from '../../options/resolve.js'
 import { loadAccess, loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
@@ -46,6 +47,7 @@ GET /health shows the state. For https: --serve-cert and --serve-key.`,
 
 async function receive(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const { effective, values, access } = await loadForCluster(flags, terminal, ['url', 'index'])
+  if (values.watchMs === undefined) refuseWithoutWatch(effective)
   const token = await readServeToken(effective)
   if (token !== false) keepSecrets(terminal, [token])
   const options = {
@@ -89,28 +91,35 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   return exitCodeOf(receipt)
 }
 
+/** Only the watch runs the command of a change and opens incidents. A file that other commands share may hold both. */
+function refuseWithoutWatch({ origins }: Effective): void {
+  for (const flag of ['--on-change', '--on-failure'])
+    if (origins.onChange === flag || origins.onFailure === flag) throw invalid(flag, 'needs --watch')
+}
+
 /** Watches the route while the receiver runs. A watch that fails must not end the receiver. */
 async function watchBeside(effective: Effective, terminal: Terminal, everyMs: number, progress: Progress) {
-  const [{ watchRoute }, { WatchMetrics }] = await Promise.all([
+  const [{ prepareWatch }, { WatchMetrics }] = await Promise.all([
     import('../watch-doctor.js'),
     import('../../watch/watch-metrics.js'),
   ])
   const metrics = new WatchMetrics()
   const over = new AbortController()
-  const watching = watchRoute(effective, terminal, {
+  const run = await prepareWatch(effective, terminal, {
     everyMs,
     command: 'serve',
     signal: over.signal,
     readOptions: async () => doctorOptions(effective, await loadAccess(effective, terminal)),
     say: ({ kind, what, message, ...fields }) =>
       progress.note({
-        level: 'warn',
+        level: kind === 'gone' ? 'info' : 'warn',
         event: 'route',
         message: `${kind} ${what}: ${message}`,
         fields: { kind, what, ...fields },
       }),
     checked: async report => await Promise.resolve(metrics.checked(report, Date.now())),
-  }).catch((error: unknown) =>
+  })
+  const watching = run().catch((error: unknown) =>
     progress.note({
       level: 'warn',
       event: 'watch',

@@ -62,11 +62,15 @@ test('a receiver watches its route too, and shows what it sees with its own metr
   expect(code, stderr).toBe(0)
 })
 
+const receiver = ['serve', '--index', 'a', '--listen', '127.0.0.1:0', '--no-token']
 test.each([
-  ['a command without a watch', ['--on-change', 'true'], /--on-change: needs --watch/],
-  ['a time that is too short', ['--watch', '10ms'], /--watch/],
-])('refuses %s', async (_, more, message) => {
-  const { code, stderr } = await sluiceHere(['doctor', '--url', 'https://127.0.0.1:1', ...more])
+  ['a command without a watch', ['doctor', '--on-change', 'true'], /--on-change: needs --watch/],
+  ['a time that is too short', ['doctor', '--watch', '10ms'], /--watch/],
+  ['a command without a watch of a receiver', [...receiver, '--on-change', 'true'], /--on-change: needs --watch/],
+  ['incidents without a watch of a receiver', [...receiver, '--on-failure', 'incident'], /--on-failure: needs --watch/],
+  ['a time that is too short for a receiver', [...receiver, '--watch', '10ms'], /--watch: is shorter than 1s/],
+])('refuses %s', async (_, args, message) => {
+  const { code, stderr } = await sluiceHere([...args, '--url', 'https://127.0.0.1:1', '--direct', '--api-key', 'key'])
   expect(code).toBe(2)
   expect(stderr).toMatch(message)
 })
