@@ -1,63 +1,47 @@
 /**
  * Packs Sluice, installs the package in an empty project, and uses it there: what works in the checkout alone fails here.
- * Takes the build as it is: `npm run build` first. `node scripts/pack-check.js` needs what `npm install` needs.
+ * Takes the build as it is: `npm run build` first. It needs what `npm install` needs. `--nodes 22,24`: also runs the package on these.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { compilers, consumer } from './pack/consumer.js'
+import { checkContents } from './pack/contents.js'
+
+/** As many packages as an installation has: Sluice, its own, and what the client of Elasticsearch brings. */
+const MOST_PACKAGES = 30
+/** Both are run by npx: they would make every `npm ci` slower. */
+const lint = ['publint@0.3.25', '--strict']
+const typesOf = ['@arethetypeswrong/cli@0.18.5']
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const project = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
 const windows = process.platform === 'win32'
-const program = `
-import { readFileSync } from 'node:fs'
-import { ingest } from 'sluice'
-import { startLab } from 'sluice/lab'
-import { connectServiceNow } from 'sluice/servicenow'
-import { Client } from '@elastic/elasticsearch'
-import { connectionThrough } from 'sluice/connection'
-
-const lab = await startLab()
-const { url, apiKey, caFile: ca } = lab.line.cluster
-const receipt = await ingest({
-  source: [{ a: 1 }, { a: 2 }],
-  target: { url, apiKey, ca: readFileSync(ca) },
-  proxy: lab.line.proxy.http,
-  index: 'packed',
-})
-const { url: instance, username, password } = lab.line.servicenow
-const platform = await connectServiceNow({
-  servicenow: { url: instance, username, password, ca: readFileSync(ca) },
-  proxy: lab.line.proxy.http,
-})
-const { sys_id: id } = await platform.table('incident').create({ short_description: 'packed' })
-const Connection = connectionThrough({ proxy: lab.line.proxy.socks5 })
-const client = new Client({ node: url, auth: { apiKey }, tls: { ca: readFileSync(ca) }, Connection })
-const { count } = await client.count({ index: 'packed' })
-console.log(receipt.status, receipt.created, typeof id, count)
-await client.close()
-await platform.close()
-await lab.close()
-`
+const { values } = parseArgs({ options: { nodes: { type: 'string', default: '' } } })
+const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 try {
-  const { filename, files, size } = pack()
-  check('what is packed', () => checkFiles(files.map(file => file.path)))
-  install(join(project, filename))
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { filename, files, size, unpackedSize } = pack()
+  const tarball = join(project, filename)
+  check('what is packed', () => checkContents(files.map(file => file.path)))
+  check('publint', () => run('npx', ['--yes', ...lint, tarball]))
+  check('are the types wrong', () => run('npx', ['--yes', ...typesOf, tarball]))
+  const packages = install(tarball)
+  check(`${packages} packages`, () => atMost(packages, MOST_PACKAGES))
   check('sluice --version', () => same(sluice('--version').trim(), version))
   check('sluice demo', () => includes(sluice('demo'), 'it balances'))
-  check('sluice, sluice/lab, sluice/servicenow and sluice/connection, from a program', () =>
-    same(run('node', ['load.mjs']).trim(), 'finished 2 string 2'),
-  )
-  check('types, from a program', () => run('node', [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.']))
-  check('sluice without the packages of the command line', () => {
-    for (const name of ['commander', 'pino']) rmSync(join(project, 'node_modules', name), { recursive: true })
-    same(run('node', ['load.mjs']).trim(), 'finished 2 string 2')
-  })
-  console.log(`${filename}: ${files.length} files, ${Math.round(size / 1000)} kB packed`)
+  for (const file of ['load.mjs', 'load.cjs'])
+    check(`every door, from ${file}`, () => same(run(process.execPath, [file]).trim(), 'finished 2 string 2'))
+  for (const example of ['orders.ndjson', 'orders.csv'])
+    check(`examples/${example}`, () => includes(loadExample(example), 'it balances'))
+  if (!windows) check('examples/cron', () => runCron())
+  installTypes()
+  for (const settings of compilers) check(`types: ${settings.join(' ')}`, () => compile(settings))
+  for (const node of values.nodes.split(',').filter(Boolean)) check(`Node ${node}`, () => runOn(node))
+  console.log(`${filename}: ${files.length} files, ${kB(size)} packed, ${kB(unpackedSize)} unpacked`)
 } finally {
   rmSync(project, { recursive: true, force: true })
 }
@@ -68,59 +52,87 @@ function pack() {
   return packed
 }
 
-function checkFiles(paths) {
-  const needed = [
-    'bin/package.json',
-    'bin/sluice.js',
-    'dist/bin/LICENSES.txt',
-    'dist/bin/main.cjs',
-    'dist/index.js',
-    'dist/index.d.ts',
-    'dist/lab/index.js',
-    'dist/servicenow.js',
-    'dist/connection.js',
-    'README.md',
-    'LICENSE',
-  ]
-  const missing = needed.filter(path => !paths.includes(path))
-  const strange = paths.filter(
-    path => !/^(bin|dist|schema)\/|^(README\.md|CHANGELOG\.md|LICENSE|package\.json)$/.test(path),
-  )
-  const stale = paths.filter(path => /^dist\/(?!bin\/)/.test(path) && !sourceOf(path))
-  if (missing.length + strange.length + stale.length > 0) {
-    throw new Error(JSON.stringify({ missing, strange, stale }))
-  }
-}
-
-/** A file that an older build left behind has no source any more. */
-function sourceOf(path) {
-  const source = path.replace(/^dist\//, '').replace(/(\.d\.ts|\.js)$/, '.ts')
-  return existsSync(join(root, 'src', source))
-}
-
+/** Returns how many packages are installed. */
 function install(tarball) {
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'project', private: true, type: 'module' }))
-  writeFileSync(join(project, 'load.mjs'), program)
-  writeFileSync(join(project, 'load.ts'), program)
-  const types = { typeRoots: [join(root, 'node_modules/@types')], types: ['node'] }
-  const compilerOptions = {
-    target: 'es2023',
-    module: 'nodenext',
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    ...types,
+  const doors = Object.entries(exports).flatMap(([door, to]) =>
+    typeof to === 'string' ? [] : [door.replace('.', 'sluice')],
+  )
+  for (const [name, text] of Object.entries(consumer(doors, snippet()))) {
+    mkdirSync(dirname(join(project, name)), { recursive: true })
+    writeFileSync(join(project, name), text)
   }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['load.ts'] }))
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', tarball])
+  const names = readdirSync(join(project, 'node_modules'), { recursive: true })
+  return names.filter(name =>
+    /(^|[/\\])node_modules[/\\](@[^/\\]+[/\\])?[^/\\]+[/\\]package\.json$/.test(`node_modules/${name}`),
+  ).length
+}
+
+/** Returns the declaration that the guide says to add. */
+function snippet() {
+  const guide = readFileSync(join(root, 'docs/guide/in-a-program.md'), 'utf8')
+  return /```ts\n(declare module [^`]*)```/.exec(guide)?.[1] ?? ''
+}
+
+function loadExample(name) {
+  const file = join('node_modules', 'sluice', 'examples', name)
+  try {
+    return sluice('lab', '--', ...shim(), 'ingest', file, '--index', 'orders', '--state-dir', `state-${name}`)
+  } catch (error) {
+    // Some rows are wrong on purpose.
+    if (error.status === 1) return error.stdout
+    throw error
+  }
+}
+
+/** Runs the job of cron with folders of this project, and the access that the lab gives. */
+function runCron() {
+  const examples = join(project, 'node_modules', 'sluice', 'examples')
+  const job = readFileSync(join(examples, 'cron', 'sluice-orders'), 'utf8')
+  for (const folder of ['nightly', 'orders']) mkdirSync(join(project, folder))
+  copyFileSync(join(examples, 'orders.ndjson'), join(project, 'orders', 'orders.ndjson'))
+  const [, command = ''] = /^15 3 .*? sluice (.*)$/m.exec(job) ?? []
+  const here = command
+    .replace('set -a && . /etc/sluice/access.env && ', '')
+    .replace('/srv/orders', join(project, 'orders'))
+    .replaceAll('/var/lib/sluice', join(project, 'nightly'))
+  const path = `PATH='${join(project, 'node_modules', '.bin')}':"$PATH"`
+  same(sluice('lab', '--', 'sh', '-c', `${path}; SLUICE_STATE_DIR=state; export SLUICE_STATE_DIR; ${here}`), '')
+  const receipt = JSON.parse(readFileSync(join(project, 'nightly', 'receipts.ndjson'), 'utf8'))
+  same(`${receipt.status} ${receipt.created}`, 'finished 5')
+}
+
+/** The compiler wants the types of Node, as a project would have them. */
+function installTypes() {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const wanted = `@types/node@${devDependencies['@types/node']}`
+  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--no-save', wanted])
+}
+
+function compile(settings) {
+  const files = readdirSync(join(project, 'types')).map(name => join('types', name))
+  const always = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node', '--skipLibCheck', 'false']
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...always, ...settings, ...files])
+}
+
+function runOn(node) {
+  const path = run('npm', ['exec', '--yes', `--package=node@${node}`, '--', 'node', '-p', 'process.execPath']).trim()
+  const demo = run(path, [join('node_modules', 'sluice', 'bin', 'sluice.js'), 'demo'])
+  includes(demo, 'it balances')
+  for (const file of ['load.mjs', 'load.cjs']) same(run(path, [file]).trim(), 'finished 2 string 2')
+  return run(path, ['--version']).trim()
+}
+
+function shim() {
+  return [join('node_modules', '.bin', windows ? 'sluice.cmd' : 'sluice')]
 }
 
 function sluice(...args) {
-  return run(join(project, 'node_modules', '.bin', windows ? 'sluice.cmd' : 'sluice'), args)
+  return run(shim()[0], args)
 }
 
 function run(command, args, cwd = project) {
-  const shell = windows && command !== 'node'
+  const shell = windows && command !== process.execPath
   return execFileSync(command, args, { cwd, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
@@ -140,4 +152,12 @@ function same(found, wanted) {
 
 function includes(text, part) {
   if (!text.includes(part)) throw new Error(`no '${part}' in:\n${text}`)
+}
+
+function atMost(found, most) {
+  if (found > most) throw new Error(`found ${found}, wanted ${most} or fewer`)
+}
+
+function kB(bytes) {
+  return `${Math.round(bytes / 1000)} kB`
 }
