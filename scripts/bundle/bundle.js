@@ -1,11 +1,11 @@
 // node scripts/bundle/bundle.js [BUILD]
-// Makes of a build what is published: the command line as one program, the certificates of the lab as one module, doors for `require`, and the licences
+// Makes of a build what is published: the command line as one program, packages inside the modules that use them, doors for `require`, and the licences
 // of all that is inside.
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileAhead } from './compile.js'
 import { openDoors } from './doors.js'
-import { bundleCertificates } from './lab.js'
+import { bundleModules } from './modules.js'
 import { writeNotices } from './notices.js'
 import { bundleProgram } from './program.js'
 import { removeUnreachable } from './unreachable.js'
@@ -13,7 +13,7 @@ import { removeUnreachable } from './unreachable.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const build = resolve(process.argv[2] ?? join(root, 'dist'))
 
-const modules = [...(await bundleProgram(build)), ...(await bundleCertificates(build))]
+const modules = [...(await bundleProgram(build)), ...(await bundleModules(build))]
 writeNotices(build, modules)
 await openDoors(build)
 removeUnreachable(build)

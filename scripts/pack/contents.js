@@ -16,7 +16,7 @@ export function checkContents(paths, folder = root) {
   const files = doors.flatMap(door => [door, door.replace(/\.(c?)js$/, '.d.$1ts')]).map(path => path.slice(2))
   const problems = {
     missing: [...needed, ...files].filter(path => !paths.includes(path)),
-    strange: paths.filter(path => !/^(bin|dist|docs|examples)\//.test(path) && !texts.includes(path)),
+    strange: paths.filter(path => !/^(bin|dist|docs|examples|schema)\//.test(path) && !texts.includes(path)),
     stale: paths.filter(path => /^dist\/.*\.(js|ts)$/.test(path) && !/^dist\/bin\//.test(path) && !hasSource(path)),
     secret: paths.filter(path => /\.(env|key|pem|log)$|(^|\/)\.(?!gitkeep)/.test(path)),
     links: paths.filter(path => path.endsWith('.md')).flatMap(path => brokenLinks(path, paths, folder)),
