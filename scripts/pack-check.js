@@ -62,10 +62,8 @@ function install(tarball) {
     writeFileSync(join(project, name), text)
   }
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', tarball])
-  const names = readdirSync(join(project, 'node_modules'), { recursive: true })
-  return names.filter(name =>
-    /(^|[/\\])node_modules[/\\](@[^/\\]+[/\\])?[^/\\]+[/\\]package\.json$/.test(`node_modules/${name}`),
-  ).length
+  const installed = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8'))
+  return Object.keys(installed.packages).length
 }
 
 /** Returns the declaration that the guide says to add. */
