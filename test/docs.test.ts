@@ -173,6 +173,8 @@ describe('what the docs name exists:', () => {
     const all = optionNames.map(describeOption)
     const known = new Set<string>([...failureCodes, ...all.flatMap(option => [option.flag ?? '', ...option.env])])
     for (const flag of ['--register', '--ports', '--help', '--yes', '--force', '--port']) known.add(flag)
+    // What programs read that know proxies.
+    for (const name of ['HTTP_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']) known.add(name)
     const unknown = pages
       .filter(({ path }) => path === 'README.md' || path.startsWith('docs/guide/'))
       .flatMap(({ text }) => [...text.matchAll(/`(--[a-z-]+|[A-Z][A-Z]+_[A-Z_]+)\b/g)].map(([, name = '']) => name))

@@ -27,6 +27,11 @@ const verbs: Readonly<Record<string, Verb>> = {
     async () => (await import('./commands/replay.js')).defineReplay,
   ],
   serve: ['receive webhooks and load their documents', async () => (await import('./commands/serve.js')).defineServe],
+  tunnel: [
+    'lead other tools through the proxy: open local ports',
+    async () => (await import('./commands/tunnel.js')).defineTunnel,
+  ],
+  run: ['run another tool through the proxy', async () => (await import('./commands/run.js')).defineRun],
   doctor: [
     'check proxy, IP filter, cluster and ServiceNow',
     async () => (await import('./commands/doctor.js')).defineDoctor,
@@ -141,12 +146,10 @@ function rootCommand(terminal: Terminal, version: string): Command {
 Examples:
   sluice demo                                        try it on this machine
   sluice ingest 'logs/*.ndjson.gz' --index logs-app  load files
-  sluice doctor                                      find out what is wrong
 
 Exit codes:
-  0 every document stored     1 some rejected or unknown  2 wrong usage
-  3 change something          4 try again later           5 interrupted
-  6 another run has the lock  70 a bug, or the result could not be written`,
+  0 every document stored  1 some rejected or unknown  2 wrong usage
+  3 change something  4 try again later  5 interrupted  6 locked  70 a bug`,
     )
 }
 

@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly staticIps?: readonly string[] | undefined
   /** Send credentials over plain http to another machine. */
   readonly allowPlaintext?: boolean | undefined
+  /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
+  readonly isLoginOptional?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -88,6 +90,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       prefix,
       headers: ownHeaders(),
       isManaged: managed,
+      isLoginOptional: options.isLoginOptional,
       timeoutMs: preflightMs,
       keepsLast,
       signal,

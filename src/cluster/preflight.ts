@@ -36,6 +36,8 @@ export interface PreflightOptions {
   readonly headers: Record<string, string>
   /** Whether the URL is that of a managed ingest endpoint. */
   readonly isManaged: boolean
+  /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
+  readonly isLoginOptional?: boolean | undefined
   readonly timeoutMs: number
   /** The load uses the last of the connections, if all were accepted: it need not wait for another one. */
   readonly keepsLast?: boolean
@@ -115,12 +117,12 @@ async function judge(
   number: number,
   isKept: boolean,
 ): Promise<Judged> {
-  const { prefix, headers, isManaged, timeoutMs, signal } = options
+  const { prefix, headers, isManaged, isLoginOptional, timeoutMs, signal } = options
   const asked = isManaged ? { method: 'GET', path: prefix } : questionOf(route, prefix, number)
   const answer = await ask(route, { ...asked, headers, timeoutMs, signal, isKept })
   if ('code' in answer) return ended(answer)
   const isPost = asked.method === 'POST'
-  return { ...judgeRoot(answer, route, cluster, { isPost, isManaged }), isRoot: !isPost }
+  return { ...judgeRoot(answer, route, cluster, { isPost, isManaged, isLoginOptional }), isRoot: !isPost }
 }
 
 /** Says how a connection ended that was answered. `isPost`: to another question than GET /. */
@@ -128,7 +130,11 @@ export function judgeRoot(
   answer: ClusterAnswer,
   route: Route,
   cluster: string,
-  { isPost, isManaged }: { readonly isPost: boolean; readonly isManaged: boolean },
+  {
+    isPost,
+    isManaged,
+    isLoginOptional = false,
+  }: Pick<PreflightOptions, 'isManaged' | 'isLoginOptional'> & { readonly isPost: boolean },
 ): Judged {
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer
@@ -138,6 +144,7 @@ export function judgeRoot(
     return managed === undefined ? { end: 'accepted' } : { ...ended(managed, answered.by !== 'proxy'), ...wait }
   }
   const isPastFilter = answered.by === 'elasticsearch'
+  if (isLoginOptional && isPastFilter && statusCode === 401 && answer.isWithLogin === false) return { end: 'accepted' }
   if (!isPastFilter || statusCode === 401 || statusCode === 403) {
     const refusal = nameRefusal(answer, answered, cluster)
     if (!isPastFilter || statusCode === 401 || refusal.code === 'CLUSTER_LICENSE_ENDED')

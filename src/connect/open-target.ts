@@ -45,14 +45,18 @@ export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsO
   return { ca, caFingerprint, cert, key }
 }
 
-/**
- * Opens the cluster over the route that the options describe. `isAwaited`: the end of an open connection waits for what uses this.
- * Throws SluiceError: see `openCluster`.
- */
+interface OpenTargetOptions {
+  /** Whether the end of an open connection waits for what uses this. */
+  readonly isAwaited?: boolean
+  /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
+  readonly isLoginOptional?: boolean
+}
+
+/** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
 export async function openTarget(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-  isAwaited = true,
+  { isAwaited = true, isLoginOptional = false }: OpenTargetOptions = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   const {
     target,
@@ -76,6 +80,7 @@ export async function openTarget(
     connectTimeoutMs,
     preflightConnections,
     allowPlaintext: target.allowPlaintext === true,
+    isLoginOptional,
     ipCheckUrl,
     staticIps,
     signal,
@@ -92,7 +97,7 @@ export async function openClusterItself(
   signal: AbortSignal | undefined,
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   // A receiver has no end of its own.
-  const opened = await openTarget(connecting, signal, false)
+  const opened = await openTarget(connecting, signal, { isAwaited: false })
   if (!opened.cluster.isManaged) return opened
   await opened.cluster.route.destroy()
   throw needsCluster('target.url')

@@ -213,6 +213,11 @@ export async function readServeToken(effective: Effective): Promise<string | fal
   )
 }
 
+/** Reads the token of a tunnel, if the user chose one. */
+export async function readTunnelToken(effective: Effective): Promise<string | undefined> {
+  return await secret(effective, 'tunnelToken')
+}
+
 /** The options of a load that are JSON. */
 export interface JsonOptions {
   readonly mapping?: JsonObject

@@ -11,6 +11,8 @@ export const toCluster = [
   'untune',
   'filter',
   'serve',
+  'tunnel',
+  'run',
 ] as const
 
 /** Commands that take options of the table. `lab` and `demo` have flags of their own. */

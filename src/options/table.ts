@@ -5,6 +5,7 @@
 import { encodings } from '../format/csv/to-utf8.js'
 import { dumpFormats } from '../format/dump-formats.js'
 import * as csvKinds from './csv-kinds.js'
+import { destinations } from './destinations.js'
 import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
@@ -13,7 +14,8 @@ import * as trafficKinds from './traffic-kinds.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-const printingJson = [...toCluster, 'runs', 'login'] as const
+/** What a child of `run` prints stays as it is. */
+const printingJson = [...toCluster.filter(name => name !== 'run'), 'runs', 'login'] as const
 
 const cluster = group('Cluster', toCluster, { section: 'target' })
 const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { section: 'proxy' })
@@ -26,10 +28,13 @@ const functions = group('Edits', ['ingest'])
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
 const runs = group('Runs', ['ingest', 'replay'])
 const plan = group('Runs', [...toCluster, 'pull', 'login'])
-const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor'], { section: 'servicenow' })
+const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor', 'tunnel', 'run'], {
+  section: 'servicenow',
+})
 const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
 const deletions = group('ServiceNow', ['ingest'])
 const webhook = group('Webhook receiver', ['serve'], { section: 'serve' })
+const tunnels = group('Tunnel', ['tunnel', 'run'], { as: false })
 const alarm = group('Alarm', ['ingest', 'replay', 'pull', 'doctor', 'serve'], { as: false })
 const metrics = group('Metrics', ['ingest', 'replay', 'doctor'], { as: false })
 const preparing = group('Before the load', ['ingest'])
@@ -360,7 +365,7 @@ export const table = {
   graceMs: runs(
     kinds.duration({ bare: false }, { min: 0 }),
     'how long to wait for open requests when the run must end',
-    { flag: '--grace', default: '25s', commands: ['ingest', 'replay', 'serve'] },
+    { flag: '--grace', default: '25s', commands: ['ingest', 'replay', 'serve', 'tunnel'] },
   ),
   keepRuns: runs(
     kinds.wholeNumber({ min: 1, max: 1_000_000 }),
@@ -516,6 +521,27 @@ export const table = {
     commands: ['ingest', 'replay', 'serve', 'doctor'],
   }),
 
+  to: tunnels(
+    destinations(),
+    'where the tunnel leads: cluster, servicenow or HOST:PORT, with a local port before it if needed (9200:cluster). May be repeated. Default: the cluster and the ServiceNow instance that are set',
+    { first: true },
+  ),
+  withLogin: tunnels(
+    kinds.toggle(),
+    'add the configured credentials to requests. Callers then send the token of the tunnel instead',
+    { first: true },
+  ),
+  tunnelToken: tunnels(
+    kinds.secretText(check.token),
+    'token for --with-login. Default: a new one at each start. Safer in the environment or a file',
+    { label: 'token', secret: 'value' },
+  ),
+  tunnelTokenFile: tunnels(kinds.text(), 'file that holds the token', { label: 'file' }),
+  idleMs: tunnels(kinds.duration({ bare: false }), 'close connections on which nothing moves for that time', {
+    flag: '--idle',
+    default: '1h',
+  }),
+
   onFailure: alarm(
     kinds.wordOrCommand('nothing', 'incident'),
     'if the run fails: open a ServiceNow incident and resolve it after a successful run, or run a command of the shell. Its stdin is the receipt',
@@ -669,7 +695,7 @@ export const table = {
   logFormat: output(
     kinds.choice('text', 'json'),
     'format of stderr. Default: text on a terminal and with --quiet, otherwise one JSON object per line',
-    { commands: ['ingest', 'replay', 'pull', 'serve'] },
+    { commands: ['ingest', 'replay', 'pull', 'serve', 'tunnel'] },
   ),
 } as const satisfies Readonly<Record<string, OptionRow<unknown>>>
 

@@ -52,7 +52,7 @@ export const house: Readonly<Record<string, Part>> = {
   proxy: {
     imports: 'failure text',
     doors:
-      'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url route route-error route-request tls-layer trace traffic-meter',
+      'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
   },
   cluster: {
     imports: 'failure operation.ts flow.ts time text proxy',
@@ -62,13 +62,13 @@ export const house: Readonly<Record<string, Part>> = {
   servicenow: {
     imports: 'failure flow.ts time text proxy',
     doors:
-      'calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
+      'calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records refusal/look-in table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
   },
   // Options are read once, at the door.
   options: {
     imports: 'failure operation.ts flow.ts text source format bulk ledger',
     doors:
-      'check-options connect-options describe-option edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
+      'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
   },
   connect: {
     imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
@@ -155,6 +155,10 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts time text proxy cluster options connect',
     doors: 'admin-api change-policy choose-policy judge-guard policy prove read-policy',
   },
+  tunnel: {
+    imports: 'failure time proxy cluster servicenow options connect',
+    doors: 'child-environment open-tunnel',
+  },
   // Looks, and reports.
   doctor: {
     imports: 'failure operation.ts flow.ts time text proxy cluster servicenow options connect',
@@ -174,7 +178,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve traffic-plan ingest.ts replay.ts verify alarm filter doctor watch lab metrics report index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve traffic-plan ingest.ts replay.ts verify alarm filter tunnel doctor watch lab metrics report index.ts servicenow.ts',
   },
 }
 

@@ -211,6 +211,15 @@ const ofServe = [
 /** What others read of a run. */
 const ofTheMetrics = ['metricsTextfile', 'metricsPort'] as const satisfies (keyof Settings)[]
 
+/** Other tools have no part in a load. */
+const ofTheTunnel = [
+  'to',
+  'withLogin',
+  'tunnelToken',
+  'tunnelTokenFile',
+  'idleMs',
+] as const satisfies (keyof Settings)[]
+
 /** What is done once a run is over. */
 const ofTheAlarm = [
   'onFailure',
@@ -232,7 +241,15 @@ test('every option of the command reaches the library, but for those that concer
   const behind = [same, contents, target, proxy, servicenow, table, csv, remote, edits].flatMap(one =>
     Object.values(one),
   )
-  const ofCommands = [...ofTheCommand, ...ofTheDoctor, ...ofTheFilter, ...ofServe, ...ofTheMetrics, ...ofTheAlarm]
+  const ofCommands = [
+    ...ofTheCommand,
+    ...ofTheDoctor,
+    ...ofTheFilter,
+    ...ofServe,
+    ...ofTheTunnel,
+    ...ofTheMetrics,
+    ...ofTheAlarm,
+  ]
   expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
 })
 

@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander'
 import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
 import { columns } from '../show/columns.js'
+import { runChild } from '../run-child.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { fail } from '../../failure/failure.js'
-import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
 
 /** Several pages with --page-size 100. */
 const INCIDENTS = 250
@@ -46,7 +44,9 @@ Examples:
       const lab = await start({ register, ports })
       try {
         done(
-          words.length === 0 ? await runUntilStopped(lab, json, terminal) : await runCommand(words, lab.env, terminal),
+          words.length === 0
+            ? await runUntilStopped(lab, json, terminal)
+            : await runChild(words, { ...terminal.env, ...lab.env }, terminal),
         )
       } finally {
         await lab.close()
@@ -107,38 +107,3 @@ function summary({ line, env }: Lab): string {
 
 const virtual =
   "\nThis machine cannot bind 127.0.0.2 and 127.0.0.3. The lab's own servers still see the static addresses, but other servers see\n127.0.0.1. On macOS, run: sudo ifconfig lo0 alias 127.0.0.2 up, and the same for 127.0.0.3.\n"
-
-/**
- * Runs a command in the foreground with variables added to its environment. Resolves to its exit code: 128+n when signal n
- * ended it, 127 when there is no such command, 126 when it may not be run, as shells do.
- */
-async function runCommand(
-  [command = '', ...args]: readonly string[],
-  env: Readonly<Record<string, string>>,
-  terminal: Terminal,
-): Promise<number> {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...terminal.env, ...env } })
-  const listeners = forwarded.map(name => {
-    const listener = () => {
-      // At a keyboard, Ctrl-C goes to the whole foreground group: the command has it already.
-      if (name === 'SIGINT' && terminal.stdin.isTTY) return
-      child.kill(name)
-    }
-    terminal.on(name, listener)
-    return { name, listener }
-  })
-  try {
-    return await new Promise<number>(resolve => {
-      child.once('error', (error: NodeJS.ErrnoException) => {
-        const missing = error.code === 'ENOENT'
-        terminal.err(shown`error: cannot run ${command}: ${missing ? 'no such command' : error.code}\n`)
-        resolve(missing ? 127 : 126)
-      })
-      child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))
-    })
-  } finally {
-    for (const { name, listener } of listeners) terminal.off(name, listener)
-  }
-}
-
-const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -3,7 +3,7 @@ import { visible } from '../../text/visible.js'
 import type { LogEntry, Terminal } from './terminal.js'
 
 /** Commands that run for long, and may run without a person. */
-const logging = new Set<string | undefined>(['ingest', 'pull', 'replay', 'serve'])
+const logging = new Set<string | undefined>(['ingest', 'pull', 'replay', 'serve', 'tunnel'])
 
 /** Chooses the form of stderr. Without `format`: text on a terminal and with `quiet`, for a mail, otherwise JSON. */
 export async function chooseLog(

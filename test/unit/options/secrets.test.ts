@@ -85,7 +85,16 @@ test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => describeOption(name).secret !== undefined)
   const cluster = ['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy']
   const instance = ['servicenowUrl', 'servicenowPassword', 'servicenowClientSecret', 'servicenowRefreshToken']
-  const others = ['serveToken', 'alarmUrl', 'alarmPassword', 'alarmClientSecret', 'nodes', 'adminUrl', 'adminKey']
+  const others = [
+    'serveToken',
+    'tunnelToken',
+    'alarmUrl',
+    'alarmPassword',
+    'alarmClientSecret',
+    'nodes',
+    'adminUrl',
+    'adminKey',
+  ]
   expect(secrets).toEqual([...cluster, 'sourceToken', ...instance, ...others])
 })
 
