@@ -8,7 +8,7 @@ import { tell } from './terminal/log.js'
 import type { Terminal } from './terminal/terminal.js'
 
 /** Commands with much traffic that stop before they begin if the plan is spent. Loads do so themselves. */
-const refused: readonly (string | undefined)[] = ['pull', 'verify']
+const refused: readonly (string | undefined)[] = ['pull', 'verify', 'tunnel', 'run']
 /** Commands that say at their end how much is used. Loads say it in their receipt. */
 const telling: readonly (string | undefined)[] = [...refused, 'undo', 'serve']
 
