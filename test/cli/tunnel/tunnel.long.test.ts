@@ -58,7 +58,7 @@ describe('sluice run', () => {
     const { code, stdout, stderr } = await sluice(['run', '--', ...node('console.log("ran")')], { env: wrong })
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toContain('PROXY_AUTH_REJECTED')
-    const { STATIC_PROXY_URL: _, ...none } = env
+    const { STATIC_PROXY_URL: _, STATIC_IPS: __, ...none } = env
     const without = await sluice(['run', '--', 'true'], { env: none })
     expect(without.stderr).toContain('a tunnel leads through the proxy, but no proxy is set')
   })
