@@ -86,7 +86,7 @@ function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: 
 export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (name: OfDump): string => name): void {
   const { format, ids = 'run', op = 'create', routingField, pick, index } = given
   if (!isDump(format)) return
-  // The default cannot be told from what somebody says.
+  // 'create' is the default, so the user may not have asked for it.
   if (format === 'bulk' && op !== 'create')
     throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
   const problem = `but the documents of the format '${format}' have their own`
