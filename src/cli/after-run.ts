@@ -93,8 +93,9 @@ async function sayCommand(
       ? [failedJson(terminal, knownFailure(terminal, error), isSluiceError(error) ? error.run : undefined)]
       : receiptParts(knownReceipt(receipt, terminal.manner))
   using interruption = interruptible(terminal, `giving up on the command of ${option}`)
-  const { runShellCommand } = await import('./shell-command.js')
-  const problem = await runShellCommand({ command, account, timeoutMs, signal: interruption.signal })
+  const { environmentOfCommand, runShellCommand } = await import('./shell-command.js')
+  const env = environmentOfCommand(terminal)
+  const problem = await runShellCommand({ command, env, account, timeoutMs, signal: interruption.signal })
   if (problem === undefined) return
   const message = withoutSecrets(`the command of ${option} ${problem}`, terminal.manner.secrets)
   tell(terminal, { level: 'warn', event: 'command', message, fields: { option } })

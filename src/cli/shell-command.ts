@@ -1,10 +1,15 @@
-/** Runs a command of the user's after a run, for `--on-failure` and `--on-success`: the account of the run is its stdin. */
+/** Runs a command of the user's, for `--on-failure`, `--on-success` and `--on-change`: the account of what happened is its stdin. */
 import { spawn } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { describeOption } from '../options/describe-option.js'
+import { withoutCredentials } from '../options/hide-secrets.js'
+import { optionNames } from '../options/table.js'
+import type { Terminal } from './terminal/terminal.js'
 
 interface ShellCommand {
   readonly command: string
+  readonly env: Terminal['env']
   /** What it reads from stdin. */
   readonly account: Iterable<string>
   readonly timeoutMs: number
@@ -15,18 +20,16 @@ interface ShellCommand {
 /** Characters of its output that are shown if it fails. */
 const SHOWN = 500
 
-/**
- * Runs the command by the shell, with the environment that the user has. Resolves to the problem, if it fails or takes longer than
- * its time limit. Never rejects.
- */
+/** Runs the command by the shell. Resolves to the problem, if it fails or takes longer than its time limit. Never rejects. */
 export async function runShellCommand({
   command,
+  env,
   account,
   timeoutMs,
   signal,
 }: ShellCommand): Promise<string | undefined> {
   // A group of its own, so that the time limit ends all that it has started.
-  const child = spawn(command, { shell: true, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(command, { shell: true, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   const hear = (part: Buffer) => {
     if (output.length < SHOWN) output += part.toString()
@@ -48,6 +51,7 @@ export async function runShellCommand({
   const timer = setTimeout(() => end('took longer than its time limit (--alarm-timeout)'), timeoutMs)
   const stop = () => end('was stopped by a signal')
   signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
   // A command need not read its stdin.
   pipeline(Readable.from(account), child.stdin).catch(() => undefined)
   const problem = await new Promise<string | undefined>(resolve => {
@@ -64,4 +68,20 @@ export async function runShellCommand({
 function problemOf(code: number | null, killedBy: NodeJS.Signals | null): string | undefined {
   if (code === 0) return undefined
   return code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`
+}
+
+/**
+ * Returns the environment for a command of the user's: without Sluice's own variables, which would be the options of a `sluice` in the
+ * command, and without variables that hold a credential of Sluice under another name.
+ */
+export function environmentOfCommand({ env, manner }: Pick<Terminal, 'env' | 'manner'>): Terminal['env'] {
+  const options = optionNames.map(describeOption)
+  const isCredential = (name: string, value: string): boolean => {
+    if (manner.secrets.includes(value)) return true
+    const secret = options.find(option => option.env.includes(name))?.secret
+    return secret === 'value' || (secret === 'url' && withoutCredentials(value) !== value)
+  }
+  const isKept = ([name, value]: readonly [string, string | undefined]) =>
+    !name.startsWith('SLUICE_') && (value === undefined || !isCredential(name, value))
+  return Object.fromEntries(Object.entries(env).filter(isKept))
 }

@@ -5,10 +5,8 @@ import { diskProblem } from '../disk/safe-files.js'
 import { SluiceError } from '../failure/failure.js'
 import { explain } from '../failure/catalogue.js'
 import { invalid } from '../options/option-checks.js'
-import { masked } from '../options/mask-secrets.js'
-import type { OptionRow } from '../options/option.js'
+import { masked, withoutSecrets } from '../options/mask-secrets.js'
 import type { Effective } from '../options/resolve.js'
-import { optionNames, table } from '../options/table.js'
 import { systemClock } from '../time/system-clock.js'
 import { shown } from '../text/visible.js'
 import type { Change } from '../watch/changes.js'
@@ -79,7 +77,7 @@ export async function prepareWatch(
 ): Promise<() => Promise<void>> {
   const { everyMs, command, signal, readOptions, say } = route
   if (everyMs < SHORTEST_MS) throw invalid('--watch', 'is shorter than 1s')
-  const { url, servicenowUrl, index, onChange } = effective.values
+  const { url, servicenowUrl, index, onChange, alarmTimeoutMs: timeoutMs } = effective.values
   const access = await loadAccess(effective, terminal)
   const alarm = await openAlarm(effective, terminal, access, { command, sources: [], index })
   const [{ watch }, { diagnoseForWatch }] = await Promise.all([
@@ -105,7 +103,7 @@ export async function prepareWatch(
       await route.checked(report)
       for (const change of changes) {
         say(change)
-        if (onChange !== undefined) await tellCommand(onChange, change, terminal)
+        if (onChange !== undefined) await tellCommand({ command: onChange, timeoutMs, signal }, change, terminal)
       }
       if (changes.length > 0) await alarm(async () => await Promise.resolve(endedBy(report)))
     },
@@ -113,10 +111,20 @@ export async function prepareWatch(
   return async () => await watch(watching)
 }
 
-async function tellCommand(command: string, change: Change, terminal: Terminal): Promise<void> {
-  const { runOnChange } = await import('../watch/on-change.js')
-  const problem = await runOnChange(command, change, withoutSecrets(terminal.env))
-  if (problem !== undefined) warn(terminal, `the command of --on-change failed: ${problem}`)
+async function tellCommand(
+  {
+    command,
+    timeoutMs,
+    signal,
+  }: { readonly command: string; readonly timeoutMs: number; readonly signal: AbortSignal },
+  change: Change,
+  terminal: Terminal,
+): Promise<void> {
+  const { environmentOfCommand, runShellCommand } = await import('./shell-command.js')
+  const account = [`${JSON.stringify(change)}\n`]
+  const problem = await runShellCommand({ command, env: environmentOfCommand(terminal), account, timeoutMs, signal })
+  if (problem === undefined) return
+  warn(terminal, withoutSecrets(`the command of --on-change ${problem}`, terminal.manner.secrets))
 }
 
 function warn(terminal: Terminal, message: string): void {
@@ -134,15 +142,4 @@ function endedBy({ findings }: DoctorReport): { readonly code: number; readonly 
   const { code, message, evidence } = error
   const { exit, retry } = explain(code)
   return { code: exit, error: new SluiceError({ code, message, evidence, exit, retry }) }
-}
-
-/** A command of the user's gets no credentials. */
-function withoutSecrets(env: Terminal['env']): Terminal['env'] {
-  const secret = optionNames.flatMap(name => {
-    const { secret: isSecret, env: names = [] }: OptionRow<unknown> = table[name]
-    return isSecret === undefined ? [] : names
-  })
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !secret.includes(name) && !name.startsWith('SLUICE_')),
-  )
 }

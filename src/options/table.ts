@@ -556,7 +556,7 @@ export const table = {
   alarmHost: alarm(kinds.text(), 'name of this machine in the incident. Default: none', { label: 'name' }),
   alarmTimeoutMs: alarm(
     kinds.duration({ bare: false }),
-    'time limit of the alarm, or of a command of --on-failure or --on-success',
+    'time limit of the alarm, or of a command of --on-failure, --on-success or --on-change',
     {
       flag: '--alarm-timeout',
       default: '30s',

@@ -165,7 +165,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors: 'diagnose doctor-options facts report support-bundle',
   },
   // Asks the doctor again and again.
-  watch: { imports: 'flow.ts disk doctor metrics', doors: 'changes on-change watch watch-metrics' },
+  watch: { imports: 'flow.ts disk doctor metrics', doors: 'changes watch watch-metrics' },
   // The double of the whole world must not share our bugs.
   lab: { imports: '', doors: 'index' },
   // The public doors.
