@@ -108,7 +108,7 @@ async function sayReport(
   terminal: Terminal,
 ): Promise<void> {
   try {
-    await reportRun(end, { path, stateDir: folder }, terminal)
+    await saveReport(end, { path, stateDir: folder }, terminal)
     if (!quiet) tell(terminal, { level: 'info', event: 'report', message: `report: ${path}`, fields: { path } })
   } catch (error) {
     const message = `the report could not be written to ${path}: ${diskProblem(error)}`
@@ -117,7 +117,7 @@ async function sayReport(
 }
 
 /** Writes the report of a run that has ended. Throws errors of the file system. */
-export async function reportRun(
+export async function saveReport(
   end: RunEnd,
   { path, stateDir: folder }: { readonly path: string; readonly stateDir: string },
   { manner }: Terminal,

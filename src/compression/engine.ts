@@ -14,7 +14,7 @@ type Step = (done: (error?: Error | null) => void) => void
  * Returns a function that runs a step of the engine, yields all its output, and then throws the engine's error, if any.
  * A Node stream that fails drops its output. So each slice is decoded and taken out before the next one is written.
  */
-export function watch(engine: Engine): (step: Step) => AsyncGenerator<Uint8Array> {
+export function runSteps(engine: Engine): (step: Step) => AsyncGenerator<Uint8Array> {
   let failed: Error | undefined
   let wake = () => {}
   engine.on('readable', () => wake())

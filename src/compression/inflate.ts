@@ -1,5 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflateRaw } from 'node:zlib'
-import { type Engine, OUTPUT_BYTES, slices, watch } from './engine.js'
+import { type Engine, OUTPUT_BYTES, slices, runSteps } from './engine.js'
 import { corrupt, explained, type StreamPlace } from './fault.js'
 
 const options = { chunkSize: OUTPUT_BYTES }
@@ -33,7 +33,7 @@ async function* inflate(
   place: StreamPlace,
   checkRest: (rest: Uint8Array, place: StreamPlace) => void,
 ): AsyncGenerator<Uint8Array> {
-  const outputOf = watch(engine)
+  const outputOf = runSteps(engine)
   let fed = 0
   let isOver = false
   try {

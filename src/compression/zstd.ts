@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib'
-import { type Engine, OUTPUT_BYTES, slices, watch } from './engine.js'
+import { type Engine, OUTPUT_BYTES, slices, runSteps } from './engine.js'
 import { corrupt, explained, type StreamPlace, truncated } from './fault.js'
 import { decodeByProgram } from './program.js'
 
@@ -21,13 +21,13 @@ async function* decodeFrames(
   compressed: AsyncIterable<Uint8Array>,
   place: StreamPlace,
 ): AsyncGenerator<Uint8Array> {
-  let frame: { end: ZstdFrame; engine: Engine; outputOf: ReturnType<typeof watch> } | undefined
+  let frame: { end: ZstdFrame; engine: Engine; outputOf: ReturnType<typeof runSteps> } | undefined
   try {
     for await (const slice of slices(compressed))
       for (let rest = slice; rest.length > 0;) {
         if (frame === undefined) {
           const engine = create({ chunkSize: OUTPUT_BYTES })
-          frame = { end: new ZstdFrame(), engine, outputOf: watch(engine) }
+          frame = { end: new ZstdFrame(), engine, outputOf: runSteps(engine) }
         }
         const { end, engine, outputOf } = frame
         const part = rest.subarray(0, end.take(rest))

@@ -1,6 +1,6 @@
 /** Draws a chart: shapes that stretch with the page, labels that do not, and the same numbers as a table. */
 import { showDuration } from '../text/figures.js'
-import { html, type Html, type Part } from './html.js'
+import { html, type Html, type HtmlPart } from './html.js'
 import type { TimePart } from './parts-of-time.js'
 
 /** A shape over time. Values have the unit of the chart's axis. */
@@ -85,7 +85,7 @@ interface Drawn {
   readonly y: (value: number) => number
 }
 
-function drawShape(shape: Shape, columns: readonly TimePart[], { x, y }: Drawn): Part {
+function drawShape(shape: Shape, columns: readonly TimePart[], { x, y }: Drawn): HtmlPart {
   if (shape.kind === 'line') return html`<path class="stroke" d="${steps(columns, shape.at, { x, y })}" />`
   const rects = columns.flatMap(part => {
     const [from, to] = [shape.from(part), shape.to(part)]

@@ -14,14 +14,14 @@ class Html {
 export type { Html }
 
 /** A part of a page. Nothing is shown of undefined and false. */
-export type Part = Html | string | number | undefined | false | readonly Part[]
+export type HtmlPart = Html | string | number | undefined | false | readonly HtmlPart[]
 
 /** A template of our own around values from anywhere. */
-export function html(parts: TemplateStringsArray, ...values: readonly Part[]): Html {
+export function html(parts: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
   return new Html(String.raw({ raw: parts }, ...values.map(textOf)))
 }
 
-function textOf(part: Part): string {
+function textOf(part: HtmlPart): string {
   if (part === undefined || part === false) return ''
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(textOf).join('')

@@ -41,14 +41,14 @@ const kinds: Readonly<Record<Outcome, 'good' | 'even' | 'bad'>> = {
 const labels: Partial<Record<Outcome, string>> = { noop: 'unchanged', notFound: 'not found', older: 'older version' }
 
 /** Returns the counts of a run, or of this process for a dry run. */
-export function countsIn(end: RunEnd): Counts {
+export function reportedCounts(end: RunEnd): Counts {
   if (end.dryRun === true && end.thisProcess !== undefined) return end.thisProcess
   const names = Object.keys(nothing) as (keyof Counts)[]
   return Object.fromEntries(names.map(name => [name, end[name] ?? 0])) as unknown as Counts
 }
 
 export function showOutcomes(end: RunEnd): Html {
-  const counts = countsIn(end)
+  const counts = reportedCounts(end)
   const isDry = end.dryRun === true
   const shown = outcomes.filter(name => counts[name] > 0)
   if (shown.length === 0) return html`<p class="soft">Sluice read no documents.</p>`
@@ -95,7 +95,7 @@ function share(part: number, all: number): string {
 
 /** Says in one sentence how the run ended. */
 export function headline(end: RunEnd): string {
-  const counts = countsIn(end)
+  const counts = reportedCounts(end)
   const { read, rejected, unknown } = counts
   const done = takenOf(counts)
   if (end.dryRun === true) return `A load would send ${plural(counts.unsent, 'document')}.`

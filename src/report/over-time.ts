@@ -2,15 +2,15 @@
 import { count, plural, showDuration } from '../text/figures.js'
 import { drawChart, timeAt } from './chart.js'
 import { quantile } from './histogram.js'
-import { html, type Html, type Part } from './html.js'
-import { columnsOf, joinParts, perSecond, rowsOf, type TimePart } from './parts-of-time.js'
+import { html, type Html, type HtmlPart } from './html.js'
+import { timeColumns, joinParts, perSecond, rowsOf, type TimePart } from './parts-of-time.js'
 import type { Samples } from './timeline.js'
 
 /** Rows of the table beside a chart. */
 const ROWS = 12
 
 export function chartsOverTime(samples: Samples): Html {
-  const columns = columnsOf(samples)
+  const columns = timeColumns(samples)
   const all = joinParts(columns)
   const { lengthMs, processes } = samples
   const marks = processes.slice(1).map(({ at }) => at)
@@ -135,7 +135,7 @@ function retriesAndWaits(shared: Shared, all: TimePart, { waits, moreWaits, leng
   })}`
 }
 
-function causesTable(causes: readonly (readonly [string, number])[]): Part {
+function causesTable(causes: readonly (readonly [string, number])[]): HtmlPart {
   return (
     causes.length > 0 &&
     html`<table>

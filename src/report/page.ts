@@ -4,9 +4,9 @@ import type { Failure } from '../failure/failure.js'
 import { takenOf } from '../ledger/account.js'
 import type { RunEnd } from '../state/checkpoint.js'
 import { count, showDuration } from '../text/figures.js'
-import { html, prose, timeShown, type Html, type Part } from './html.js'
+import { html, prose, timeShown, type Html, type HtmlPart } from './html.js'
 import type { KeptTimeline } from './kept-timeline.js'
-import { countsIn, headline, showOutcomes } from './outcomes.js'
+import { reportedCounts, headline, showOutcomes } from './outcomes.js'
 import { chartsOverTime } from './over-time.js'
 import { showInputs, showLearnt, showRejections, showRest, showRoute } from './sections.js'
 import { STYLE } from './style.js'
@@ -141,8 +141,8 @@ function sentence(text: string): string {
   return /[.!?:`…]$/.test(first) ? first : `${first}.`
 }
 
-function keyFigures(end: RunEnd): Part {
-  const counts = countsIn(end)
+function keyFigures(end: RunEnd): HtmlPart {
+  const counts = reportedCounts(end)
   const { elapsedMs, docsPerSecond, dryRun } = end
   if (elapsedMs === undefined && counts.read === 0) return false
   const taken = counts.accepted > 0 ? 'Queued' : counts.deleted > counts.created ? 'Deleted' : 'Stored'
@@ -165,7 +165,7 @@ function keyFigures(end: RunEnd): Part {
   </dl>`
 }
 
-function overTime(timeline: KeptTimeline | undefined): Part {
+function overTime(timeline: KeptTimeline | undefined): HtmlPart {
   if (timeline === undefined) return false
   const { samples } = timeline
   const [first, ...others] = samples.processes

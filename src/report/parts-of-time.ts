@@ -12,7 +12,7 @@ export interface TimePart {
 const LEAST = 0.5
 
 /** Returns the buckets with their times. */
-export function columnsOf({ buckets, bucketMs, lengthMs }: Samples): TimePart[] {
+export function timeColumns({ buckets, bucketMs, lengthMs }: Samples): TimePart[] {
   const parts = buckets
     .map((sums, at) => ({ from: at * bucketMs, to: Math.min((at + 1) * bucketMs, lengthMs), sums }))
     .filter(({ from, to }) => to > from)

@@ -1,18 +1,18 @@
 /** The parts of a report beside its charts: inputs, reasons, route, what was learnt. */
 import { adviceOn } from '../failure/index-errors.js'
 import type { InputReceipt, Rejections } from '../ledger/receipt.js'
-import { placeOf } from '../ledger/place-of.js'
+import { describeOrigin } from '../ledger/describe-origin.js'
 import type { RunEnd } from '../state/checkpoint.js'
 import { bytes, count, plural } from '../text/figures.js'
 import { localTime } from '../time/local-time.js'
-import { html, prose, type Html, type Part } from './html.js'
+import { html, prose, type Html, type HtmlPart } from './html.js'
 import type { RunLimits } from './kept-timeline.js'
 import { withoutValues } from './without-values.js'
 
 /** Rows that are shown of a list. */
 const MOST_ROWS = 50
 
-export function showRejections({ rejections = [], deadLetters }: RunEnd): Part {
+export function showRejections({ rejections = [], deadLetters }: RunEnd): HtmlPart {
   if (rejections.length === 0) return false
   const hasFields = rejections.some(({ field }) => field !== undefined)
   return html`<section>
@@ -47,11 +47,11 @@ function rejection({ documents, type, status, field, first }: Rejections, hasFie
       </div>
     </td>
     ${hasFields && html`<td data-label="Field">${field !== undefined && html`<code>${field}</code>`}</td>`}
-    <td class="place" data-label="First position">${first === undefined ? '' : placeOf(first)}</td>
+    <td class="place" data-label="First position">${first === undefined ? '' : describeOrigin(first)}</td>
   </tr> `
 }
 
-export function showInputs({ inputs = [], inputCount = inputs.length }: RunEnd): Part {
+export function showInputs({ inputs = [], inputCount = inputs.length }: RunEnd): HtmlPart {
   if (inputs.length === 0) return false
   // What a person should look at comes first.
   const sorted = inputs.toSorted((one, other) => rank(one) - rank(other))
@@ -95,11 +95,11 @@ function input({ name, status, read, resumedAt, since, alreadyLoaded, loadedBy, 
   </tr> `
 }
 
-export function showRoute(end: RunEnd): Part {
+export function showRoute(end: RunEnd): HtmlPart {
   const { route, egress = {}, cluster, bytes: traffic, requests, retries = 0, platform, target } = end
   const seen = Object.entries(egress)
   const version = [cluster?.name, cluster?.version].filter(part => part !== undefined).join(', ')
-  const rows: (readonly [string, Part])[] = [
+  const rows: (readonly [string, HtmlPart])[] = [
     ...(target?.url === undefined
       ? []
       : [['Target', html`${target.url}${version !== '' && ` (${version})`}`] as const]),
@@ -149,7 +149,7 @@ function isResumed({ inputs = [] }: RunEnd): boolean {
   return inputs.some(({ resumedAt }) => resumedAt !== undefined)
 }
 
-export function showLearnt(limits: RunLimits | undefined): Part {
+export function showLearnt(limits: RunLimits | undefined): HtmlPart {
   if (limits?.learntConcurrency === undefined) return false
   const { concurrency, batchBytes, learntConcurrency, learntBytes } = limits
   return html`<section>
@@ -173,9 +173,9 @@ export function showLearnt(limits: RunLimits | undefined): Part {
 }
 
 /** Everything else that a reader may need: indices, alias, settings, promises that do not hold. */
-export function showRest(end: RunEnd): Part {
+export function showRest(end: RunEnd): HtmlPart {
   const { indices = [], alias, tuned, deletions, ids, deadLetters, checkpoint, spool, notes = [], status } = end
-  const rows: (readonly [string, Part])[] = [
+  const rows: (readonly [string, HtmlPart])[] = [
     ...(indices.length === 0
       ? []
       : [
@@ -223,7 +223,7 @@ function saysAlias({ name, from, to, switched }: NonNullable<RunEnd['alias']>): 
   return `${name} ${from === undefined ? 'does not exist yet' : `stays on ${from}`}. Sluice kept the new index, ${to}.`
 }
 
-function facts(rows: readonly (readonly [string, Part])[]): Html {
+function facts(rows: readonly (readonly [string, HtmlPart])[]): Html {
   return html`<dl class="facts">
     ${rows.map(
       ([name, value]) =>
@@ -233,6 +233,6 @@ function facts(rows: readonly (readonly [string, Part])[]): Html {
   </dl>`
 }
 
-function more(all: number, what: string): Part {
+function more(all: number, what: string): HtmlPart {
   return all > MOST_ROWS && html`<p class="note">and ${count(all - MOST_ROWS)} more ${what}</p>`
 }

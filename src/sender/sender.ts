@@ -11,7 +11,7 @@ import { Concurrency, limitConcurrency } from './layers/concurrency.js'
 import { type PostOptions, post } from './layers/post.js'
 import { spread, type TokenBucket } from './layers/rate.js'
 import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
-import { type RequestWatcher, watch } from './layers/watch.js'
+import { type RequestWatcher, watchRequests } from './layers/watch.js'
 import type { Send, Settled, Verdict } from './send.js'
 
 export interface SenderOptions extends PostOptions, LearningOptions, Omit<RolloverOptions, 'halted'> {
@@ -63,7 +63,7 @@ export class Sender {
       probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
     const judged = post(options, async (index, name) => await stream.of(name, false).isBehind(index))
-    const watched = options.watcher === undefined ? judged : watch(options.watcher, clock, judged)
+    const watched = options.watcher === undefined ? judged : watchRequests(options.watcher, clock, judged)
     const posted = learn(this.#learning, mask(options.masked, watched))
     const looked = rollover(stream, spread(this.#rates, halted, budget(options.budget, halted, posted)))
     const passed = access(gate, () => (this.#retries += 1), looked)

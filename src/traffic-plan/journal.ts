@@ -28,7 +28,7 @@ interface MonthFile {
   readonly days: Map<number, number>
 }
 
-export class Journal {
+export class TrafficJournal {
   readonly #options: JournalOptions
   readonly #files = new Map<string, MonthFile>()
   #written: number

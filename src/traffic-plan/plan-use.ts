@@ -7,7 +7,7 @@ import type { ProxySection, TrafficSection } from '../options/load.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 import { accountOf, trafficThrough } from '../proxy/traffic-meter.js'
 import type { PlanTraffic } from './forecast.js'
-import { Journal } from './journal.js'
+import { TrafficJournal } from './journal.js'
 import { type Period, periodAt } from './period.js'
 import { sayPlan } from './say-plan.js'
 
@@ -40,7 +40,7 @@ declare module '../ledger/receipt.js' {
 
 interface PlanOptions {
   readonly traffic: Pick<TrafficSection, 'planDay' | 'planLimit'> & { readonly plan: number }
-  readonly journal: Pick<Journal, 'used' | 'since'>
+  readonly journal: Pick<TrafficJournal, 'used' | 'since'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -112,7 +112,7 @@ export class PlanUse {
 
 /** Counts as long as somebody needs it. */
 interface Counting {
-  readonly journal: Journal
+  readonly journal: TrafficJournal
   readonly timer: NodeJS.Timeout
   users: number
 }
@@ -157,7 +157,7 @@ async function count(folder: string, account: string, worthWriting: number): Pro
     await makeFolder(folder)
     const known = countings.get(folder)
     if (known !== undefined) return known
-    const journal = new Journal({ folder, carried, worthWriting, now: Date.now })
+    const journal = new TrafficJournal({ folder, carried, worthWriting, now: Date.now })
     const counting = { journal, timer: setInterval(() => sync(journal), EVERY_MS), users: 0 }
     counting.timer.unref()
     countings.set(folder, counting)
@@ -168,7 +168,7 @@ async function count(folder: string, account: string, worthWriting: number): Pro
 }
 
 /** What cannot be written now stays for the next time: a full disk must not end a load. */
-function sync(journal: Journal, isEnd = false): void {
+function sync(journal: TrafficJournal, isEnd = false): void {
   try {
     journal.sync(isEnd)
   } catch {

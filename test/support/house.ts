@@ -46,7 +46,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   ledger: {
     imports: 'failure operation.ts flow.ts text disk',
-    doors: 'account committed-prefix dead-letters ledger place-of receipt truncate-dead-letters',
+    doors: 'account committed-prefix dead-letters describe-origin ledger receipt truncate-dead-letters',
   },
   // The route to a cluster or an instance.
   proxy: {

@@ -5,7 +5,7 @@ import { takenOf } from '../../ledger/account.js'
 import { forgetTimeline } from '../../report/kept-timeline.js'
 import { diskProblem } from '../../disk/safe-files.js'
 import type { RunEnd } from '../../state/checkpoint.js'
-import { reportRun } from '../after-run.js'
+import { saveReport } from '../after-run.js'
 import { nearest } from '../../options/nearest.js'
 import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from '../../spool/run-list.js'
 import { addOptions } from '../terminal/help.js'
@@ -75,7 +75,7 @@ async function writeReport(
   const { path } = file
   const { checkReportFile } = await import('../../report/write-report.js')
   await checkReportFile(path)
-  await reportRun(end, file, terminal).catch((error: unknown) => {
+  await saveReport(end, file, terminal).catch((error: unknown) => {
     throw fail('OPTION_INVALID', { option: '--report', problem: `${path} cannot be written: ${diskProblem(error)}` })
   })
   terminal.out(

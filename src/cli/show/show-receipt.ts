@@ -1,6 +1,6 @@
 import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
 import { adviceOn } from '../../failure/index-errors.js'
-import { placeOf } from '../../ledger/place-of.js'
+import { describeOrigin } from '../../ledger/describe-origin.js'
 import { outcomes } from '../../ledger/receipt.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, showDuration, plural } from './columns.js'
@@ -150,7 +150,7 @@ export function rejections(receipt: Receipt): string[][] {
     type,
     (status === 0 ? 'before sending' : `status ${status}`) +
       (field === undefined ? '' : `, field ${field}`) +
-      (first === undefined ? '' : `, first: ${placeOf(first)}`),
+      (first === undefined ? '' : `, first: ${describeOrigin(first)}`),
   ])
 }
 

@@ -30,7 +30,7 @@ export interface AnsweredRequest {
   readonly code?: Failure['code']
 }
 
-export function watch(watcher: RequestWatcher, clock: Pick<Clock, 'now'>, inner: Send): Send {
+export function watchRequests(watcher: RequestWatcher, clock: Pick<Clock, 'now'>, inner: Send): Send {
   let open = 0
   return async request => {
     const { body, wire, answered } = request

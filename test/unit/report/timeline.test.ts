@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { addDuration, quantile } from '../../../src/report/histogram.js'
-import { columnsOf, joinParts } from '../../../src/report/parts-of-time.js'
+import { timeColumns, joinParts } from '../../../src/report/parts-of-time.js'
 import { MOST_BUCKETS, Timeline } from '../../../src/report/timeline.js'
 
 const began = '2026-11-21T10:00:00.000Z'
@@ -48,7 +48,7 @@ test('a run of ten hours takes as many buckets as one of a minute, and loses no 
   const samples = timeline.samples(hours * 3_600_000)
   expect(samples.buckets.length).toBeLessThanOrEqual(MOST_BUCKETS)
   expect(samples.buckets.length).toBeGreaterThan(MOST_BUCKETS / 2)
-  const { sums } = joinParts(columnsOf(samples))
+  const { sums } = joinParts(timeColumns(samples))
   expect(sums).toMatchObject({ taken: 252_000, rejected: 36_000, requests: 36_000, openMs: 18_000_000, mostOpen: 1 })
   expect(JSON.stringify(samples).length).toBeLessThan(40_000)
 })

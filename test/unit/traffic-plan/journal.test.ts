@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Journal } from '../../../src/traffic-plan/journal.js'
+import { TrafficJournal } from '../../../src/traffic-plan/journal.js'
 import { DAY_MS } from '../../../src/traffic-plan/period.js'
 
 const november = { from: Date.UTC(2026, 10, 1), until: Date.UTC(2026, 11, 1) }
@@ -20,7 +20,7 @@ afterEach(async () => await rm(folder, { recursive: true }))
 /** A process that counts. */
 function counting(carried = 0, worthWriting = 1000) {
   const one = { carried }
-  const journal = new Journal({ folder, carried: () => one.carried, worthWriting, now: () => now })
+  const journal = new TrafficJournal({ folder, carried: () => one.carried, worthWriting, now: () => now })
   return Object.assign(one, { journal })
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { failure } from '../../../../src/failure/failure.js'
-import { type AnsweredRequest, type SentRequest, watch } from '../../../../src/sender/layers/watch.js'
+import { type AnsweredRequest, type SentRequest, watchRequests } from '../../../../src/sender/layers/watch.js'
 import type { Send, Verdict } from '../../../../src/sender/send.js'
 import { bulkRequest, done } from '../../../support/bulk-request.js'
 import { HeldClock } from '../../../support/held-clock.js'
@@ -9,7 +9,7 @@ function watched(answer: (clock: HeldClock, request: Parameters<Send>[0]) => Pro
   const clock = new HeldClock()
   const seen: (SentRequest | AnsweredRequest)[] = []
   const note = (one: SentRequest | AnsweredRequest) => void seen.push(one)
-  const send = watch({ onSent: note, onAnswered: note }, clock, async request => await answer(clock, request))
+  const send = watchRequests({ onSent: note, onAnswered: note }, clock, async request => await answer(clock, request))
   return { send, seen }
 }
 
