@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { compilers, consumer } from './pack/consumer.js'
 import { checkContents } from './pack/contents.js'
 
@@ -113,12 +114,28 @@ function compile(settings) {
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...always, ...settings, ...files])
 }
 
+/** Uses the package on another version of Node: loads files of three kinds, edits them, and goes through every door. */
 function runOn(node) {
   const path = run('npm', ['exec', '--yes', `--package=node@${node}`, '--', 'node', '-p', 'process.execPath']).trim()
-  const demo = run(path, [join('node_modules', 'sluice', 'bin', 'sluice.js'), 'demo'])
-  includes(demo, 'it balances')
+  const program = [path, join('node_modules', 'sluice', 'bin', 'sluice.js')]
+  const on = (...args) => run(path, [program[1], ...args])
+  includes(on('demo'), 'it balances')
+  const inputs = { 'a.ndjson': '{"a":1}\n', 'b.ndjson.gz': gzipSync('{"a":2}\n'), 'c.csv': 'a,b\n3,4\n' }
+  const files = { ...inputs, 'twice.mjs': 'export default document => [document, document]\n' }
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(project, name), bytes)
+  const load = [
+    ...program,
+    'ingest',
+    ...Object.keys(inputs),
+    '--index',
+    'all',
+    '--state-dir',
+    `state-${node}`,
+    '--again',
+  ]
+  includes(on('lab', '--', ...load, '--set', 'b=1'), '3 created')
+  includes(on('lab', '--', ...load, '--transform', 'twice.mjs'), '6 created')
   for (const file of ['load.mjs', 'load.cjs']) same(run(path, [file]).trim(), 'finished 2 string 2')
-  return run(path, ['--version']).trim()
 }
 
 function shim() {

@@ -9,7 +9,11 @@ export function free(memory: ArrayBufferLike): void {
   const isOwn = memory instanceof ArrayBuffer && memory.byteLength > Buffer.poolSize
   if (!isOwn) return
   nowhere ??= closedPort()
-  nowhere.postMessage(undefined, [memory])
+  try {
+    nowhere.postMessage(undefined, [memory])
+  } catch {
+    // Node keeps the pool from which it takes small buffers, and that has a few bytes more than `poolSize` since Node 26.
+  }
 }
 
 function closedPort() {
