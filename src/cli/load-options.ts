@@ -20,15 +20,17 @@ import { join } from 'node:path'
 const configFile = 'sluice.config.json'
 
 /** The options in force for this command line. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
-export async function loadOptions(flags: OptionSources['flags'], terminal: Terminal): Promise<Effective> {
-  const named = flags['config'] ?? (terminal.env['SLUICE_CONFIG'] || undefined)
-  const path = typeof named === 'string' ? named : configFile
-  const isNamed = named !== undefined
-  const text = await readConfig(path, isNamed)
-  const file = text === undefined ? {} : { file: { path, values: parse(text, path), isNamed } }
+export async function loadOptions(
+  flags: OptionSources['flags'],
+  terminal: Terminal,
+  {
+    isNew = false,
+  }: { /** The configuration file may be missing, also if it is named. */ readonly isNew?: boolean } = {},
+): Promise<Effective> {
+  const { path, isNamed, values } = await readConfigFile(flags, terminal, isNew)
+  const file = values === undefined ? {} : { file: { path, values, isNamed } }
   // The other options may be wrong. Then the error must be JSON, too.
-  if (isObject(file.file?.values) && file.file.values['json'] === true && !terminal.env['SLUICE_JSON'])
-    terminal.manner.json = true
+  if (isObject(values) && values['json'] === true && !terminal.env['SLUICE_JSON']) terminal.manner.json = true
   const effective = resolveOptions({ flags, env: terminal.env, ...file })
   const { json, quiet, logFormat: format } = effective.values
   terminal.manner.json = json
@@ -76,6 +78,15 @@ export async function reloadCredentials(effective: Effective, terminal: Terminal
 
 export function sayWarnings(effective: Effective, terminal: Terminal): void {
   for (const message of effective.warnings) tell(terminal, { level: 'warn', event: 'warning', message })
+}
+
+/** Returns the configuration file and its contents. They are undefined if there is none. Throws SluiceError OPTION_INVALID. */
+export async function readConfigFile(flags: OptionSources['flags'], terminal: Terminal, isNew = false) {
+  const named = flags['config'] ?? (terminal.env['SLUICE_CONFIG'] || undefined)
+  const path = typeof named === 'string' ? named : configFile
+  const isNamed = named !== undefined
+  const text = await readConfig(path, isNamed && !isNew)
+  return { path, isNamed, values: text === undefined ? undefined : parse(text, path) }
 }
 
 async function readConfig(path: string, isNamed: boolean): Promise<string | undefined> {

@@ -36,6 +36,10 @@ const verbs: Readonly<Record<string, Verb>> = {
     'check proxy, IP filter, cluster and ServiceNow',
     async () => (await import('./commands/doctor.js')).defineDoctor,
   ],
+  init: [
+    'set up a folder for loads: asks, checks, writes files',
+    async () => (await import('./commands/init.js')).defineInit,
+  ],
   login: ['log in to ServiceNow with a browser', async () => (await import('./commands/login.js')).defineLogin],
   lab: ['run a proxy, IP filter and cluster locally', async () => (await import('./commands/lab.js')).defineLab],
   demo: ['load example documents on the lab', async () => (await import('./commands/demo.js')).defineDemo],

@@ -47,6 +47,13 @@ export async function diagnose(options: DoctorOptions, tools: Tools = {}): Promi
   return await walk(options, pathFor(options), tools)
 }
 
+/** Diagnoses only the address and the protocol of the proxy. The cluster may be unknown, and sees nothing. */
+export async function diagnoseProxy(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {
+  const { url, cloudId } = options.target
+  const target = url === undefined && cloudId === undefined ? { url: 'https://localhost' } : options.target
+  return await walk({ ...options, target, servicenow: undefined }, [[optionsGiven], ...toTheProxy], tools)
+}
+
 function pathFor(options: DoctorOptions): Path {
   if (options.servicenow === undefined) return [...wholeCluster, [clockSkew]]
   const door = [instanceDoor, instancePast]

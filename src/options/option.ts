@@ -13,6 +13,7 @@ export const toCluster = [
   'serve',
   'tunnel',
   'run',
+  'init',
 ] as const
 
 /** Commands that take options of the table. `lab` and `demo` have flags of their own. */

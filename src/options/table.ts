@@ -40,7 +40,7 @@ const metrics = group('Metrics', ['ingest', 'replay', 'doctor'], { as: false })
 const preparing = group('Before the load', ['ingest'])
 const guarded = group('Guarded load', ['ingest'])
 const doctor = group('Doctor', ['doctor'], { section: 'doctor' })
-const filter = group('Filter administration', ['filter'], { as: false })
+const filter = group('Filter administration', ['filter', 'init'], { as: false })
 const output = group('Output', [...toCluster, 'pull', 'login'], { as: false })
 
 export const table = {
@@ -127,7 +127,7 @@ export const table = {
 
   index: documents(kinds.text(), 'index, alias, data stream or logs-{date:yyyy.MM}', {
     label: 'name',
-    commands: ['ingest', 'replay', 'doctor', 'serve'],
+    commands: ['ingest', 'replay', 'doctor', 'serve', 'init'],
     first: true,
   }),
   maxIndices: documents(

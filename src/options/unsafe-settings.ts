@@ -61,8 +61,8 @@ const bodies = ['indexBody', 'checkQuery', 'mapping', 'template', 'script'] as c
 /** Options whose files Sluice writes. */
 const written = ['deadLetters', 'output', 'supportBundle', 'tokenFile', 'report'] as const
 
-/** Options whose value the shell runs, unless it is a word of ours. */
-const commands = ['onFailure', 'onSuccess', 'onChange'] as const
+/** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
+const programs = ['onFailure', 'onSuccess', 'onChange', 'transform'] as const
 const words: ReadonlySet<string> = new Set(['nothing', 'incident'])
 
 function isPath(name: OptionName): boolean {
@@ -92,13 +92,13 @@ export function findUnsafe(
     const path = values[name]
     return isInFile(name, candidates) && typeof path === 'string' && leadsOut(path, dirname(file))
   }
-  const isCommand = (name: (typeof commands)[number]) =>
+  const isProgram = (name: (typeof programs)[number]) =>
     isInFile(name, candidates) && values[name] !== undefined && !words.has(values[name])
-  const output = written.find(isOutside) ?? commands.find(isCommand)
+  const output = written.find(isOutside) ?? programs.find(isProgram)
   if (output !== undefined)
     found.written = {
       option: candidates.get(output)?.said ?? output,
-      problem: `${NOT_NAMED}, and ${isPath(output) ? 'leads out of its folder' : 'would run a command'}. ${allow}`,
+      problem: `${NOT_NAMED}, and ${isPath(output) ? 'leads out of its folder' : output === 'transform' ? 'would run code' : 'would run a command'}. ${allow}`,
     }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
     const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]

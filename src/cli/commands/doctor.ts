@@ -1,9 +1,8 @@
 import { open, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { DoctorReport, Finding, Step } from '../../doctor/report.js'
+import type { DoctorReport } from '../../doctor/report.js'
 import { supportBundle } from '../../doctor/support-bundle.js'
 import { fail } from '../../failure/failure.js'
-import { explain, fixesFor } from '../../failure/catalogue.js'
 import { diskProblem } from '../../disk/safe-files.js'
 import { requireOptions } from '../../options/resolve.js'
 import { invalid } from '../../options/option-checks.js'
@@ -12,9 +11,7 @@ import { addOptions } from '../terminal/help.js'
 import { doctorOptions } from '../ask-doctor.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../load-options.js'
-import { masked } from '../../options/mask-secrets.js'
-import { columns, showDuration, plural } from '../show/columns.js'
-import { shown } from '../../text/visible.js'
+import { diagnosisExitCode, safeReport, showDiagnosis } from '../show/show-diagnosis.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineDoctor(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -55,10 +52,10 @@ Examples:
       const { diagnose } = await import('../../doctor/diagnose.js')
       const diagnosing = diagnose({ ...doctorOptions(effective, access, platform, table), signal })
       const seen = await unlessInterrupted(signal, diagnosing, () => 'some checks were not made')
-      const report = maskedReport(asTypedReport(seen, terminal.manner), terminal.manner.secrets)
+      const report = safeReport(seen, terminal)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))
-      done(exitCodeOf(report))
+      done(diagnosisExitCode(report))
     })
 }
 
@@ -68,31 +65,6 @@ function tableOf(source: string): string[] {
   if (tables.length > 0) return tables
   const problem = `'${source}' is not a table. Pass a table, as in servicenow:incident. The doctor does not check files`
   throw fail('OPTION_INVALID', { option: 'source', problem })
-}
-
-/** Restores advice, which contains no secret: masking could damage words that contain a short secret. */
-function maskedReport(report: DoctorReport, secrets: readonly string[]): DoctorReport {
-  const safe = masked(report, secrets)
-  return { ...safe, findings: safe.findings.map(one => ({ ...one, advice: fixesFor(one.code, one.message) })) }
-}
-
-/** Names unusable options as the user set them. */
-function asTypedReport(report: DoctorReport, { typed }: Terminal['manner']): DoctorReport {
-  const { unusable } = report.facts
-  if (unusable === undefined || typed === undefined) return report
-  const known = typed(unusable)
-  return {
-    ...report,
-    facts: { ...report.facts, unusable: known },
-    findings: report.findings.map(one => (one.message === unusable.message ? { ...one, ...known } : one)),
-    steps: report.steps.map(one => (one.detail === unusable.message ? { ...one, detail: known.message } : one)),
-  }
-}
-
-/** The first finding on the path decides, because it may cause the others. */
-function exitCodeOf({ findings }: DoctorReport): number {
-  const first = findings.find(({ severity }) => severity === 'error')
-  return first === undefined ? 0 : explain(first.code).exit
 }
 
 /** Writes a file that only its owner can read. Throws SluiceError OPTION_INVALID. */
@@ -110,52 +82,4 @@ async function tried(path: string, write: () => Promise<void>): Promise<void> {
     const problem = `cannot write ${path}: ${diskProblem(error)}`
     throw fail('OPTION_INVALID', { option: '--support-bundle', problem }, { cause: error })
   }
-}
-
-/** A report for people: each step, then what it means, then what to do. */
-function showDiagnosis({ steps, findings, facts, next, policy, requests, ok }: DoctorReport): string {
-  const errors = findings.filter(({ severity }) => severity === 'error')
-  // If the address pair itself is in doubt, Sluice suggests no rules with it.
-  const isDoubtful = errors.some(({ code }) => code === 'EGRESS_UNEXPECTED')
-  const isFilter = !isDoubtful && errors.some(({ code }) => /^(EGRESS|FILTER)_/.test(code))
-  const way = facts.proxy === undefined ? (facts.unusable === undefined ? ', no proxy' : '') : ` through ${facts.proxy}`
-  return [
-    shown`${targetsOf(facts)}${way}\n\n`,
-    columns(steps.map(showStep), '  '),
-    ...findings.map((one, at) => showFinding(one, at === 0 ? next : undefined)),
-    ok ? '\nNo problem found.\n' : '',
-    isFilter && policy !== undefined ? showPolicy(policy) : '',
-    next === undefined || isAFix(next, findings) ? '' : shown`\nNext: ${next}\n`,
-    `\n${plural(requests.sent, 'request')} sent, at most ${requests.atMost} allowed.\n`,
-  ].join('')
-}
-
-function targetsOf({ cluster, instance }: DoctorReport['facts']): string {
-  return [cluster, instance?.url].filter(one => one !== undefined && one !== '').join(' and ')
-}
-
-function showStep({ ok, name, ms, detail, isLeftOut }: Step): string[] {
-  return [isLeftOut === true ? '-' : ok ? 'ok' : 'FAIL', name, ms === undefined ? '' : showDuration(ms), detail]
-}
-
-/** Returns whether the first finding already shows the next step, as a fix. */
-function isAFix(next: string, [first]: readonly Finding[]): boolean {
-  return first?.advice.includes(next) === true
-}
-
-function showFinding({ code, severity, message }: Finding, next: string | undefined): string {
-  return [
-    shown`\n${severity} ${code}: ${message}`,
-    ...(severity === 'info' ? [] : fixesFor(code, message, next).map(line => shown`  fix:  ${line}`)),
-    `  more: sluice explain ${code}`,
-    '',
-  ].join('\n')
-}
-
-function showPolicy({ rules, from }: NonNullable<DoctorReport['policy']>): string {
-  const source =
-    from === 'STATIC_IPS'
-      ? 'the addresses in STATIC_IPS'
-      : 'the addresses that Sluice saw. Compare them with the dashboard of your proxy'
-  return `\nThe IP filter policy that this cluster needs (${source}):\n${rules.map(rule => shown`  ${rule}\n`).join('')}`
 }

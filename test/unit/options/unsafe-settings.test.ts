@@ -159,6 +159,12 @@ describe('a file of the working folder and files elsewhere', () => {
     expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
   })
 
+  test.each(['onFailure', 'onSuccess', 'onChange', 'transform'])('runs nothing as %s', name => {
+    const { written } = resolved({ [name]: join(cwd, 'run.mjs') })
+    expect(written?.problem).toMatch(/would run (code|a command)\. If the file is yours, pass --config/)
+    expect(resolved({ [name]: join(cwd, 'run.mjs') }, true)).toEqual({})
+  })
+
   test('may hold the body of an index', () => {
     expect(resolved({ url: 'https://a.example', swapAlias: 'a', indexBody: '{"mappings":{}}' })).toEqual({})
   })
