@@ -28,7 +28,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   ],
   serve: ['receive webhooks and load their documents', async () => (await import('./commands/serve.js')).defineServe],
   tunnel: [
-    'lead other tools through the proxy: open local ports',
+    'open local ports that lead through the proxy',
     async () => (await import('./commands/tunnel.js')).defineTunnel,
   ],
   run: ['run another tool through the proxy', async () => (await import('./commands/run.js')).defineRun],
@@ -36,10 +36,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     'check proxy, IP filter, cluster and ServiceNow',
     async () => (await import('./commands/doctor.js')).defineDoctor,
   ],
-  init: [
-    'set up a folder for loads: asks, checks, writes files',
-    async () => (await import('./commands/init.js')).defineInit,
-  ],
+  init: ['set up a folder for your loads', async () => (await import('./commands/init.js')).defineInit],
   login: ['log in to ServiceNow with a browser', async () => (await import('./commands/login.js')).defineLogin],
   lab: ['run a proxy, IP filter and cluster locally', async () => (await import('./commands/lab.js')).defineLab],
   demo: ['load example documents on the lab', async () => (await import('./commands/demo.js')).defineDemo],

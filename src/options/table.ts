@@ -675,11 +675,11 @@ export const table = {
   policy: filter(
     kinds.text(),
     'id or name of the IP filter policy. create: name of the new policy (default `static addresses`)',
-    { label: 'id|name', first: true },
+    { label: 'id|name', first: ['filter'] },
   ),
   region: filter(kinds.text(), 'region of a new policy. Default: the region of the deployment', {
     label: 'region',
-    first: true,
+    first: ['filter'],
   }),
 
   config: output(

@@ -31,7 +31,6 @@ export function defineInit(command: Command, terminal: Terminal, done: (code: nu
 Examples:
   sluice init                                              ask for everything
   sluice init --url https://my.es.example:9243 --index logs-app
-  sluice init --force                                      never ask to replace
 
 Sluice asks for what is missing: proxy, cluster, credentials, first index. It
 checks each answer, then writes sluice.config.json and the secrets, each in a

@@ -15,7 +15,7 @@ test.skipIf(!existsSync('/bin/bash'))('bash completes commands, flags, and value
     const code = `${script}\nCOMP_WORDS=(${words}); COMP_CWORD=${line.length - 1}; _sluice; printf '%s\\n' "\${COMPREPLY[@]}"`
     return execFileSync('/bin/bash', ['--norc', '-c', code], { encoding: 'utf8' }).trim().split('\n')
   }
-  expect(complete(['sluice', 'in'])).toEqual(['ingest', 'infer'])
+  expect(complete(['sluice', 'in'])).toEqual(['ingest', 'init', 'infer'])
   expect(complete(['sluice', ''])).toEqual(expect.arrayContaining([...optionCommands, 'completion', 'version', 'lab']))
   expect(complete(['sluice', '--ver'])).toEqual(['--version'])
   expect(complete(['sluice', 'ingest', 'a.ndjson', '--batch-'])).toEqual([
