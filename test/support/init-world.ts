@@ -22,6 +22,6 @@ export const key = 'API key in its encoded form'
 export const index = 'Index to load into first'
 
 export const files = async (path: string) =>
-  (await readdir(path, { recursive: true })).filter(name => !/^state/.test(name)).sort()
+  (await readdir(path, { recursive: true })).filter(name => !name.startsWith('state')).sort()
 export const written = ['.sluice', '.sluice/.gitignore', '.sluice/api-key', '.sluice/proxy-url', 'sluice.config.json']
 export const modeOf = async (path: string) => (await lstat(path)).mode & 0o777
