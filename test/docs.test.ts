@@ -172,7 +172,7 @@ describe('what the docs name exists:', () => {
   test('flags and codes', async () => {
     const all = optionNames.map(describeOption)
     const known = new Set<string>([...failureCodes, ...all.flatMap(option => [option.flag ?? '', ...option.env])])
-    for (const flag of ['--register', '--ports', '--help', '--yes', '--force', '--port']) known.add(flag)
+    for (const flag of ['--register', '--ports', '--console', '--help', '--yes', '--force', '--port']) known.add(flag)
     // What programs read that know proxies.
     for (const name of ['HTTP_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']) known.add(name)
     const unknown = pages

@@ -67,6 +67,8 @@ export interface LabLine {
   readonly inbound: { readonly url: string; readonly address: string }
   /** Base URL of the control API. The secret in its path is the permission to use it. */
   readonly control: string
+  /** The web page of the lab, if it was asked for. The part after # is the permission to use it. */
+  readonly console?: string
 }
 
 /** The environment in which a command uses the lab. */

@@ -20,6 +20,7 @@ import { Queue } from './managed/queue.js'
 import { createManagedServer } from './managed/server.js'
 import { type Arrival, type ListenOptions, type Listening, listen } from './listener.js'
 import { Credentials } from './proxy/credentials.js'
+import { Refusals } from './refusals.js'
 import { type Proxy, startProxy } from './proxy/proxy.js'
 import { isUp } from './proxy/route.js'
 import { serviceNowRegisterOf } from './servicenow/access.js'
@@ -52,6 +53,8 @@ export interface LabOptions {
   readonly virtualEgress?: boolean
   /** Play Elastic's managed ingest endpoint too. Default false. */
   readonly managed?: boolean
+  /** Serve the console: a web page of this lab, at `line.console`. Default false. */
+  readonly console?: boolean
   /** How long the proxy waits for a target, in milliseconds, before it answers 504. Default 10,000. */
   readonly connectTimeoutMs?: number
   /** Between 0 and 1, as Math.random. */
@@ -103,6 +106,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const faults = new FaultPlan()
   const credentials = new Credentials()
   const policies = new Policies()
+  const refusals = new Refusals()
   const arrivals: Arrival[] = []
   const egress = createEgress({ mode: isVirtual ? 'virtual' : 'loopback', pick, random, isUp: isChoosable })
   const listening: Listening[] = []
@@ -113,11 +117,11 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     register(policies, which, 'main')
     const platform = new Platform()
     platform.access.register(serviceNowRegisterOf(which))
-    const servePlatform = createServiceNowServer(platform)
+    const servePlatform = createServiceNowServer(platform, refusals)
     const platformHttps = await openTarget('servicenow', 'https', ports.platformHttps, servePlatform, tls)
     const platformHttp = await openTarget('servicenow', 'http', ports.platformHttp, servePlatform)
     const queue = new Queue(main.cluster, faults)
-    const serveManaged = createManagedServer({ cluster: main.cluster, faults, queue })
+    const serveManaged = createManagedServer({ cluster: main.cluster, faults, queue, refusals })
     const managed = options.managed === true ? await openTarget('ingest', 'https', 0, serveManaged, tls) : undefined
     const ipCheck = await openTarget('ip-check', 'http', 0, createIpCheck())
     const ipCheckHttps = await openTarget('ip-check', 'https', 0, createIpCheck(), tls)
@@ -126,6 +130,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       egress,
       egressPer: options.egressPer ?? 'connection',
       faults,
+      refusals,
       tls,
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
       ports,
@@ -140,6 +145,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       credentials,
       faults,
       policies,
+      refusals,
       main: main.cluster,
       servicenow: createServiceNowControl(platform),
       inbound,
@@ -155,6 +161,10 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     listening.push(controlServer)
     const admin = await startAdminServer(policies, onArrival)
     listening.push(admin)
+    // Only who asks for the page loads it.
+    const console =
+      options.console === true ? await (await import('./console/server.js')).startConsole(control) : undefined
+    if (console !== undefined) listening.push(console)
     let line = describe()
     function describe(): LabLine {
       const { security } = main.cluster
@@ -194,6 +204,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
         egress: egress.mode,
         inbound: { url: `http://127.0.0.1:${inbound.port}`, address: `127.0.0.1:${inbound.port}` },
         control: controlServer.url,
+        ...(console && { console: console.url }),
       }
     }
     credentials.onRotate = main.cluster.security.onRotate = () => {
@@ -227,6 +238,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       faults,
       allows: address => policies.allows(name, address),
       filterBody: () => cluster.filterBody,
+      refusals,
     })
     const https = await openTarget('cluster', 'https', httpsPort, serve, tls)
     const http = await openTarget('cluster', 'http', httpPort, serve)

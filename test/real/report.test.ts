@@ -7,6 +7,7 @@ import { type Browser, type Page, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reportPage } from '../../src/report/page.js'
 import { longRun, reportFacts } from '../support/report-facts.js'
+import { LOW_CONTRAST, OUTSIDE, browserArguments } from './page-checks.js'
 import { findParts } from './servers/parts.js'
 
 const sizes = {
@@ -29,7 +30,7 @@ describe.skipIf(program === undefined)('the report in Chromium', () => {
     folder = await mkdtemp(join(tmpdir(), 'report-'))
     browser = await chromium.launch({
       executablePath: program ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync', '--no-first-run'],
+      args: browserArguments,
     })
   })
   afterAll(async () => {
@@ -111,38 +112,12 @@ const ALONE = (plot: string): string => `body * { visibility: hidden }
   ${plot}, ${plot} * { visibility: visible }
   ${plot} { position: fixed; top: 0; left: 0; width: 640px; height: 150px }`
 
-/** Parts that are not within the page. Wide tables scroll. */
-const OUTSIDE = `[...document.querySelectorAll('main *')].filter(one => {
-  const { left, right, width } = one.getBoundingClientRect()
-  return width > 0 && (left < 0 || right > innerWidth) && one.closest('.scroll') === null && one.closest('svg') === null
-}).map(one => one.outerHTML.slice(0, 80))`
-
 /** Parts of a page that follow each other and share room. */
 const OVERLAPS = `[...document.querySelectorAll('main, main > *, section, figure, .xs, .ys, tr, .figures')].flatMap(parent => {
   const shown = [...parent.children].map(one => [one, one.getBoundingClientRect()]).filter(([, { width, height }]) => width > 1 && height > 1)
   return shown.flatMap(([one, a], at) => shown.slice(at + 1).filter(([, b]) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1,
   ).map(([other]) => one.outerHTML.slice(0, 60) + ' / ' + other.outerHTML.slice(0, 60)))
-})`
-
-/** Texts whose contrast is less than the 4.5 of WCAG AA. */
-const LOW_CONTRAST = `[...document.querySelectorAll('main *')].filter(one => [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim() !== '')).flatMap(one => {
-  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
-  const layers = []
-  for (let at = one; at !== null; at = at.parentElement) layers.unshift(getComputedStyle(at).backgroundColor)
-  const luminance = colours => {
-    canvas.fillStyle = '#fff'
-    canvas.fillRect(0, 0, 1, 1)
-    for (const colour of colours) {
-      canvas.fillStyle = colour
-      canvas.fillRect(0, 0, 1, 1)
-    }
-    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map(value => value / 255).map(value => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-  }
-  const [text, ground] = [luminance([...layers, getComputedStyle(one).color]), luminance(layers)]
-  const contrast = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05)
-  return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.outerHTML.slice(0, 80)] : []
 })`
 
 /** Charts without a name, a description or a table. */

@@ -3,6 +3,7 @@ import { type Lab, type LabOptions, type Register, registers, startLab } from '.
 import { columns } from '../show/columns.js'
 import { runChild } from '../run-child.js'
 import { interruptible } from '../terminal/interrupt.js'
+import { shown } from '../../text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { fail } from '../../failure/failure.js'
 
@@ -13,6 +14,7 @@ interface Flags {
   readonly register: Register
   readonly ports: 'random' | 'contract'
   readonly json: boolean
+  readonly console: boolean
 }
 
 export function defineLab(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -31,18 +33,24 @@ export function defineLab(command: Command, terminal: Terminal, done: (code: num
         'random ports, or contract: the usual ports of QuotaGuard (9293, 1080, …) (default: random)',
       ).choices(['random', 'contract']),
     )
+    .option('--console', 'serve a web page that shows and changes the lab, on this machine only')
     .option('--json', 'print one line of JSON with every address and credential when the lab is ready')
     .addHelpText(
       'after',
       `
 Examples:
   sluice lab                                    run until Ctrl-C
+  sluice lab --console                          see and change the lab
   sluice lab -- sluice ingest my.ndjson --index logs
   sluice lab --register first -- sluice doctor  see a blocked address`,
     )
-    .action(async (words: string[], { register = 'both', ports = 'random', json = false }: Partial<Flags>) => {
-      const lab = await start({ register, ports })
+    .action(async (words: string[], flags: Partial<Flags>) => {
+      const { register = 'both', ports = 'random', json = false, console = false } = flags
+      const lab = await start({ register, ports, console })
       try {
+        if (words.length > 0 && lab.line.console !== undefined)
+          terminal.err(shown`console: ${lab.line.console}
+`)
         done(
           words.length === 0
             ? await runUntilStopped(lab, json, terminal)
@@ -95,6 +103,7 @@ function summary({ line, env }: Lab): string {
         ['', line.servicenow.httpUrl],
         ['CA', line.cluster.caFile],
         ['inbound', line.inbound.url],
+        ...(line.console === undefined ? [] : [['console', line.console]]),
       ],
       '  ',
     ),

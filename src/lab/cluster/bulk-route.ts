@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { because } from '../refusals.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { readBulk } from './bulk-lines.js'
 import { applyBulk } from './bulk.js'
@@ -68,6 +69,7 @@ export function answerPlanted(
   response: ServerResponse,
   { status, body = '', headers = {} }: { status: number; body?: string; headers?: Readonly<Record<string, string>> },
 ): void {
+  because(response, 'a planted fault')
   response.writeHead(status, {
     'content-type': 'application/json',
     ...headers,

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { because } from '../refusals.js'
 import { answer } from './answers.js'
 
 /** A user or API key of the cluster. */
@@ -68,6 +69,7 @@ export function answerDenied(
   index?: string,
 ): void {
   const error = { type: 'security_exception', reason: deniedReason(principal, permission, index) }
+  because(response, error.reason)
   answer(response, 403, JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }), { product: false })
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { because } from '../refusals.js'
 import { answer } from './answers.js'
 import type { Principal } from './permissions.js'
 
@@ -117,6 +118,7 @@ function refuse(
   response: ServerResponse,
   parts: { reason: string; additional_unsuccessful_credentials?: string },
 ): void {
+  because(response, parts.additional_unsuccessful_credentials ?? parts.reason)
   const error = { type: 'security_exception', ...parts, header: { 'WWW-Authenticate': scheme } }
   answer(response, 401, JSON.stringify({ error: { root_cause: [error], ...error }, status: 401 }), {
     product: false,

@@ -2,6 +2,7 @@ import { type IncomingMessage, ServerResponse, createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerEdge, answerFiltered, type FilterBody } from '../filter/edge.js'
 import type { FaultPlan } from '../faults.js'
+import { type Refusals, because } from '../refusals.js'
 import { type Arrival, arrivalOf } from '../listener.js'
 import { RequestRefused, answer, errorBody } from './answers.js'
 import type { Cluster } from './cluster.js'
@@ -15,6 +16,7 @@ export interface ClusterServerOptions {
   /** Whether the IP filter lets an address through. */
   readonly allows: (address: string) => boolean
   readonly filterBody: () => FilterBody
+  readonly refusals: Refusals
 }
 
 /** The managed OTLP endpoint: IP filters do not cover it. */
@@ -27,8 +29,12 @@ export function createClusterServer(options: ClusterServerOptions): (socket: Soc
     { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 },
     (request, response) => {
       arrivalOf(request.socket).requests++
+      options.refusals.watch('cluster', request, response)
       void serve(options, request, response).catch((error: unknown) => {
-        if (error instanceof RequestRefused) return answer(response, error.fault.status, errorBody(error.fault))
+        if (error instanceof RequestRefused) {
+          if (error.fault.status !== 404) because(response, error.fault.reason)
+          return answer(response, error.fault.status, errorBody(error.fault))
+        }
         // Reports a bug of the lab in a form that differs from the cluster's errors.
         if (response.headersSent) return void response.destroy()
         answer(response, 500, JSON.stringify({ lab: String(error) }), { product: false })
@@ -42,17 +48,21 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
   const { cluster, faults } = options
   if (faults.isTooOften()) {
     request.resume()
+    because(response, 'the planted rate allows no more requests in this second', 'gateway')
     return answerTooOften(response)
   }
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   if (faults.current.edge) {
     request.resume()
+    because(response, `a planted fault: edge ${faults.current.edge}`, 'edge')
     return answerEdge(response, faults.current.edge)
   }
   // Judges the connection's source address again for each request, because policies may have changed.
   const isFiltered = bulk.test(path) ? faults.strike('filter') !== undefined : faults.goesOn('filter')
-  if (!otlp.test(path) && (isFiltered || !options.allows(arrivalOf(request.socket).from))) {
+  const { from } = arrivalOf(request.socket)
+  if (!otlp.test(path) && (isFiltered || !options.allows(from))) {
     request.resume()
+    because(response, isFiltered ? 'a planted fault: filter' : `no attached policy allows ${from}`, 'IP filter')
     return answerFiltered(response, options.filterBody())
   }
   const length = Number(request.headers['content-length'] ?? 0)
@@ -63,6 +73,7 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
   if (badType === 'not-acceptable') {
     request.resume()
     const type = request.headers['content-type'] ?? ''
+    because(response, `the content type [${type}] is not supported`)
     return answer(
       response,
       406,
@@ -74,7 +85,10 @@ async function serve(options: ClusterServerOptions, request: IncomingMessage, re
     throw new RequestRefused(badType)
   }
   const body = await readBody(request, cluster.maxContentBytes)
-  if (body === 'too-large') return answerTooLarge(response)
+  if (body === 'too-large') {
+    because(response, `the body is longer than ${cluster.maxContentBytes} bytes`)
+    return answerTooLarge(response)
+  }
   if (body === 'gone') return
   const exchange = { cluster, faults, principal, request, response, path, body }
   const { stall } = faults.current

@@ -5,6 +5,7 @@ import type { NewPolicy, Policies, Policy } from '../filter/policies.js'
 import { type Register, register } from '../filter/presets.js'
 import type { Inbound } from '../inbound/inbound.js'
 import type { LabLine } from '../lab-line.js'
+import type { LabRefusal, Refusals } from '../refusals.js'
 import type { Arrival } from '../listener.js'
 import type { ManagedControl } from '../managed/queue.js'
 import type { Credentials } from '../proxy/credentials.js'
@@ -60,6 +61,13 @@ export interface Control {
   /** Connections since the start or the last `forgetConnections`, in the order in which they came. */
   connections(): readonly LabConnection[]
   forgetConnections(): void
+  /** Requests that somebody refused, with the reason: the last thousand since the start or `forgetRefusals`. */
+  refusals(): readonly LabRefusal[]
+  forgetRefusals(): void
+  /** Whether the IP filter of `main` lets an address through. */
+  allows(address: string): boolean
+  /** Indices of `main` with their numbers of documents. Bypasses the filter. */
+  indices(): readonly { readonly name: string; readonly documents: number }[]
   /** Counts documents in an index or data stream of `main`, 0 if missing. Bypasses the filter. */
   count(index: string): number
   /** The ids of an index of `main`, in the order in which they were first stored. */
@@ -86,6 +94,7 @@ export interface ControlParts {
   readonly credentials: Credentials
   readonly faults: FaultPlan
   readonly policies: Policies
+  readonly refusals: Refusals
   readonly main: Cluster
   readonly servicenow: ServiceNowControl
   readonly inbound: Inbound
@@ -99,6 +108,7 @@ export function createControl({
   credentials,
   faults,
   policies,
+  refusals,
   main,
   servicenow,
   inbound,
@@ -137,6 +147,10 @@ export function createControl({
     },
     connections: () => arrivals.map(arrival => ({ ...arrival })),
     forgetConnections: () => void arrivals.splice(0),
+    refusals: () => refusals.list(),
+    forgetRefusals: () => refusals.clear(),
+    allows: address => policies.allows(main.deployment, address),
+    indices: () => [...main.indices.values()].map(({ name, count }) => ({ name, documents: count })),
     count: index => main.matching(index).found.reduce((sum, { count }) => sum + count, 0),
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,

@@ -45,6 +45,9 @@ const routes: Readonly<Record<string, Handler>> = {
   'DELETE /inbound': ({ inbound }) => inbound.forwardTo(undefined),
   'GET /connections': control => control.connections(),
   'DELETE /connections': control => control.forgetConnections(),
+  'GET /refusals': control => control.refusals(),
+  'DELETE /refusals': control => control.forgetRefusals(),
+  'GET /indices': control => control.indices(),
   'GET /indices/*/count': (control, _, [index = '']) => ({ count: control.count(index) }),
   'GET /indices/*/documents': (control, _, [index = '']) => control.ids(index),
   'GET /indices/*/documents/*': (control, _, [index = '', id = '']) =>
@@ -56,12 +59,14 @@ const routes: Readonly<Record<string, Handler>> = {
 export async function startControlServer(control: Control): Promise<Listening & { readonly url: string }> {
   const secret = `/${randomBytes(16).toString('hex')}`
   const server = createServer((request, response) => {
-    void respond(control, secret, request)
-      .catch((error: unknown): Answer => ({ status: statusOf(error), value: { error: messageOf(error) } }))
-      .then(({ status, value }) => {
+    respond(control, secret, request).then(
+      ({ status, value }) => {
         const body = Buffer.isBuffer(value) ? value : JSON.stringify(value)
         response.writeHead(status, { 'content-type': 'application/json' }).end(body)
-      })
+      },
+      // The client went away.
+      () => response.destroy(),
+    )
   })
   const listening = await listen({
     at: 'cluster',
@@ -81,11 +86,20 @@ async function respond(control: Control, secret: string, request: IncomingMessag
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   const text = await readText(request)
   if (path !== secret && !path.startsWith(`${secret}/`)) return { status: 404, value: { error: 'no such path' } }
-  for (const [route, handler] of Object.entries(routes)) {
-    const parameters = match(route, `${request.method} ${path.slice(secret.length)}`)
-    if (!parameters) continue
-    const value = await handler(control, parse(text), parameters)
-    return value === undefined ? { status: 204 } : { status: 200, value }
+  return await operate(control, `${request.method} ${path.slice(secret.length)}`, text)
+}
+
+/** Carries out an operation, for example `DELETE /faults`. `text`: its body. A refused operation answers with its error. */
+export async function operate(control: Control, operation: string, text: string): Promise<Answer> {
+  try {
+    for (const [route, handler] of Object.entries(routes)) {
+      const parameters = match(route, operation)
+      if (!parameters) continue
+      const value = await handler(control, parse(text), parameters)
+      return value === undefined ? { status: 204 } : { status: 200, value }
+    }
+  } catch (error) {
+    return { status: statusOf(error), value: { error: messageOf(error) } }
   }
   return { status: 404, value: { error: `no such operation; there are: ${Object.keys(routes).join(', ')}` } }
 }

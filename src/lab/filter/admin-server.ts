@@ -21,10 +21,6 @@ interface Reply {
   readonly code?: string
 }
 
-/** Most sources of a policy at the hosting service. */
-const MOST_SOURCES = 128
-const MOST_POLICIES = 1024
-
 const rulesets = '/deployments/traffic-filter/rulesets'
 
 /** Plays the administration API of the hosting service: policies and their deployments. */
@@ -36,7 +32,6 @@ const routes: Readonly<Record<string, (asked: Asked) => Reply>> = {
     return ok({ rulesets: listed.map(policy => policyJson(policy, query)) })
   },
   [`POST ${rulesets}`]: ({ policies, body }) => {
-    if (policies.list().length >= MOST_POLICIES) throw new PolicyError('invalid', `more than ${MOST_POLICIES} policies`)
     return { status: 201, value: { id: policies.create(newPolicy(body)).id } }
   },
   [`GET ${rulesets}/*`]: ({ policies, query, parameters: [id = ''] }) => ok(policyJson(policies.read(id), query)),
@@ -156,7 +151,6 @@ function newPolicy(body: Json): NewPolicy {
   if (text(body, 'type') !== 'ip') throw new PolicyError('invalid', 'the lab has policies of the type ip alone')
   if (typeof includeByDefault !== 'boolean') throw new PolicyError('invalid', 'include_by_default is required')
   if (!Array.isArray(rules)) throw new PolicyError('invalid', 'rules are required')
-  if (rules.length > MOST_SOURCES) throw new PolicyError('invalid', `more than ${MOST_SOURCES} sources`)
   return {
     name: text(body, 'name'),
     region: text(body, 'region'),

@@ -28,6 +28,10 @@ export type NewPolicy = {
   readonly includeByDefault?: boolean
 }
 
+/** Most sources of a policy, and most policies, at the hosting service. */
+const MOST_SOURCES = 128
+const MOST_POLICIES = 1024
+
 /** The region of every deployment of the lab. */
 export const labRegion = 'us-east-1'
 
@@ -58,6 +62,7 @@ export class Policies {
 
   /** Creates a policy, attached to nothing. Throws PolicyError for a rule that is neither an address nor a CIDR block. */
   create(policy: NewPolicy): Policy {
+    if (this.#policies.size >= MOST_POLICIES) throw new PolicyError('invalid', `more than ${MOST_POLICIES} policies`)
     const id = randomBytes(16).toString('hex')
     this.#policies.set(id, keep(id, policy))
     return this.read(id)
@@ -146,6 +151,7 @@ function keep(id: string, policy: NewPolicy): Kept {
 
 function compile(rules: readonly string[]): BlockList {
   if (rules.length === 0) throw new PolicyError('invalid', 'a policy needs at least one rule')
+  if (rules.length > MOST_SOURCES) throw new PolicyError('invalid', `more than ${MOST_SOURCES} sources`)
   const list = new BlockList()
   for (const rule of rules) {
     const [address = '', prefix, ...rest] = rule.split('/')

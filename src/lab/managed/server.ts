@@ -8,6 +8,7 @@ import { compileFilterPath } from '../cluster/filter-path.js'
 import { readBody } from '../cluster/request-body.js'
 import type { FaultPlan } from '../faults.js'
 import { type Arrival, arrivalOf } from '../listener.js'
+import { type Refusals, because } from '../refusals.js'
 import type { Queue } from './queue.js'
 
 export interface ManagedOptions {
@@ -15,6 +16,7 @@ export interface ManagedOptions {
   readonly cluster: Cluster
   readonly faults: FaultPlan
   readonly queue: Queue
+  readonly refusals: Refusals
 }
 
 /**
@@ -24,6 +26,7 @@ export interface ManagedOptions {
 export function createManagedServer(options: ManagedOptions): (socket: Socket, arrival: Arrival) => void {
   const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, (request, response) => {
     arrivalOf(request.socket).requests++
+    options.refusals.watch('ingest', request, response)
     void serve(options, request, response).catch((error: unknown) => {
       if (error instanceof RequestRefused) return say(response, error.fault.status, errorBody(error.fault))
       if (response.headersSent) return void response.destroy()
@@ -44,8 +47,10 @@ async function serve(options: ManagedOptions, request: IncomingMessage, response
   if (!isServed) return say(response, 404, '{"message":"not found"}')
   const principal = cluster.security.authenticate(request, response)
   if (principal === undefined) return
-  if (principal.apiKey?.name !== cluster.security.eventKeyName)
+  if (principal.apiKey?.name !== cluster.security.eventKeyName) {
+    because(response, 'the key lacks event:write')
     return say(response, 403, '{"code":7,"message":"PermissionDenied: the key lacks event:write"}')
+  }
   if (names.length === 0) return say(response, 200, '{}')
   if (names[0] === '_license') return say(response, 200, '{"license":{"status":"active","type":"enterprise"}}')
   answerBulk(options, response, { request, body, index: names.length === 2 ? names[0] : undefined, searchParams })

@@ -22,13 +22,14 @@ export async function forward(route: Route, request: IncomingMessage, response: 
   if (!(await passHandshake(route, arrival, request.socket))) return
   const refuse = (refusal: Refusal): void => {
     if (response.headersSent) return void response.destroy()
+    route.refused(arrival, `${request.method} ${request.url?.split('?')[0]}`, refusal)
     const { headers, body } = refusalParts(refusal)
     // The rest of the body is not read, so the connection cannot serve another request.
     response.writeHead(refusal.status, { ...headers, ...(hasBody(request) && { connection: 'close' }) }).end(body)
   }
   const isKnown = route.credentials.acceptHeader(request.headers['proxy-authorization'])
   if (!isKnown || route.faults.strike('login')) {
-    return refuse({ status: 407, error: 'http_request_denied' })
+    return refuse({ status: 407, error: 'http_request_denied', isPlanted: isKnown })
   }
   const url = parseUrl(request.url)
   if (!url) return refuse({ status: 400, error: 'http_request_error' })

@@ -21,10 +21,13 @@ export function createHttpProxy(route: Route): (socket: Socket, arrival: Arrival
     arrival.requests++
     client.on('error', () => client.destroy())
     if (!(await passHandshake(route, arrival, client))) return
-    const refuse = (refusal: Refusal): void => void client.end(refusalText(refusal))
+    const refuse = (refusal: Refusal): void => {
+      route.refused(arrival, `CONNECT ${request.url}`, refusal)
+      client.end(refusalText(refusal))
+    }
     const isKnown = route.credentials.acceptHeader(request.headers['proxy-authorization'])
     if (!isKnown || route.faults.strike('login')) {
-      return refuse({ status: 407, error: 'http_request_denied' })
+      return refuse({ status: 407, error: 'http_request_denied', isPlanted: isKnown })
     }
     const authority = splitAuthority(request.url ?? '')
     if (!authority) return refuse({ status: 400, error: 'http_request_error' })

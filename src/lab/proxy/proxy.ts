@@ -2,8 +2,10 @@ import type { SecureContextOptions } from 'node:tls'
 import { type Egress, staticPair } from '../egress.js'
 import type { FaultPlan } from '../faults.js'
 import { type Arrival, type Listening, listen, reset } from '../listener.js'
+import type { Refusals } from '../refusals.js'
 import type { Credentials } from './credentials.js'
 import { createHttpProxy } from './http.js'
+import { meaningOf } from './refusal.js'
 import { type Route, isUp } from './route.js'
 import { serveSocks } from './socks.js'
 
@@ -12,6 +14,7 @@ export interface ProxyOptions {
   readonly egress: Egress
   readonly egressPer: 'connection' | 'upstream'
   readonly faults: FaultPlan
+  readonly refusals: Refusals
   readonly tls: SecureContextOptions
   readonly connectTimeoutMs: number
   readonly ports: { readonly http: number; readonly https: number; readonly socks5: number; readonly socks5s: number }
@@ -76,11 +79,13 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
 }
 
 function routeBy(options: ProxyOptions, pinned: string | undefined): Route {
-  const { credentials, faults, connectTimeoutMs, egressPer, egress } = options
+  const { credentials, faults, connectTimeoutMs, egressPer, egress, refusals } = options
   return {
     credentials,
     faults,
     connectTimeoutMs,
+    refused: ({ from }, request, { status, ...refusal }) =>
+      refusals.add({ by: 'proxy', from, request, ...(status !== undefined && { status }), why: meaningOf(refusal) }),
     egressPer: pinned === undefined ? egressPer : 'connection',
     choose: () => pinned ?? egress.choose(),
     connect(host, port, address) {

@@ -3,6 +3,8 @@ export interface Refusal {
   readonly status: 400 | 403 | 407 | 502 | 504
   /** For Proxy-Status (RFC 9209), which separates the proxy's answers from the target's. */
   readonly error: string
+  /** Whether a planted fault refuses what is right. */
+  readonly isPlanted?: boolean
 }
 
 const reasons = {
@@ -12,6 +14,22 @@ const reasons = {
   502: 'Bad Gateway',
   504: 'Gateway Timeout',
 } as const
+
+const meanings: Readonly<Record<string, string>> = {
+  http_request_denied: 'missing or wrong user name or password',
+  http_request_error: 'not a request for a proxy',
+  destination_ip_prohibited: 'the lab connects only to this machine',
+  destination_ip_unroutable: 'the target cannot be reached from an IPv4 address',
+  dns_error: 'the proxy knows no such host',
+  connection_timeout: 'the target does not answer',
+  connection_refused: 'the target refuses connections',
+  connection_terminated: 'the connection to the target broke',
+}
+
+/** Returns why the proxy refuses, in words. */
+export function meaningOf({ error, isPlanted = false }: Omit<Refusal, 'status'>): string {
+  return isPlanted ? 'a planted fault: login' : (meanings[error] ?? error)
+}
 
 /** Returns the answer for an unreachable target. */
 export function refusalFor(refused: 'forbidden' | 'unknown' | 'unreachable'): Refusal {

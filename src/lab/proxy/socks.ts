@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Arrival, reset } from '../listener.js'
 import { connected, passHandshake } from './handshake.js'
-import type { Refusal } from './refusal.js'
+import { type Refusal, refusalFor } from './refusal.js'
 import type { Route } from './route.js'
 import { resolveTarget } from './target.js'
 import { joinTunnel } from './tunnel.js'
@@ -41,7 +41,10 @@ async function serve(route: Route, client: Socket, arrival: Arrival): Promise<vo
   const username = (await read(client, userLength)).toString()
   const password = (await read(client, (await read(client, 1))[0] ?? 0)).toString()
   const isKnown = route.credentials.accept(username, password)
-  if (!isKnown || route.faults.strike('login')) return void client.end(Buffer.from([1, 1]))
+  if (!isKnown || route.faults.strike('login')) {
+    route.refused(arrival, 'SOCKS5 login', { error: 'http_request_denied', isPlanted: isKnown })
+    return void client.end(Buffer.from([1, 1]))
+  }
   client.write(Buffer.from([1, 0]))
 
   const [, command, , addressType = 0] = await read(client, 4)
@@ -54,11 +57,18 @@ async function serve(route: Route, client: Socket, arrival: Arrival): Promise<vo
   if (!(await passHandshake(route, arrival, client))) return
   if (command !== 1) return refuse(reply.notConnect)
   const target = resolveTarget(host, port)
-  if ('refused' in target) return refuse(target.refused === 'forbidden' ? reply.notAllowed : reply.hostUnreachable)
+  const note = ({ error }: Refusal): void => route.refused(arrival, `SOCKS5 CONNECT ${host}:${port}`, { error })
+  if ('refused' in target) {
+    note(refusalFor(target.refused))
+    return refuse(target.refused === 'forbidden' ? reply.notAllowed : reply.hostUnreachable)
+  }
 
   const upstream = route.connect(target.host, target.port, arrival.egress)
   if (!upstream) return reset(arrival)
-  const onRefusal = ({ status }: Refusal): void => refuse(status === 504 ? reply.ttlExpired : reply.refused)
+  const onRefusal = (refusal: Refusal): void => {
+    note(refusal)
+    refuse(refusal.status === 504 ? reply.ttlExpired : reply.refused)
+  }
   connected(upstream, route.connectTimeoutMs, onRefusal, () => {
     client.write(replyBytes(reply.ok))
     joinTunnel(client, upstream, arrival, route.faults, Buffer.alloc(0))

@@ -4,18 +4,22 @@ import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Arrival, arrivalOf } from '../listener.js'
 import type { Answer } from './answers.js'
+import type { Refusals } from '../refusals.js'
 import { type Answered, answerOfApplication, apiOf } from './application.js'
 import type { Call } from './call.js'
 import { answerOfEdge, balancerAnswer, bareAnswer } from './edge.js'
 import type { Platform } from './platform.js'
 
 /** Serves an instance, and the edge in front of it, on the given sockets. */
-export function createServiceNowServer(platform: Platform): (socket: Socket, arrival: Arrival) => void {
+export function createServiceNowServer(
+  platform: Platform,
+  refusals: Refusals,
+): (socket: Socket, arrival: Arrival) => void {
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 75_000 },
     (request, response) => {
       arrivalOf(request.socket).requests++
-      void serve(platform, request, response).catch((error: unknown) => {
+      void serve(platform, refusals, request, response).catch((error: unknown) => {
         // Reports a bug of the lab in a form that differs from the platform's errors.
         if (response.headersSent || response.destroyed) return void response.destroy()
         response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ lab: String(error) }))
@@ -28,7 +32,12 @@ export function createServiceNowServer(platform: Platform): (socket: Socket, arr
 /** The outcome of a request: an answer, a closed connection (`drop`), or silence (`stall`). */
 type Outcome = (Answered & { readonly isCut?: boolean }) | 'drop' | 'stall'
 
-async function serve(platform: Platform, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  platform: Platform,
+  refusals: Refusals,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { from, port } = arrivalOf(request.socket)
   const at = platform.clock.now()
   const url = new URL(request.url ?? '/', `${port}://${request.headers.host ?? 'localhost'}`)
@@ -46,9 +55,22 @@ async function serve(platform: Platform, request: IncomingMessage, response: Ser
     status: isAnswered ? outcome.answer.status : 0,
     at,
   })
+  if (isAnswered && isRefusal(outcome.answer.status))
+    refusals.add({ by: 'ServiceNow', from, request: `${method} ${url.pathname}`, ...reasonIn(outcome.answer) })
   if (outcome === 'stall') return
   if (outcome === 'drop') return void request.socket.destroy()
   write(response, outcome.answer, platform.clock.now(), outcome.isCut === true)
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status !== 404
+}
+
+function reasonIn({ status, body }: Answer): { status: number; why: string } {
+  const [, message, detail] = /"message":"([^"]*)","detail":(?:"([^"]*)")?/.exec(body) ?? []
+  const said = [message, detail].filter(Boolean).join(': ')
+  const edge = status === 403 ? 'the address access control blocks an address of the request' : 'the edge is overloaded'
+  return { status, why: said === '' ? edge : said }
 }
 
 /** Asks the edge first, then the planted faults, then the platform. */

@@ -19,6 +19,11 @@ describe('lab -- COMMAND', () => {
     })
   })
 
+  test('names the page of the lab, if it is asked for', async () => {
+    const { code, stderr } = await sluice(['lab', '--console', '--', process.execPath, '-e', ''])
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^console: http:\/\/127\.0\.0\.1:\d+\/#[\w-]{32}\n$/)])
+  })
+
   test('ends with its exit code', async () => {
     expect((await sluice(['lab', '--', process.execPath, '-e', 'process.exit(37)'])).code).toBe(37)
   })
