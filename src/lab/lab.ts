@@ -162,9 +162,9 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
     const admin = await startAdminServer(policies, onArrival)
     listening.push(admin)
     // Only who asks for the page loads it.
-    const console =
+    const page =
       options.console === true ? await (await import('./console/server.js')).startConsole(control) : undefined
-    if (console !== undefined) listening.push(console)
+    if (page !== undefined) listening.push(page)
     let line = describe()
     function describe(): LabLine {
       const { security } = main.cluster
@@ -204,7 +204,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
         egress: egress.mode,
         inbound: { url: `http://127.0.0.1:${inbound.port}`, address: `127.0.0.1:${inbound.port}` },
         control: controlServer.url,
-        ...(console && { console: console.url }),
+        ...(page && { console: page.url }),
       }
     }
     credentials.onRotate = main.cluster.security.onRotate = () => {
