@@ -9,7 +9,7 @@ import type { ProxySection } from '../options/load.js'
 import { proxyTo, unusedProxy } from './proxy-to.js'
 import { isWebAddress } from '../options/urls.js'
 import type { ChosenProxy } from '../proxy/choose-proxy.js'
-import { type Access, chooseAccess } from '../servicenow/choose-access.js'
+import { type Access, chooseAccess, type OauthAccess } from '../servicenow/choose-access.js'
 import { type InstanceSettings, type OpenInstance, openInstance } from '../servicenow/open-instance.js'
 import type { TokenStore } from '../servicenow/login/session.js'
 import { systemClock } from '../time/system-clock.js'
@@ -54,7 +54,7 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
     maxElapsedMs,
     clock,
     tokens:
-      tokenFile === undefined || access.grant === 'basic'
+      tokenFile === undefined || access.grant === 'basic' || access.grant === 'api_key'
         ? undefined
         : { store: storeIn(tokenFile, url, access, clock, onWarning), place: tokenFile },
     proxy: chosen.proxy,
@@ -67,7 +67,7 @@ export function instanceSettings(options: InstanceOptions): InstanceSettings {
 function storeIn(
   path: string,
   url: URL,
-  access: Exclude<Access, { grant: 'basic' }>,
+  access: OauthAccess,
   clock: Clock,
   onWarning: (message: string) => void,
 ): TokenStore {

@@ -187,6 +187,7 @@ export interface LoginSeen {
     | 'Basic authentication at the Table API'
     | 'Basic authentication at another API'
     | 'a token call with client_credentials'
+    | 'an API key at the Table API'
   )[]
   readonly failure?: Failure | undefined
   /** Token calls, once it was certain that the user is right: with one of two addresses registered, some are refused. */

@@ -38,7 +38,7 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
   let tokenCalls = 0
   /** Makes one token call and keeps no token. Throws SluiceError. */
   const call = async (request: TokenRequest): Promise<Tokens> => {
-    if (access.client === undefined) throw new Error('Basic authentication asks for no token')
+    if (access.client === undefined) throw new Error(`the grant ${access.grant} asks for no token`)
     // A transient refusal is a finding too, because a person waits. One broken connection is none.
     const patience = { clock, random: () => 0, maxElapsedMs: 0 }
     for (let broken = 0; ; broken += 1) {

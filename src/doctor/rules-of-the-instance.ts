@@ -107,7 +107,7 @@ function addressFinding(facts: Facts, seen: VerdictsSeen, observed: string): rea
 
 /** Explains a refused login with the results of other logins and of the look past the proxy. */
 function tellLogin({ instancePast: past }: Facts, { code }: Failure, { otherwise, tried }: LoginSeen): string {
-  if (code === 'SERVICENOW_AUTH_REJECTED') {
+  if (code === 'SERVICENOW_AUTH_REJECTED' && !tried.includes('an API key at the Table API')) {
     if (tried.includes('the token call'))
       return `It refuses ${each(tried)}. The user or the password is most likely wrong`
     return `It refuses ${each(tried)}. To find out whether it forbids Basic authentication, set a client id and secret`

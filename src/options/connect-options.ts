@@ -85,6 +85,8 @@ export interface ConnectOptions {
 export interface ServiceNowOptions {
   /** `https://INSTANCE`, without a path. */
   readonly url: string | URL
+  /** An inbound REST API key, sent as `x-sn-apikey`. Sluice then needs no other credentials. */
+  readonly apiKey?: string | undefined
   /** Basic, and the password grant. */
   readonly username?: string | undefined
   readonly password?: string | undefined
@@ -93,10 +95,17 @@ export interface ServiceNowOptions {
   readonly clientSecret?: string | undefined
   readonly refreshToken?: string | undefined
   /**
-   * Default: follows from the other options, OAuth before Basic. `authorization_code` uses the tokens that `sluice
+   * Default: follows from the other options, an API key before OAuth, and OAuth before Basic. `authorization_code` uses the tokens that `sluice
    * login servicenow` saved.
    */
-  readonly grant?: 'basic' | 'password' | 'client_credentials' | 'refresh_token' | 'authorization_code' | undefined
+  readonly grant?:
+    | 'api_key'
+    | 'basic'
+    | 'password'
+    | 'client_credentials'
+    | 'refresh_token'
+    | 'authorization_code'
+    | undefined
   /** File where tokens are kept, with owner-only permissions. Default: they are kept in memory. */
   readonly tokenFile?: string | undefined
   /** PEM of the CA that signed the instance's certificate. Default: the CAs that Node trusts. */

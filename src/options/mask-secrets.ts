@@ -89,6 +89,7 @@ export function secretsOf({
 }: Pick<Load, 'connecting' | 'tables' | 'remote'>): string[] {
   const { apiKey, username, password, key, url } = target
   const {
+    apiKey: instanceKey,
     password: instancePassword,
     clientSecret,
     refreshToken,
@@ -97,7 +98,7 @@ export function secretsOf({
   return [
     ...knownSecrets({ apiKey, username, password, key, proxy }, proxy.environmentProxy?.toString(), url?.toString()),
     ...remoteSecrets(remote?.addresses.values() ?? [], remote?.token),
-    ...[instancePassword, clientSecret, refreshToken].flatMap(secret =>
+    ...[instanceKey, instancePassword, clientSecret, refreshToken].flatMap(secret =>
       secret === undefined ? [] : secretForms(instanceUser, secret),
     ),
   ]

@@ -64,7 +64,7 @@ async function secret(
 ): Promise<string | undefined> {
   const given = effective.values[name] ?? (await contents(effective, `${name}File`, readFile))
   // A password may have quotes of its own. The proxy's URL is read by itself.
-  const isKey = name === 'apiKey' || name === 'adminKey'
+  const isKey = name === 'apiKey' || name === 'adminKey' || name === 'servicenowApiKey'
   if (!isKey || given === undefined || !isQuoted(given)) return given
   const origin = effective.origins[effective.values[name] === undefined ? (`${name}File` as const) : name]
   throw invalid(origin, 'has quotes around it. Remove the quotes')
@@ -157,6 +157,7 @@ export async function readServiceNowAccess(effective: Effective) {
   refuseUnsafe(effective, 'servicenow')
   return {
     url: values.servicenowUrl,
+    apiKey: await secret(effective, 'servicenowApiKey'),
     username: values.servicenowUsername,
     password: await secret(effective, 'servicenowPassword'),
     clientId: values.servicenowClientId,

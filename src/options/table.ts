@@ -388,6 +388,12 @@ export const table = {
     as: 'url',
     first: ['pull', 'login'],
   }),
+  servicenowApiKey: servicenow(
+    kinds.secretText(check.token),
+    'REST API key of the instance (x-sn-apikey), instead of a user. Safer in the environment or a file',
+    { label: 'key', env: ['SERVICENOW_API_KEY'], secret: 'value', as: 'apiKey' },
+  ),
+  servicenowApiKeyFile: servicenow(kinds.text(), 'file that holds the REST API key', { label: 'file', as: false }),
   servicenowUsername: servicenow(kinds.text(check.secret), 'user name for the instance', {
     label: 'name',
     env: ['SERVICENOW_USERNAME'],
@@ -433,8 +439,8 @@ export const table = {
     as: false,
   }),
   servicenowGrant: servicenow(
-    kinds.choice('basic', 'password', 'client_credentials', 'refresh_token', 'authorization_code'),
-    'how to log in: basic, password, client_credentials, refresh_token or authorization_code. Default: OAuth if the other options allow it, otherwise Basic',
+    kinds.choice('api_key', 'basic', 'password', 'client_credentials', 'refresh_token', 'authorization_code'),
+    'how to log in: api_key, basic, password, client_credentials, refresh_token or authorization_code. Default: an API key if there is one, then OAuth if the other options allow it, otherwise Basic',
     { label: 'grant', env: ['SERVICENOW_GRANT'], as: 'grant' },
   ),
   servicenowCa: servicenow(kinds.text(check.pem), "PEM file of the CA that signed the instance's certificate", {

@@ -32,6 +32,8 @@ const receivers = {
   servicenow: {
     urls: ['servicenowUrl'],
     secrets: [
+      'servicenowApiKey',
+      'servicenowApiKeyFile',
       'servicenowPassword',
       'servicenowPasswordFile',
       'servicenowClientSecret',

@@ -12,6 +12,8 @@ export interface Password {
 }
 
 export type Access =
+  /** An inbound REST API key, which acts for a user of the instance. */
+  | { readonly grant: 'api_key'; readonly apiKey: string; readonly client?: undefined }
   | ({ readonly grant: 'basic'; readonly client?: OauthClient | undefined } & Password)
   | ({ readonly grant: 'password'; readonly client: OauthClient } & Password)
   | { readonly grant: 'client_credentials'; readonly client: OauthClient }
@@ -27,8 +29,12 @@ export type Access =
 
 export type Grant = Access['grant']
 
+/** Access by tokens. */
+export type OauthAccess = Exclude<Access, { grant: 'basic' | 'api_key' }>
+
 /** Credentials as the caller gave them. Any part may be missing. */
 interface GivenAccess {
+  readonly apiKey?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly clientId?: string | undefined
@@ -37,9 +43,18 @@ interface GivenAccess {
   readonly grant?: Grant | undefined
 }
 
-/** Chooses the grant if none is named: OAuth before Basic, and a refresh token before a password. */
-export function grantOf({ grant, username, password, clientId, clientSecret, refreshToken }: GivenAccess): Grant {
+/** Chooses the grant if none is named: an API key before OAuth, OAuth before Basic, and a refresh token before a password. */
+export function grantOf({
+  grant,
+  apiKey,
+  username,
+  password,
+  clientId,
+  clientSecret,
+  refreshToken,
+}: GivenAccess): Grant {
   if (grant !== undefined) return grant
+  if (apiKey !== undefined) return 'api_key'
   if (clientId === undefined) return 'basic'
   if (refreshToken !== undefined) return 'refresh_token'
   if (username !== undefined && password !== undefined) return 'password'
@@ -50,6 +65,10 @@ export function grantOf({ grant, username, password, clientId, clientSecret, ref
 export function chooseAccess(given: GivenAccess): Access {
   const grant = grantOf(given)
   switch (grant) {
+    case 'api_key': {
+      if (given.apiKey === undefined) throw missing('apiKey', grant)
+      return { grant, apiKey: given.apiKey }
+    }
     case 'basic':
       return { grant, client: given.clientId === undefined ? undefined : clientOf(given, grant), ...passwordOf(given) }
     case 'password':
@@ -83,6 +102,20 @@ function passwordOf({ username, password }: GivenAccess): Password {
 function missing(name: keyof GivenAccess, grant?: Grant): SluiceError {
   const problem = grant === undefined ? 'is not set' : `is not set, and the ${grant} grant needs it`
   return fail('OPTION_INVALID', { option: `servicenow.${name}`, problem })
+}
+
+/** Stands before an API key where others stand in the header Authorization. */
+const API_KEY = 'x-sn-apikey '
+
+export function apiKeyHeader(apiKey: string): string {
+  return `${API_KEY}${apiKey}`
+}
+
+/** Returns the headers as an instance reads them: an API key has a header of its own. */
+export function loginHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const { authorization, ...others } = headers
+  if (authorization?.startsWith(API_KEY) !== true) return { ...headers }
+  return { ...others, [API_KEY.trim()]: authorization.slice(API_KEY.length) }
 }
 
 export function basicHeader({ username, password }: Password): string {

@@ -63,7 +63,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const patience = { clock, random: Math.random, maxElapsedMs }
   const closing = new AbortController()
   const ask: ComparisonMeans['callForTokens'] = async (request, calling) => {
-    if (access.client === undefined) throw new Error('Basic authentication asks for no token')
+    if (access.client === undefined) throw new Error(`the grant ${access.grant} asks for no token`)
     return await callForTokens(line, access.client, request, { patience, secrets, ...calling })
   }
   const { store, place } = settings.tokens ?? { store: tokensInMemory(), place: 'memory' }

@@ -18,12 +18,12 @@ export async function openClusterDestination(
   const { cluster } = await openTarget({ ...connecting, concurrency: MOST_REQUESTS }, signal, { isLoginOptional })
   const { route, display, preflight, warnings } = cluster
   const tunnels = openRawTunnels(raw)
-  const login = authorization(credentials)['authorization']
+  const login = authorization(credentials)
   const { allowPlaintext } = connecting.target
   const requests: RequestRoute = {
     route,
     prefix: target.pathname.replace(/\/$/, ''),
-    ...(login === undefined ? {} : { login: async () => await Promise.resolve(login) }),
+    ...(credentials === undefined ? {} : { login: async () => await Promise.resolve(login) }),
     isReader: headers => headers['x-elastic-product'] !== undefined,
     // Of a tool, Sluice only knows that it sends credentials.
     checkPlaintext: () =>

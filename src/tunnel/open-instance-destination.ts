@@ -6,6 +6,7 @@ import { openRawTunnels } from '../proxy/raw-tunnels.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import { openInstanceHttp } from '../servicenow/calls/instance-http.js'
 import { judgeRefusal } from '../servicenow/calls/judge-refusal.js'
+import { loginHeaders } from '../servicenow/choose-access.js'
 import { Secrets } from '../servicenow/calls/secrets.js'
 import type { OpenInstance } from '../servicenow/open-instance.js'
 import { lookIn } from '../servicenow/refusal/look-in.js'
@@ -55,8 +56,8 @@ export async function openInstanceDestination(
   }
 }
 
-function hasLogin({ username, clientId, refreshToken }: Given): boolean {
-  return username !== undefined || clientId !== undefined || refreshToken !== undefined
+function hasLogin({ apiKey, username, clientId, refreshToken }: Given): boolean {
+  return apiKey !== undefined || username !== undefined || clientId !== undefined || refreshToken !== undefined
 }
 
 function requestsTo(route: Route, instance: OpenInstance | undefined): RequestRoute {
@@ -66,7 +67,9 @@ function requestsTo(route: Route, instance: OpenInstance | undefined): RequestRo
   return {
     route,
     prefix: '',
-    ...(instance === undefined ? {} : { login: async signal => await instance.session.authorization(signal) }),
+    ...(instance === undefined
+      ? {}
+      : { login: async signal => loginHeaders({ authorization: await instance.session.authorization(signal) }) }),
     checkPlaintext: () => {
       if (target.protocol === 'http:' && !isLocal) throw fail('PLAINTEXT_CREDENTIALS', { url: origin })
     },

@@ -15,8 +15,8 @@ export interface RequestRoute {
   readonly route: Route
   /** Path of the destination's URL, without a slash at its end. */
   readonly prefix: string
-  /** Returns the header Authorization with the configured credentials. Absent: there are none. */
-  readonly login?: ((signal: AbortSignal) => Promise<string>) | undefined
+  /** Returns the header with the configured credentials. Absent: there are none. */
+  readonly login?: ((signal: AbortSignal) => Promise<Readonly<Record<string, string>>>) | undefined
   readonly isReader?: (headers: RouteResponse['headers']) => boolean
   /** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted. */
   checkPlaintext(): void
@@ -108,12 +108,16 @@ async function headersFor(
   signal: AbortSignal,
 ): Promise<Record<string, string | string[]>> {
   const passed = passedOn(headers)
-  const login = hasLogin ? await to.login?.(signal) : undefined
-  if (hasLogin) delete passed['authorization']
-  if (login !== undefined) passed['authorization'] = login
-  if (passed['authorization'] !== undefined) to.checkPlaintext()
+  if (hasLogin) {
+    for (const name of credentialHeaders) delete passed[name]
+    Object.assign(passed, await to.login?.(signal))
+  }
+  if (credentialHeaders.some(name => passed[name] !== undefined)) to.checkPlaintext()
   return passed
 }
+
+/** ServiceNow reads API keys from a header of their own. */
+const credentialHeaders = ['authorization', 'x-sn-apikey']
 
 /** These belong to one connection. */
 const ofConnection = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host)$/

@@ -56,7 +56,8 @@ export class FakeInstance implements Instance {
       .map(row => (fields === undefined ? row : pick(row, fields)))
       .map(row => (query.sysparm_display_value === 'all' ? bothForms(row) : row))
     const next = offset + limit < found.length ? { link: '<https://elsewhere.example/next>;rel="next"' } : {}
-    const headers = { date: new Date(this.now).toUTCString(), 'x-total-count': String(found.length), ...next }
+    const total = query.sysparm_no_count === 'true' ? {} : { 'x-total-count': String(found.length) }
+    const headers = { date: new Date(this.now).toUTCString(), ...total, ...next }
     return { status: 200, headers, result }
   }
 

@@ -111,6 +111,7 @@ const proxy = {
 /** Secrets may stand in files, as `ca` does. */
 const servicenow = {
   url: 'servicenowUrl',
+  apiKey: 'servicenowApiKey',
   username: 'servicenowUsername',
   password: 'servicenowPassword',
   clientId: 'servicenowClientId',
@@ -162,6 +163,7 @@ const ofTheCommand = [
   'sourceTokenFile',
   'passwordFile',
   'proxyFile',
+  'servicenowApiKeyFile',
   'servicenowPasswordFile',
   'servicenowClientSecretFile',
   'servicenowRefreshTokenFile',

@@ -141,8 +141,8 @@ export function keepSecrets({ manner }: Terminal, secrets: readonly string[]): v
 
 /** Hides the credentials for ServiceNow. */
 export function keepInstanceSecrets(terminal: Terminal, access: Partial<ServiceNowOptions>): void {
-  const { username = '', password, clientSecret, refreshToken } = access
-  const secrets = [password, clientSecret, refreshToken].filter(secret => secret !== undefined)
+  const { username = '', apiKey, password, clientSecret, refreshToken } = access
+  const secrets = [apiKey, password, clientSecret, refreshToken].filter(secret => secret !== undefined)
   keepSecrets(
     terminal,
     secrets.flatMap(secret => secretForms(username, secret)),

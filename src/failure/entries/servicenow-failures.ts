@@ -75,14 +75,36 @@ export const servicenowEntries = {
     message: 'the ServiceNow instance {instance} refused the credentials (401): {reason}',
     observed: 'Status 401 "User Not Authenticated". The proxy would answer 407, and an address rule 403.',
     causes: [
-      'The user name or password is wrong, or the password must be changed at the next login.',
-      'The user is inactive, or locked out after too many wrong passwords.',
+      {
+        cause: 'The API key is wrong, inactive or expired, or its user is inactive.',
+        if: /sent an API key/,
+      },
+      {
+        cause:
+          'No REST API access policy accepts API keys for the Table API, or the Auth Scope of the key leaves it out.',
+        if: /sent an API key/,
+      },
+      {
+        cause: 'The user name or password is wrong, or the password must be changed at the next login.',
+        unless: /sent an API key/,
+      },
+      { cause: 'The user is inactive, or locked out after too many wrong passwords.', unless: /sent an API key/ },
       'A REST API access policy forbids Basic authentication or allows only other addresses. The instance then answers as if the password were wrong.',
-      'The access token was revoked, and Sluice cannot renew it.',
+      { cause: 'The access token was revoked, and Sluice cannot renew it.', unless: /sent an API key/ },
     ],
     fixes: [
-      'Log in to the instance with the same user. Or ask an administrator to check the user in sys_user (Active, Locked out). Correct SERVICENOW_USERNAME and SERVICENOW_PASSWORD.',
-      'Set SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET as well, and run `sluice doctor`. With a token it can distinguish wrong credentials from a policy.',
+      {
+        fix: 'Ask an administrator to check System Web Services > API Access Policies: the REST API key (Active, Expiry, Auth Scope), and the access policy of the Table API. Correct SERVICENOW_API_KEY.',
+        if: /sent an API key/,
+      },
+      {
+        fix: 'Log in to the instance with the same user. Or ask an administrator to check the user in sys_user (Active, Locked out). Correct SERVICENOW_USERNAME and SERVICENOW_PASSWORD.',
+        unless: /sent an API key/,
+      },
+      {
+        fix: 'Set SERVICENOW_CLIENT_ID and SERVICENOW_CLIENT_SECRET as well, and run `sluice doctor`. With a token it can distinguish wrong credentials from a policy.',
+        unless: /sent an API key/,
+      },
     ],
     example: { instance, reason: 'User Not Authenticated' },
   },

@@ -15,7 +15,7 @@ export interface AclRule {
   /** Default: every user. */
   readonly username?: string
   /**
-   * An encoded query that selects the visible rows. Lists silently leave out other rows, after the limit was applied.
+   * An encoded query that selects the hidden rows. Lists silently leave them out, after the limit was applied.
    */
   readonly query?: string
   /** Without a query: operations that are refused with 403. Default: all. */

@@ -5,6 +5,7 @@ import { explain } from '../../failure/catalogue.js'
 import { type Failure, failure, SluiceError } from '../../failure/failure.js'
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
+import { loginHeaders } from '../choose-access.js'
 import type { InstanceAnswer, InstanceJudging, Refusal } from './judge-refusal.js'
 import { abortedByCaller } from './persist.js'
 import type { Secrets } from './secrets.js'
@@ -16,6 +17,7 @@ interface Question {
   readonly method: string
   /** Path and query. */
   readonly path: string
+  /** `authorization`: of a session. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -53,7 +55,7 @@ export function openInstanceHttp(
         const response = await (isFresh ? route.once : route.request).call(route, {
           method,
           path,
-          headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
+          headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...loginHeaders(headers) },
           body: body ?? null,
           timeoutMs: isFresh ? probeMs : timeoutMs,
           signal,

@@ -25,6 +25,7 @@ export class Secrets {
   }
 
   addAccess(access: Access): void {
+    if ('apiKey' in access) this.add(access.apiKey)
     if ('client' in access) this.add(access.client?.secret)
     if ('refreshToken' in access) this.add(access.refreshToken)
     const password = 'password' in access ? access : 'otherwise' in access ? access.otherwise : undefined

@@ -1,10 +1,10 @@
 import { fail, type SluiceError, isSluiceError } from '../../failure/failure.js'
-import { type Access, basicHeader } from '../choose-access.js'
+import { type Access, apiKeyHeader, basicHeader, type OauthAccess } from '../choose-access.js'
 import type { TokenRequest, Tokens } from './token-call.js'
 import { unlessAborted } from '../calls/persist.js'
 
 export interface Session {
-  /** Returns the header `authorization`. Throws SluiceError: SERVICENOW_TOKEN_REFUSED, SERVICENOW_LOGIN_NEEDED, … */
+  /** Returns the header `authorization`, for `loginHeaders`. Throws SluiceError: SERVICENOW_TOKEN_REFUSED, SERVICENOW_LOGIN_NEEDED, … */
   authorization(signal?: AbortSignal): Promise<string>
   /** Resolves to another value after the instance refused this one. Undefined if there is none. */
   another(refused: string, signal?: AbortSignal): Promise<string | undefined>
@@ -42,15 +42,13 @@ interface SessionSettings {
 
 export function openSession(settings: SessionSettings): Session {
   const { access } = settings
-  if (access.grant !== 'basic') return new OauthSession({ ...settings, access })
-  const value = basicHeader(access)
+  if (access.grant !== 'basic' && access.grant !== 'api_key') return new OauthSession({ ...settings, access })
+  const value = access.grant === 'basic' ? basicHeader(access) : apiKeyHeader(access.apiKey)
   return {
     authorization: async () => await Promise.resolve(value),
     another: async () => await Promise.resolve(undefined),
   }
 }
-
-type OauthAccess = Exclude<Access, { grant: 'basic' }>
 
 class OauthSession implements Session {
   #tokens: Tokens | undefined
@@ -131,6 +129,7 @@ export function firstRequest(access: Access): TokenRequest | undefined {
       return access.otherwise === undefined ? undefined : { grant: 'password', ...access.otherwise }
     case 'authorization_code':
     case 'basic':
+    case 'api_key':
       return undefined
   }
 }

@@ -54,9 +54,9 @@ export async function tellApart(
     if (refused.code === 'SERVICENOW_ADDRESS_REFUSED') return tellAddress(line, refused, await look())
     if (refused.code === 'SERVICENOW_TOKEN_REFUSED') return await tellTokenCall(means, refused, signal)
     if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return refused
-    return access.grant === 'basic'
-      ? await tellBasic(means, access, refused, { ...options, most, look })
-      : tellToken(line, refused, await look(await session.authorization(signal)))
+    if (access.grant === 'basic') return await tellBasic(means, access, refused, { ...options, most, look })
+    const seen = await look(await session.authorization(signal))
+    return access.grant === 'api_key' ? tellApiKey(line, refused, seen) : tellToken(line, refused, seen)
   } catch (error) {
     if (!isSluiceError(error) || error.code === 'RUN_INTERRUPTED') throw error
     return refused
@@ -118,6 +118,18 @@ function tellAddress(line: InstanceHttp, refused: Failure, seen: AnswersSeen): F
 function tellToken(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Failure | undefined {
   if (seen.known > 0) return partly(line, seen.known, seen)
   return seen.unknown === 0 ? refused : byPolicy(line, 'status 401 for a token that it issued')
+}
+
+/** An administrator may have revoked a key that worked before. */
+function tellApiKey(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Failure | undefined {
+  if (seen.known > 0) return partly(line, seen.known, seen)
+  return ofApiKey(refused)
+}
+
+/** Says which credentials were refused, so that the failure has the right fixes. */
+export function ofApiKey({ evidence }: Failure): Failure {
+  const reason = `${String(evidence['reason']).replace(/\.$/, '')}. Sluice sent an API key`
+  return failure('SERVICENOW_AUTH_REJECTED', { ...evidence, instance: String(evidence['instance']), reason })
 }
 
 async function tellBasic(

@@ -41,11 +41,17 @@ export async function* walkTable(walk: Walk, seen: (page: TablePage) => void = (
   const { order, time, stray = strayById } = walk
   let cursor = walk.from
   let isAskedAgain = false
+  // The first count is for the progress, and an empty page needs one.
+  let isCounted = true
   for (;;) {
     const condition = order.condition(cursor)
-    const { page, limit } = await askSized(walk, condition)
+    const { page, limit } = await askSized(walk, condition, isCounted)
     seen(page)
+    const wasCounted = isCounted
+    // After a short page, the next one is most likely empty.
+    isCounted = page.rows.length < limit
     if (page.rows.length === 0) {
+      if (!wasCounted) continue
       // Only an empty page can be the last. After a full one, deleted rows may have moved others.
       if (isEnd(page, 0, limit)) return
       const next = await nextVisible({ ...walk, from: cursor }, Infinity, seen)
@@ -70,11 +76,15 @@ function strayById({ id }: Key): string {
   return `the row ${id} is out of order`
 }
 
-async function askSized(walk: Walk, condition: string): Promise<{ page: TablePage; limit: number }> {
+async function askSized(
+  walk: Walk,
+  condition: string,
+  isCounted: boolean,
+): Promise<{ page: TablePage; limit: number }> {
   const { size, fields, displayValue } = walk
   for (;;) {
     const limit = size.rows
-    const page = await ask(walk, condition, { limit, fields, displayValue })
+    const page = await ask(walk, condition, { limit, fields, displayValue, isCounted })
     if (page === undefined) {
       size.halve(limit)
       continue

@@ -112,6 +112,27 @@ describe('a pull', () => {
     await expect(pulled(table)).rejects.toMatchObject({ code: 'SERVICENOW_PAGE_TRUNCATED' })
   })
 
+  test.each([
+    ['a page that is not full', 250, '', [true, false, false, true]],
+    ['a full page', 300, '', [true, false, false, false, true]],
+    // The platform hides the rows of the third page. Without a count, that would look like the end.
+    ['pages that are hidden', 500, 'state=7', [true, false, false, true, true, false, false, true]],
+  ])('has the platform count rows only where Sluice needs that: %s', async (_, rows, hidden, counted) => {
+    const table = tableOf(0)
+    for (let n = 0; n < rows; n++) {
+      const state = n >= 200 && n < 300 ? '7' : '1'
+      sn.restore(table, { sys_id: String(n).padStart(32, '0'), state, sys_updated_on: '2020-01-01 00:00:00' })
+    }
+    if (hidden !== '') sn.addAcl({ table, query: hidden })
+    sn.forgetRequests()
+    expect(await pulled(table, { pageSize: 100 })).toHaveLength(hidden === '' ? rows : rows - 100)
+    const walked = sn
+      .requests()
+      .filter(({ query }) => /ORDERBYsys_id$/.test(query['sysparm_query'] ?? '') && query['sysparm_limit'] === '100')
+    const whole = walked.filter(({ query }) => !query['sysparm_query']?.includes('sys_updated_on'))
+    expect(whole.map(({ query }) => query['sysparm_no_count'] !== 'true')).toEqual(counted)
+  })
+
   test('goes on when the token has expired between two pages', async () => {
     const table = tableOf(3000)
     const { clientId } = lab.line.servicenow

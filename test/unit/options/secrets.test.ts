@@ -84,7 +84,13 @@ test.each([
 test('whatever holds credentials is marked as a secret', () => {
   const secrets = optionNames.filter(name => describeOption(name).secret !== undefined)
   const cluster = ['url', 'apiKey', 'password', 'proxy', 'ipCheckUrl', 'httpsProxy']
-  const instance = ['servicenowUrl', 'servicenowPassword', 'servicenowClientSecret', 'servicenowRefreshToken']
+  const instance = [
+    'servicenowUrl',
+    'servicenowApiKey',
+    'servicenowPassword',
+    'servicenowClientSecret',
+    'servicenowRefreshToken',
+  ]
   const others = [
     'serveToken',
     'tunnelToken',

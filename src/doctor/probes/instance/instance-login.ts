@@ -1,10 +1,11 @@
 import { type Failure, failure } from '../../../failure/failure.js'
-import { type Access, basicHeader, type Password } from '../../../servicenow/choose-access.js'
+import { type Access, apiKeyHeader, basicHeader, type OauthAccess } from '../../../servicenow/choose-access.js'
 import { checkedInstance, type Probe } from '../../context.js'
 import type { LoginSeen } from '../../facts.js'
 import type { InstanceContext } from '../../instance-context.js'
 import { orFailure } from '../../means.js'
 import { instanceProblem } from '../../obstacles.js'
+import { ofApiKey } from '../../../servicenow/refusal/tell-apart.js'
 import { pathOf, whyUnknown } from './instance-table.js'
 
 /**
@@ -21,7 +22,7 @@ export const instanceLogin: Probe = {
   look: async context => {
     const instance = checkedInstance(context)
     const { access } = instance.way
-    const seen = access.grant === 'basic' ? await seeBasic(instance, access) : await seeToken(instance, access)
+    const seen = await seeLogin(instance, access)
     return {
       detail: tell(access, seen, instance),
       failed: seen.failure !== undefined || (seen.tokens !== undefined && seen.tokens.given < seen.tokens.asked),
@@ -33,8 +34,24 @@ export const instanceLogin: Probe = {
 /** Most calls, once it is certain that they lock nobody out. */
 export const TOKEN_CALLS = 8
 
-type OauthAccess = Exclude<Access, { grant: 'basic' }>
 type Tried = LoginSeen['tried'][number][]
+
+async function seeLogin(instance: InstanceContext, access: Access): Promise<LoginSeen> {
+  if (access.grant === 'basic') return await seeBasic(instance, access)
+  if (access.grant === 'api_key') return await seeApiKey(instance, apiKeyHeader(access.apiKey))
+  return await seeToken(instance, access)
+}
+
+async function seeApiKey(instance: InstanceContext, header: string): Promise<LoginSeen> {
+  const tried: Tried = ['an API key at the Table API']
+  const refused = await refusalOf(instance, header, pathOf(instance.table))
+  if (refused === undefined) {
+    instance.proved.authorization = header
+    return { isTaken: true, tried }
+  }
+  const isKey = refused.code === 'SERVICENOW_AUTH_REJECTED'
+  return { isTaken: false, tried, failure: isKey ? ofApiKey(refused) : refused }
+}
 
 async function seeToken(instance: InstanceContext, access: OauthAccess): Promise<LoginSeen> {
   const tried: Tried = ['the token call']
@@ -65,7 +82,7 @@ async function seeOtherwise(
 ): Promise<LoginSeen['otherwise']> {
   if (access.grant === 'password') {
     tried.push('Basic authentication at the Table API')
-    if ((await refusalOf(instance, access, pathOf(instance.table))) === undefined) return 'user'
+    if ((await refusalOf(instance, basicHeader(access), pathOf(instance.table))) === undefined) return 'user'
   }
   const { secret } = access.client
   if (access.grant === 'client_credentials' || secret === undefined) return undefined
@@ -77,16 +94,17 @@ async function seeOtherwise(
 async function seeBasic(instance: InstanceContext, access: Extract<Access, { grant: 'basic' }>): Promise<LoginSeen> {
   const { proved, table } = instance
   const tried: Tried = ['Basic authentication at the Table API']
-  const refused = await refusalOf(instance, access, pathOf(table))
+  const header = basicHeader(access)
+  const refused = await refusalOf(instance, header, pathOf(table))
   if (refused === undefined) {
-    proved.authorization = basicHeader(access)
+    proved.authorization = header
     return { isTaken: true, tried }
   }
   if (refused.code !== 'SERVICENOW_AUTH_REJECTED') return { isTaken: false, tried, failure: refused }
   // A policy of the Table API refuses addresses in the same words. Another API has other policies.
   tried.push('Basic authentication at another API')
-  if ((await refusalOf(instance, access, `/api/now/stats/${table}`)) === undefined) {
-    proved.authorization = basicHeader(access)
+  if ((await refusalOf(instance, header, `/api/now/stats/${table}`)) === undefined) {
+    proved.authorization = header
     return { isTaken: true, tried, otherwise: 'other API' }
   }
   const { client, username, password } = access
@@ -101,10 +119,10 @@ async function seeBasic(instance: InstanceContext, access: Extract<Access, { gra
   return { isTaken: true, tried, failure: forbidden, otherwise: 'token' }
 }
 
-/** Returns undefined if user and password are right. */
-async function refusalOf(instance: InstanceContext, who: Password, path: string): Promise<Failure | undefined> {
+/** Returns undefined if the credentials are right. */
+async function refusalOf(instance: InstanceContext, authorization: string, path: string): Promise<Failure | undefined> {
   await using line = instance.openLine()
-  const { answer } = await line.ask(path, { authorization: basicHeader(who) })
+  const { answer } = await line.ask(path, { authorization })
   return whyUnknown(answer, instance.table, line.judging())
 }
 
@@ -115,6 +133,7 @@ function tell(
 ): string {
   if (tokens !== undefined && tokens.given > 0) return 'the instance refuses one token call and accepts the next'
   if (refused !== undefined) return refused.message
+  if (grant === 'api_key') return 'an API key'
   if (grant !== 'basic')
     return instance.tokenCalls() === 0 ? 'with the stored token' : `a token from the ${grant} grant`
   return otherwise === 'other API' ? 'Basic authentication works, but not for the Table API' : 'Basic authentication'
