@@ -128,7 +128,9 @@ describe('a pull', () => {
     expect(await pulled(table, { pageSize: 100 })).toHaveLength(hidden === '' ? rows : rows - 100)
     const walked = sn
       .requests()
-      .filter(({ query }) => /ORDERBYsys_id$/.test(query['sysparm_query'] ?? '') && query['sysparm_limit'] === '100')
+      .filter(
+        ({ query }) => query['sysparm_query']?.endsWith('ORDERBYsys_id') === true && query['sysparm_limit'] === '100',
+      )
     const whole = walked.filter(({ query }) => !query['sysparm_query']?.includes('sys_updated_on'))
     expect(whole.map(({ query }) => query['sysparm_no_count'] !== 'true')).toEqual(counted)
   })
