@@ -143,3 +143,9 @@ export type Refusal =
   /** The instance does not accept the credentials, or says so. It did nothing. */
   | { readonly is: 'unauthenticated'; readonly failure: Failure }
   | { readonly is: 'stop'; readonly failure: Failure }
+
+/** Says which credentials were refused, so that the failure has the right fixes. */
+export function ofApiKey({ evidence }: Failure): Failure {
+  const reason = `${String(evidence['reason']).replace(/\.$/, '')}. Sluice sent an API key`
+  return failure('SERVICENOW_AUTH_REJECTED', { ...evidence, instance: String(evidence['instance']), reason })
+}

@@ -5,6 +5,7 @@
  */
 import { type Failure, SluiceError, failure, isSluiceError } from '../../failure/failure.js'
 import type { Access } from '../choose-access.js'
+import { ofApiKey } from '../calls/judge-refusal.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import { unlessAborted } from '../calls/persist.js'
 import { type AnswersSeen, lookIn } from './look-in.js'
@@ -124,12 +125,6 @@ function tellToken(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Fai
 function tellApiKey(line: InstanceHttp, refused: Failure, seen: AnswersSeen): Failure | undefined {
   if (seen.known > 0) return partly(line, seen.known, seen)
   return ofApiKey(refused)
-}
-
-/** Says which credentials were refused, so that the failure has the right fixes. */
-export function ofApiKey({ evidence }: Failure): Failure {
-  const reason = `${String(evidence['reason']).replace(/\.$/, '')}. Sluice sent an API key`
-  return failure('SERVICENOW_AUTH_REJECTED', { ...evidence, instance: String(evidence['instance']), reason })
 }
 
 async function tellBasic(

@@ -5,7 +5,7 @@ import type { LoginSeen } from '../../facts.js'
 import type { InstanceContext } from '../../instance-context.js'
 import { orFailure } from '../../means.js'
 import { instanceProblem } from '../../obstacles.js'
-import { ofApiKey } from '../../../servicenow/refusal/tell-apart.js'
+import { ofApiKey } from '../../../servicenow/calls/judge-refusal.js'
 import { pathOf, whyUnknown } from './instance-table.js'
 
 /**
