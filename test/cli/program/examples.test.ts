@@ -1,6 +1,8 @@
 /** The files in examples/: each is what its reader takes it for, and the command in it loads documents. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -213,6 +215,27 @@ describe('systemd', () => {
     expectLoaded(await run(`exec ${here(command)}`, { ...lab.env, ...settings }, cwd))
     expect(existsSync(join(work.path, 'state', 'runs'))).toBe(true)
   })
+
+  test('its health is what a receiver answers, and a load is healthy while it runs', async () => {
+    const [, check = ''] = / CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? []
+    const [node, file = ''] = JSON.parse(check) as string[]
+    const copied = copies.find(({ to }) => to === file)
+    expect(node).toBe('node')
+    const health = async (env: Record<string, string>) =>
+      (await run(`exec node ${join(root, copied?.from[0] ?? '')}`, env)).code
+    let status = 200
+    const receiver = createServer(({ url }, answer) => answer.writeHead(url === '/health' ? status : 404).end())
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    const { port } = receiver.address() as AddressInfo
+    const listening = { SLUICE_LISTEN: `0.0.0.0:${port}` }
+    expect(await health(listening)).toBe(0)
+    status = 503
+    expect(await health(listening)).toBe(1)
+    receiver.closeAllConnections()
+    await new Promise(resolve => receiver.close(resolve))
+    expect(await health(listening)).toBe(1)
+    expect(await health({})).toBe(0)
+  })
 })
 
 describe('Kubernetes', () => {
@@ -358,7 +381,7 @@ describe('Dockerfile', () => {
   })
 
   test('has instructions that Docker knows, and an image that runs for nobody special, with its signals', () => {
-    const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'VOLUME', 'ENV', 'USER', 'ENTRYPOINT', 'CMD']
+    const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'VOLUME', 'ENV', 'USER', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD']
     expect(instructions.map(({ name }) => name).filter(name => !known.includes(name))).toEqual([])
     expect(instructions[0]?.name).toBe('FROM')
     for (const image of of('FROM')) expect(image).toMatch(/^node:\d+-slim( AS build)?$/)
@@ -376,7 +399,7 @@ describe('Dockerfile', () => {
       for (const path of from) expect({ path, is: existsSync(join(root, path)) }).toEqual({ path, is: true })
       // The contents of a folder are copied, not the folder.
       if (from.some(path => statSync(join(root, path)).isDirectory())) expect([to]).toEqual(from)
-      else expect(to).toBe('./')
+      else expect(to.endsWith('/') || from.length === 1).toBe(true)
     }
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { build: string } }
     const [, script = ''] = /^node (\S+)$/.exec(scripts.build) ?? []
@@ -409,5 +432,26 @@ describe('Dockerfile', () => {
     const words = (JSON.parse(of('ENTRYPOINT')[0] ?? '') as string[]).map(here).join(' ')
     expectLoaded(await run(`exec ${words} ${here(command)}`, { ...lab.env, ...env }, here(of('WORKDIR').at(-1) ?? '')))
     expect(existsSync(join(work.path, 'state', 'runs'))).toBe(true)
+  })
+
+  test('its health is what a receiver answers, and a load is healthy while it runs', async () => {
+    const [, check = ''] = / CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? []
+    const [node, file = ''] = JSON.parse(check) as string[]
+    const copied = copies.find(({ to }) => to === file)
+    expect(node).toBe('node')
+    const health = async (env: Record<string, string>) =>
+      (await run(`exec node ${join(root, copied?.from[0] ?? '')}`, env)).code
+    let status = 200
+    const receiver = createServer(({ url }, answer) => answer.writeHead(url === '/health' ? status : 404).end())
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    const { port } = receiver.address() as AddressInfo
+    const listening = { SLUICE_LISTEN: `0.0.0.0:${port}` }
+    expect(await health(listening)).toBe(0)
+    status = 503
+    expect(await health(listening)).toBe(1)
+    receiver.closeAllConnections()
+    await new Promise(resolve => receiver.close(resolve))
+    expect(await health(listening)).toBe(1)
+    expect(await health({})).toBe(0)
   })
 })
