@@ -215,27 +215,6 @@ describe('systemd', () => {
     expectLoaded(await run(`exec ${here(command)}`, { ...lab.env, ...settings }, cwd))
     expect(existsSync(join(work.path, 'state', 'runs'))).toBe(true)
   })
-
-  test('its health is what a receiver answers, and a load is healthy while it runs', async () => {
-    const [, check = ''] = / CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0] ?? '') ?? []
-    const [node, file = ''] = JSON.parse(check) as string[]
-    const copied = copies.find(({ to }) => to === file)
-    expect(node).toBe('node')
-    const health = async (env: Record<string, string>) =>
-      (await run(`exec node ${join(root, copied?.from[0] ?? '')}`, env)).code
-    let status = 200
-    const receiver = createServer(({ url }, answer) => answer.writeHead(url === '/health' ? status : 404).end())
-    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-    const { port } = receiver.address() as AddressInfo
-    const listening = { SLUICE_LISTEN: `0.0.0.0:${port}` }
-    expect(await health(listening)).toBe(0)
-    status = 503
-    expect(await health(listening)).toBe(1)
-    receiver.closeAllConnections()
-    await new Promise(resolve => receiver.close(resolve))
-    expect(await health(listening)).toBe(1)
-    expect(await health({})).toBe(0)
-  })
 })
 
 describe('Kubernetes', () => {
