@@ -71,7 +71,7 @@ async function filesInside(folder) {
 }
 
 function under(folder, path) {
-  const names = readdirSync(join(folder, path), { recursive: true }).map(name => `${path}/${name}`)
+  const names = readdirSync(join(folder, path), { recursive: true, encoding: 'utf8' }).map(name => join(path, name))
   return names.filter(name => statSync(join(folder, name)).isFile())
 }
 
