@@ -17,6 +17,7 @@ import { describeMapping } from './mapping.suite.js'
 import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
 import { describeScripts } from './scripts.suite.js'
+import { describeSearch } from './search.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
 import type { Pair } from './options.js'
@@ -48,6 +49,7 @@ export const longSuites: readonly Suite[] = [
   describeTune,
   describeRehearsal,
   describeFollow,
+  describeSearch,
 ]
 export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
 /** What depends on no version. */

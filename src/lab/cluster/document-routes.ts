@@ -2,7 +2,8 @@ import { RequestRefused, answer, noSuchIndex } from './answers.js'
 import { applyBulk } from './bulk.js'
 import { type Exchange, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
-import { chosenFields } from './search.js'
+import { type SourceFields, chooseFields } from './query/source-fields.js'
+import { known } from './query/query.js'
 
 /** `/{index}/_doc/{id}`, `/{index}/_source/{id}` and `/{index}/_create/{id}`. */
 export function answerDocument(
@@ -59,9 +60,14 @@ export function answerMget(exchange: Exchange, index: string | undefined): void 
 }
 
 /** The fields that a request asks for: all, some, or none. */
-function sourceIn({ request }: Exchange): boolean | readonly string[] {
-  const query = new URL(request.url ?? '/', 'http://lab').searchParams
-  return query.get('_source') !== 'false' && (query.get('_source_includes')?.split(',') ?? true)
+function sourceIn(exchange: Exchange): SourceFields {
+  const query = queryOf(exchange)
+  const names = query.get('_source_includes')
+  return query.get('_source') !== 'false' && (names === null || { includes: names.split(','), excludes: [] })
+}
+
+function queryOf({ request }: Exchange): URLSearchParams {
+  return new URL(request.url ?? '/', 'http://lab').searchParams
 }
 
 /**
@@ -72,7 +78,7 @@ function describe(
   { cluster }: Exchange,
   name: string,
   id: string,
-  withSource: boolean | readonly string[],
+  withSource: SourceFields,
 ): { exists: boolean; body: Buffer } | undefined {
   const index = cluster.named(name)
   if (!index) return undefined
@@ -83,7 +89,7 @@ function describe(
   const shown =
     typeof withSource === 'boolean'
       ? stored.bytes
-      : Buffer.from(JSON.stringify(chosenFields(JSON.parse(stored.bytes.toString()) as object, withSource)))
+      : Buffer.from(JSON.stringify(chooseFields(JSON.parse(stored.bytes.toString()) as object, withSource)))
   const source = withSource === false ? [] : [Buffer.from(',"_source":'), shown]
   return { exists: true, body: Buffer.concat([Buffer.from(about), ...source, Buffer.from('}')]) }
 }
@@ -94,14 +100,45 @@ function missingIndex(index: string, id: string): string {
   return JSON.stringify({ _index: index, _id: id, error: { root_cause: [error], ...error } })
 }
 
+/** `POST /{index}/_update/{id}` */
+export function answerUpdate(exchange: Exchange, method: string, index: string, id: string): void {
+  if (method === 'POST') return answerWrite(exchange, 'update', index, id)
+  const error = `Incorrect HTTP method for uri [${exchange.path}] and method [${method}], allowed: [POST]`
+  answer(exchange.response, 405, JSON.stringify({ error, status: 405 }), { headers: { Allow: 'POST' } })
+}
+
+/** Parameters that the action line of a bulk request has too. */
+const ofAction = [
+  'if_seq_no',
+  'if_primary_term',
+  'version',
+  'version_type',
+  'routing',
+  'pipeline',
+  'require_alias',
+  'retry_on_conflict',
+]
+/** Parameters without effect on one machine that refreshes at once. */
+const without = ['refresh', 'timeout', 'wait_for_active_shards', 'op_type', 'pretty', 'human', 'error_trace', 'include_source_on_error'] // prettier-ignore
+
 /** A single write is a bulk request of one item. */
 function answerWrite(
   exchange: Exchange,
-  operation: 'index' | 'create' | 'delete',
+  asked: 'index' | 'create' | 'delete' | 'update',
   index: string,
   id: string | undefined,
 ): void {
-  const action = `${JSON.stringify({ [operation]: { _index: index, ...(id !== undefined && { _id: id }) } })}\n`
+  const query = queryOf(exchange)
+  known('a single write', Object.fromEntries(query), [...ofAction, ...without])
+  const operation = asked === 'index' && query.get('op_type') === 'create' ? 'create' : asked
+  const settings = ofAction.flatMap(name => {
+    const value = query.get(name)
+    return value === null
+      ? []
+      : [[name, /^\d+$/.test(value) ? Number(value) : value === 'true' ? true : value] as const]
+  })
+  const about = { _index: index, ...(id !== undefined && { _id: id }), ...Object.fromEntries(settings) }
+  const action = `${JSON.stringify({ [operation]: about })}\n`
   const document =
     operation === 'delete'
       ? []
@@ -112,8 +149,8 @@ function answerWrite(
     requireAlias: false,
     requireDataStream: false,
     pipeline: undefined,
-    refreshed: false,
-    quoteSource: true,
+    refreshed: ['', 'true', 'wait_for'].includes(query.get('refresh') ?? 'false'),
+    quoteSource: query.get('include_source_on_error') !== 'false',
   }
   const written = JSON.parse(applyBulk(cluster, faults, { body, index, principal, filter: undefined, ...plain })) as {
     items: Record<string, { status: number; error?: Record<string, unknown> }>[]

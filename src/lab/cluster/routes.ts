@@ -1,12 +1,14 @@
 import { answerAlias, answerAliases } from './alias-routes.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { answerBulk, answerPlanted } from './bulk-route.js'
-import { queryOf } from './count-query.js'
-import { answerDocument, answerMget } from './document-routes.js'
+import { answerDocument, answerMget, answerUpdate } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { answerIndex, answerMapping, answerSettings, createStream } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
 import { closePoint, openPoint } from './point-in-time.js'
+import { fieldTexts } from './query/indexed-fields.js'
+import { compileQuery } from './query/query.js'
+import { beyondLab } from './query/values.js'
 import { answerSearch } from './search.js'
 import { describePrincipal } from './security.js'
 import { answerSimulation } from './simulate-route.js'
@@ -43,10 +45,11 @@ export async function handle(exchange: Exchange): Promise<void> {
   }
   if (first === '_ingest' && names.at(-1) === '_simulate')
     return answerSimulation(exchange, third === undefined ? undefined : second)
-  if (first === '_index_template' && second !== undefined) return answerTemplate(exchange, method, second)
+  if (first === '_index_template') return answerTemplate(exchange, method, second)
   if (first === '_data_stream' && second !== undefined && method === 'PUT') return createStream(exchange, second)
   if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')
   if (second === '_pit') return method === 'POST' ? openPoint(exchange, first) : wrongMethod(exchange, 'POST')
+  if (isUnknownApi(first, second)) return beyondLab(`the API [${request.method} ${path}]`)
   if (first.startsWith('_')) {
     const reason = `Invalid index name [${first}], must not start with '_'.`
     throw new RequestRefused({
@@ -62,11 +65,21 @@ export async function handle(exchange: Exchange): Promise<void> {
   if (second === '_alias' && method === 'GET') return answerAlias(exchange, first, third)
   if (['_doc', '_source', '_create'].includes(second ?? ''))
     return answerDocument(exchange, method, first, second ?? '', third)
+  if (second === '_update' && third !== undefined) return answerUpdate(exchange, method, first, third)
+  if (second?.startsWith('_') === true) return beyondLab(`the API [${request.method} ${path}]`)
   answer(
     response,
     400,
     JSON.stringify({ error: `no handler found for uri [${request.url}] and method [${request.method}]` }),
   )
+}
+
+/** APIs of Elasticsearch that the lab lacks. Other names with an underscore are refused as names of indices. */
+const apis =
+  /^_(?:analyze|async_search|autoscaling|cat|ccr|cluster|component_template|data_stream|delete_by_query|enrich|eql|features|field_caps|flush|forcemerge|ilm|inference|ingest|internal|license|lifecycle|mapping|ml|monitoring|msearch|mtermvectors|nodes|query|rank_eval|reindex|remote|render|resolve|rollup|script_language|scripts|search_shards|segments|settings|shard_stores|slm|snapshot|sql|ssl|stats|synonyms|tasks|template|transform|update_by_query|validate|watcher|xpack)$/
+
+function isUnknownApi(first: string, second: string | undefined): boolean {
+  return apis.test(first) || (first.startsWith('_') && second !== undefined)
 }
 
 function answerRoot(exchange: Exchange): void {
@@ -83,13 +96,14 @@ function answerRoot(exchange: Exchange): void {
   answer(response, 200, `${JSON.stringify(about, null, 2)}\n`)
 }
 
-function answerSecurity({ principal, response, body }: Exchange, method: string, names: readonly string[]): void {
+function answerSecurity(exchange: Exchange, method: string, names: readonly string[]): void {
+  const { principal, response, body } = exchange
   const what = names.slice(1).join('/')
   if (what === '_authenticate' && method === 'GET')
     return answer(response, 200, JSON.stringify(describePrincipal(principal)))
   if (what === 'user/_has_privileges')
     return answer(response, 200, JSON.stringify(hasPrivileges(principal, parseBody(body))))
-  answer(response, 405, JSON.stringify({ error: 'not part of the lab', status: 405 }))
+  beyondLab(`the API [${exchange.request.method} ${exchange.path}]`)
 }
 
 function answerHealth(exchange: Exchange): void {
@@ -108,9 +122,10 @@ function answerCount(exchange: Exchange, expression: string): void {
   if (!permit(exchange, permissions.count, expression)) return
   const found = findIndices(exchange, expression)
   const { query } = parseBody(exchange.body)
-  const matches = queryOf(query)
   const count = found.reduce((sum, index) => {
-    return sum + (query === undefined ? index.count : [...index.documents()].filter(matches).length)
+    if (query === undefined) return sum + index.count
+    const matches = compileQuery(query, index.mapping)
+    return sum + index.entries().filter(([id, bytes]) => matches({ id, texts: () => fieldTexts(bytes) })).length
   }, 0)
   const _shards = { total: found.length, successful: found.length, skipped: 0, failed: 0 }
   answer(exchange.response, 200, JSON.stringify({ count, _shards }))

@@ -78,12 +78,12 @@ export class Index {
     return { version: this.#version[row] ?? 0, seqNo: this.#seqNo[row] ?? 0, bytes }
   }
 
-  /** Every document that exists, as it was sent. */
-  *documents(): Generator<Buffer> {
-    for (const id of this.#rows.keys()) {
+  /** Ids and documents that exist, as they were sent. */
+  entries(): [id: string, bytes: Buffer][] {
+    return [...this.#rows.keys()].flatMap(id => {
       const bytes = this.get(id)?.bytes
-      if (bytes !== undefined) yield bytes
-    }
+      return bytes === undefined ? [] : [[id, bytes] as [string, Buffer]]
+    })
   }
 
   /** Stores a copy of the bytes and returns the document's version. A deleted document continues its versions. `external`: the version to take. */

@@ -8,6 +8,14 @@ export class Templates {
     return this.#all.get(name)
   }
 
+  names(): string[] {
+    return [...this.#all.keys()]
+  }
+
+  delete(name: string): void {
+    this.#all.delete(name)
+  }
+
   set(name: string, template: Template): void {
     this.#all.set(name, template)
   }

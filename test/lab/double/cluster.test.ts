@@ -330,6 +330,23 @@ it('answers what it does not know as Elasticsearch does', async () => {
   expect(parsed(await world.get('/_nope'))).toMatchObject({
     error: { reason: "Invalid index name [_nope], must not start with '_'." },
   })
+  for (const path of ['/_cat/indices', '/p1/_delete_by_query', '/_security/api_key'])
+    expect(await world.get(path)).toMatchObject({ status: 400, text: expect.stringContaining(`the lab does not know the API [GET ${path}]`) as string }) // prettier-ignore
+  const asked: readonly [body: object, named: string][] = [
+    [{ aggs: { a: { terms: { field: 'a' } } } }, '[aggs] of [_search]'],
+    [{ query: { fuzzy: { a: 'b' } } }, 'the query [fuzzy]. It knows match_all,'],
+    [{ query: { range: { a: { gte: 1, time_zone: '+01:00' } } } }, '[time_zone] of [range]'],
+    [{ query: { query_string: { query: 'a~2' } } }, '[~] of [query_string]'],
+    [{ query: { match: { a: { query: 'b', fuzziness: 1 } } } }, '[fuzziness] of [match]'],
+    [{ query: { term: { place: 'x' } } }, 'searches in fields of type [geo_point]'],
+  ]
+  const { httpUrl } = world.lab.line.cluster
+  const headers = { ...world.auth, ...json }
+  await ask(`${httpUrl}/p1`, { method: 'PUT', headers, body: '{"mappings":{"properties":{"place":{"type":"geo_point"},"a":{"type":"long"}}}}' }) // prettier-ignore
+  for (const [body, named] of asked) {
+    const found = await ask(`${httpUrl}/p1/_search`, { headers, body: JSON.stringify(body) })
+    expect([found.status, found.text]).toEqual([400, expect.stringContaining(`the lab does not know ${named}`)])
+  }
   const wrong = await ask(`${world.lab.line.cluster.httpUrl}/_bulk`, { method: 'DELETE', headers: world.auth })
   expect([wrong.status, wrong.headers.allow]).toEqual([405, 'POST,PUT'])
 })
