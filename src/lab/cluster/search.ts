@@ -94,7 +94,7 @@ function inUrl(name: string, value: string): unknown {
 function countIn(asked: Json, name: string, usual: number): number {
   const value = asked[name] ?? usual
   if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value)
-  throw new RequestRefused(illegalArgument(`[${name}] parameter cannot be negative, found [${String(value)}]`))
+  throw new RequestRefused(illegalArgument(`[${name}] parameter cannot be negative, found [${JSON.stringify(value)}]`))
 }
 
 /** The documents of an index that match, in the order in which they were first stored. */

@@ -100,6 +100,6 @@ function searchedAs(path: string, { type, ignore_above: longest, format }: Param
     path,
     type: String(type),
     longest: longest === undefined ? Infinity : Number(longest),
-    format: format === undefined ? undefined : String(format),
+    format: typeof format === 'string' ? format : undefined,
   }
 }

@@ -3,7 +3,7 @@ import { type FieldTexts, type Searched, searchedField } from './indexed-fields.
 import { askedValue, beyondLab, compareValues, indexedValue, isExact, isText, wordsIn } from './values.js'
 
 /** A document as queries see it. */
-export interface Candidate {
+interface Candidate {
   readonly id: string
   readonly texts: () => FieldTexts
 }

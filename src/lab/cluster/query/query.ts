@@ -1,6 +1,6 @@
 import { RequestRefused } from '../answers.js'
 import type { Mapping } from '../mapping.js'
-import { type Bounds, type Matches, doesExist, everything, hasWords, isInRange, isTerm, nothing } from './matches.js'
+import { type Matches, doesExist, everything, hasWords, isInRange, isTerm, nothing } from './matches.js'
 import { queryString } from './query-string.js'
 import { beyondLab } from './values.js'
 
@@ -40,11 +40,7 @@ const kinds: Readonly<Record<string, (about: Json, mapping: Mapping) => Matches>
     const [field, wanted] = onlyEntry(about, 'range')
     const bounds = known('range', asQuery(wanted, 'range'), ['gt', 'gte', 'lt', 'lte', 'boost'])
     const names = (['gt', 'gte', 'lt', 'lte'] as const).filter(name => (bounds[name] ?? null) !== null)
-    return isInRange(
-      mapping,
-      field,
-      Object.fromEntries(names.map(name => [name, scalar(bounds[name], 'range')])) as Bounds,
-    )
+    return isInRange(mapping, field, Object.fromEntries(names.map(name => [name, scalar(bounds[name], 'range')])))
   },
   match: (about, mapping) => {
     const [field, wanted] = onlyEntry(about, 'match')
@@ -66,7 +62,8 @@ const kinds: Readonly<Record<string, (about: Json, mapping: Mapping) => Matches>
     const of = (...clauses: string[]): Matches[] =>
       clauses.flatMap(clause => [parts[clause] ?? []].flat().map(one => compileQuery(one, mapping)))
     const [must, not, should] = [of('must', 'filter'), of('must_not'), of('should')]
-    if (asked !== undefined && !/^\d+$/.test(String(asked))) beyondLab(`minimum_should_match [${String(asked)}]`)
+    if (asked !== undefined && !/^\d+$/.test(JSON.stringify(asked)))
+      beyondLab(`minimum_should_match [${JSON.stringify(asked)}]`)
     const least = asked === undefined ? (must.length > 0 ? 0 : Math.min(1, should.length)) : Number(asked)
     return candidate =>
       must.every(matches => matches(candidate)) &&

@@ -82,7 +82,9 @@ export function keysAfter(index: Index, sorts: readonly SortBy[], given: readonl
     const searched = searchedField(index.mapping, field)
     // What a hit without a value shows instead.
     if (value === null || (typeof value === 'number' && Math.abs(value) >= 2 ** 63)) return undefined
-    return searched === undefined ? Number(value) : askedValue(searched, String(value), 'down')
+    return searched === undefined
+      ? Number(value)
+      : askedValue(searched, typeof value === 'string' ? value : JSON.stringify(value), 'down')
   })
 }
 

@@ -1,5 +1,5 @@
 import { fits } from '../templates.js'
-import { type Json, isObject, known } from './query.js'
+import { isObject, known } from './query.js'
 import { beyondLab } from './values.js'
 
 /** Which fields of a document an answer shows: all of them, none, or some. */
@@ -21,7 +21,7 @@ function namesIn(given: unknown): readonly string[] {
 
 /** Returns the chosen fields of a document. A pattern also chooses what is below its fields. */
 export function chooseFields(document: object, { includes, excludes }: Exclude<SourceFields, boolean>): object {
-  return choose(document as Json, '') as object
+  return choose(document, '') as object
 
   function choose(value: unknown, path: string): unknown {
     if (Array.isArray(value)) {
