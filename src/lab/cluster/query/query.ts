@@ -62,7 +62,7 @@ const kinds: Readonly<Record<string, (about: Json, mapping: Mapping) => Matches>
     const of = (...clauses: string[]): Matches[] =>
       clauses.flatMap(clause => [parts[clause] ?? []].flat().map(one => compileQuery(one, mapping)))
     const [must, not, should] = [of('must', 'filter'), of('must_not'), of('should')]
-    if (asked !== undefined && !/^\d+$/.test(JSON.stringify(asked)))
+    if (asked !== undefined && !/^"?\d+"?$/.test(JSON.stringify(asked)))
       beyondLab(`minimum_should_match [${JSON.stringify(asked)}]`)
     const least = asked === undefined ? (must.length > 0 ? 0 : Math.min(1, should.length)) : Number(asked)
     return candidate =>
