@@ -26,6 +26,7 @@ export interface FilterReport {
   /** The policy that it was done with. */
   readonly policy?: Policy
   readonly deployment?: Deployment
+  readonly noun?: AdminApi['noun']
   readonly policies?: readonly Policy[]
   readonly guard?: Guard
   readonly ownAddress?: string
@@ -47,8 +48,9 @@ export const show: FilterTask = async context => {
 export const create: FilterTask = async context => {
   const { api, values } = context
   const { rules, warnings } = pairOf(context)
-  const region = values.region ?? (values.deployment === undefined ? undefined : (await readDeployment(context)).region)
-  const wanted = { name: values.policy ?? 'static addresses', region, rules }
+  const region = values.region ?? (idOf(values) === undefined ? undefined : (await readDeployment(context)).region)
+  const { includeByDefault } = values
+  const wanted = { name: values.policy ?? 'static addresses', region, rules, includeByDefault }
   return { ...(await createPolicy(api, wanted, context.confirm)), findings: [], notes: warnings }
 }
 
@@ -70,7 +72,7 @@ async function change(context: FilterContext, act: 'attach' | 'detach'): Promise
   const judged = await judge(context, deployment, attached)
   const action = isChanged ? (`${act}ed` as const) : 'unchanged'
   const report: FilterReport = { ...(await tried(context, judged)), action, policy }
-  return act === 'detach' ? withoutOpenness(report) : report
+  return act === 'detach' ? withoutOpenness(report, api) : report
 }
 
 async function judge(
@@ -88,6 +90,7 @@ async function judge(
   const guard = judgeGuard({ deployment: deployment.id, attached: policies, staticIps, ownAddress })
   return {
     deployment,
+    noun: context.api.noun,
     policies,
     guard,
     ...(ownAddress === undefined ? {} : { ownAddress }),
@@ -121,10 +124,10 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
 }
 
 /** An open deployment is the wanted result of a detach, so it becomes a note instead of a finding. */
-function withoutOpenness(report: FilterReport): FilterReport {
+function withoutOpenness(report: FilterReport, { noun }: AdminApi): FilterReport {
   const findings = report.findings.filter(({ code }) => code !== 'FILTER_NOT_ATTACHED')
   if (findings.length === report.findings.length) return report
-  return { ...report, findings, notes: [...report.notes, 'the deployment is now open to the whole internet'] }
+  return { ...report, findings, notes: [...report.notes, `the ${noun} is now open to the whole internet`] }
 }
 
 function pairOf({ api, values }: FilterContext): ReturnType<typeof staticRules> {
@@ -133,5 +136,9 @@ function pairOf({ api, values }: FilterContext): ReturnType<typeof staticRules> 
 
 /** Reads the deployment first, because the service answers the same for an unknown deployment as for an open one. */
 async function readDeployment({ api, values }: FilterContext): Promise<Deployment> {
-  return await api.deployment(values.deployment ?? '')
+  return await api.deployment(idOf(values) ?? '')
+}
+
+function idOf({ deployment, project }: Settings): string | undefined {
+  return project ?? deployment
 }

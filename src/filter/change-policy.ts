@@ -32,34 +32,63 @@ export async function createPolicy(
   confirm: Confirm,
 ): Promise<{ readonly action: 'created' | 'reused' | 'extended'; readonly policy: Policy }> {
   const plan = planPolicy(await api.policies(), wanted)
-  if (plan.action === 'reuse') return { action: 'reused', policy: plan.policy }
+  const { includeByDefault = false } = wanted
+  if (plan.action === 'reuse') {
+    const { policy } = plan
+    if (!includeByDefault || policy.includeByDefault) return { action: 'reused', policy }
+    await confirmDefault(api, policy, confirm)
+    await api.replace({ ...(await unchanged(api, policy)), includeByDefault })
+    return { action: 'extended', policy: await api.policy(policy.id) }
+  }
   if (plan.action === 'extend') {
-    return { action: 'extended', policy: await addRules(api, plan.policy, plan.missing, confirm) }
+    if (includeByDefault && !plan.policy.includeByDefault) await confirmDefault(api, plan.policy, confirm)
+    return { action: 'extended', policy: await addRules(api, plan, includeByDefault, confirm) }
   }
   const { region } = wanted
   if (region === undefined) {
-    const problem = 'the region of the new policy is unknown. Set --region or --deployment'
+    const problem = `the region of the new policy is unknown. Set --region or --${api.noun}`
     throw fail('OPTION_INVALID', { option: '--region', problem })
   }
-  return { action: 'created', policy: await api.policy(await api.create({ ...wanted, region })) }
+  if (includeByDefault) await confirmDefault(api, { ...wanted, region }, confirm)
+  return { action: 'created', policy: await api.policy(await api.create({ ...wanted, region, includeByDefault })) }
+}
+
+/** A default policy also guards what other people create. */
+async function confirmDefault(
+  { noun }: AdminApi,
+  { name, region }: Pick<Policy, 'name' | 'region'>,
+  confirm: Confirm,
+): Promise<void> {
+  const what = `make ${name} the default for new ${noun}s in ${region}`
+  const consequence = `every ${noun} that anybody in the organisation creates there later refuses all other addresses`
+  await confirmed({ what, difference: [`+ attached to each new ${noun}`], consequence }, confirm)
+}
+
+/** Reads a policy again, and checks that nobody changed its rules meanwhile. */
+async function unchanged(api: AdminApi, { id, name, rules }: Policy): Promise<Policy> {
+  const current = await api.policy(id)
+  if (sameSources(rules, current.rules)) return current
+  throw fail('FILTER_CHANGED_MEANWHILE', { policy: name, id })
 }
 
 /** The API replaces all rules at once. So Sluice reads them again first, to keep rules that others added meanwhile. */
-async function addRules(api: AdminApi, policy: Policy, missing: readonly Rule[], confirm: Confirm): Promise<Policy> {
+async function addRules(
+  api: AdminApi,
+  { policy, missing }: { readonly policy: Policy; readonly missing: readonly Rule[] },
+  isDefault: boolean,
+  confirm: Confirm,
+): Promise<Policy> {
   await confirmed(
     {
       what: `add ${missing.map(({ source }) => source).join(' and ')} to the policy ${policy.name}`,
       difference: [...policy.rules.map(rule => `  ${lineOf(rule)}`), ...missing.map(rule => `+ ${lineOf(rule)}`)],
-      consequence:
-        'the policy keeps its other rules, and the change applies to every deployment that it is attached to',
+      consequence: `the policy keeps its other rules, and the change applies to every ${api.noun} that it is attached to`,
     },
     confirm,
   )
-  const current = await api.policy(policy.id)
-  if (!sameSources(policy.rules, current.rules)) {
-    throw fail('FILTER_CHANGED_MEANWHILE', { policy: policy.name, id: policy.id })
-  }
-  await api.replace({ ...current, rules: [...current.rules, ...missing] })
+  const current = await unchanged(api, policy)
+  const includeByDefault = current.includeByDefault || isDefault
+  await api.replace({ ...current, includeByDefault, rules: [...current.rules, ...missing] })
   return await api.policy(policy.id)
 }
 
@@ -75,7 +104,7 @@ interface Attachment {
 }
 
 /**
- * Attaches a policy to a deployment, beside the attached ones, or detaches it. From the first policy on, Elastic Cloud
+ * Attaches a policy to a deployment or project, beside the attached ones, or detaches it. From the first policy on, Elastic Cloud
  * refuses requests that match none. Calls `confirm` first if it would refuse a static address, or if no policy is left,
  * which opens the deployment to the internet. Returns all attached policies, and whether something changed.
  *
@@ -95,7 +124,7 @@ export async function changeAttachment(
   const { isOpen, refused } = guard(act === 'attach' ? [...others, policy] : others)
   const consequence =
     act === 'detach' && isOpen
-      ? 'no policy would be left, and the deployment would be open to the whole internet'
+      ? `no policy would be left, and the ${api.noun} would be open to the whole internet`
       : refused.length > guard(before).refused.length
         ? `no policy would allow ${refused.join(' and ')}, and Elastic Cloud would refuse loads through the proxy`
         : undefined

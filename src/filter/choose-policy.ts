@@ -7,6 +7,8 @@ export interface WantedPolicy {
   /** Undefined: any. */
   readonly region?: string | undefined
   readonly rules: readonly Rule[]
+  /** Attach it to what is created later in its region. */
+  readonly includeByDefault?: boolean
 }
 
 /**
@@ -15,7 +17,11 @@ export interface WantedPolicy {
  */
 export function findPolicy(
   policies: readonly Policy[],
-  { policy: wanted, region, rules }: Omit<WantedPolicy, 'name'> & { readonly policy?: string | undefined },
+  {
+    policy: wanted,
+    region,
+    rules,
+  }: Omit<WantedPolicy, 'name' | 'includeByDefault'> & { readonly policy?: string | undefined },
 ): Policy {
   if (wanted === undefined) {
     if (rules.length === 0) throw unknown('pass its name with --policy', policies)

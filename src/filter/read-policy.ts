@@ -7,6 +7,7 @@ import { isObject, type JsonObject, parseObject } from '../text/parse-json.js'
 import type { ClusterAnswer } from '../cluster/answers.js'
 import { type Failure, fail, failure, quote, SluiceError } from '../failure/failure.js'
 
+/** A deployment or a serverless project. */
 export interface Deployment {
   readonly id: string
   readonly name: string
@@ -14,21 +15,23 @@ export interface Deployment {
   readonly region?: string
 }
 
-export function readPolicies(answer: AdminAnswer): Policy[] {
-  return rulesetsIn(answer).map(one => readPolicy(answer, one))
+/** `key`: where the answer has the list. */
+export function readPolicies(answer: AdminAnswer, key: string): Policy[] {
+  return listIn(answer, key).map(one => readPolicy(answer, one))
 }
 
-export function readIds(answer: AdminAnswer): string[] {
-  return rulesetsIn(answer).map(one => {
+export function readIds(answer: AdminAnswer, key: string): string[] {
+  return listIn(answer, key).map(one => {
     const id = isObject(one) ? one['id'] : one
-    if (typeof id !== 'string' || id === '') throw answer.unreadable('the answer lists a policy without an id')
+    if (typeof id !== 'string' || id === '') throw answer.unreadable('the answer lists something without an id')
     return id
   })
 }
 
-function rulesetsIn({ json: { rulesets }, unreadable }: AdminAnswer): readonly unknown[] {
-  if (!Array.isArray(rulesets)) throw unreadable('the answer has no list of policies')
-  return rulesets
+function listIn({ json, unreadable }: AdminAnswer, key: string): readonly unknown[] {
+  const list = json[key]
+  if (!Array.isArray(list)) throw unreadable('the answer has no list of policies')
+  return list
 }
 
 export function readNewId(answer: AdminAnswer): string {
@@ -43,6 +46,12 @@ export function readDeployment(answer: AdminAnswer): Deployment {
   const clusters = isObject(resources) ? resources['elasticsearch'] : undefined
   const cluster: unknown = Array.isArray(clusters) ? clusters[0] : undefined
   const region = isObject(cluster) ? cluster['region'] : undefined
+  return { id, name: typeof name === 'string' ? name : id, ...(typeof region === 'string' ? { region } : {}) }
+}
+
+export function readProject(answer: AdminAnswer): Deployment {
+  const { id, name, region_id: region } = answer.json
+  if (typeof id !== 'string') throw answer.unreadable('the answer is not a project')
   return { id, name: typeof name === 'string' ? name : id, ...(typeof region === 'string' ? { region } : {}) }
 }
 
@@ -72,7 +81,7 @@ function ruleOf({ id, source, description, azure_endpoint_guid: guid, azure_endp
 }
 
 export interface AdminRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the API's base. */
   readonly path: string
   readonly body?: object
@@ -80,7 +89,7 @@ export interface AdminRequest {
   readonly expects?: readonly number[]
 }
 
-interface AdminAnswer {
+export interface AdminAnswer {
   readonly status: number
   readonly json: JsonObject
   /** Makes the error for an answer of the wrong shape. */

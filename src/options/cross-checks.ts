@@ -47,6 +47,7 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
 const rivals = [
   ['url', 'cloudId'],
   ['index', 'swapAlias'],
+  ['deployment', 'project'],
   ...secrets.map(name => [name, `${name}File`] as const),
 ] as const
 

@@ -154,7 +154,7 @@ function originsOf(candidates: Candidates, changed: Partial<Record<OptionName, s
 const how = {
   url: 'the cluster URL is not set. Set --url https://HOST:PORT, ELASTICSEARCH_URL, or --cloud-id',
   deployment:
-    'the deployment is not set. Set --deployment ID or SLUICE_DEPLOYMENT. The id is in the URL of its page in the Elastic Cloud console',
+    'the deployment is not set. Set --deployment ID or SLUICE_DEPLOYMENT, or --project ID for a serverless project. The id is in the URL of its page in the Elastic Cloud console',
   staticIps:
     'the static addresses are not set. Set STATIC_IPS to the pair in the dashboard of your proxy, as in 203.0.113.10,203.0.113.11',
   index: 'no index is set. Use --index NAME or SLUICE_INDEX',
@@ -165,7 +165,8 @@ export type Needed = keyof typeof how
 
 /** Checks that options are set. `orElse`: what a command takes in place of an index. Throws SluiceError OPTION_INVALID with what to set. */
 export function requireOptions({ values }: Effective, names: readonly Needed[], orElse = ''): void {
-  const name = names.find(one => values[one] === undefined)
+  const isProject = values.project !== undefined
+  const name = names.find(one => values[one] === undefined && !(one === 'deployment' && isProject))
   if (name !== undefined)
     throw invalid(describeOption(name).flag ?? name, name === 'index' ? how.index + orElse : how[name])
 }

@@ -678,6 +678,20 @@ export const table = {
     label: 'id',
     first: true,
   }),
+  project: filter(kinds.text(), 'id of the serverless project, instead of --deployment', {
+    label: 'id',
+    first: ['filter'],
+  }),
+  projectType: filter(
+    kinds.choice('elasticsearch', 'observability', 'security'),
+    'type of the serverless project: elasticsearch, observability or security',
+    { default: 'elasticsearch', label: 'type' },
+  ),
+  includeByDefault: filter(
+    kinds.toggle(),
+    'create: also attach the policy to each deployment or project that is created later in its region',
+    { flag: '--default', commands: ['filter'] },
+  ),
   policy: filter(
     kinds.text(),
     'id or name of the IP filter policy. create: name of the new policy (default `static addresses`)',

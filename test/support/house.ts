@@ -153,7 +153,7 @@ export const house: Readonly<Record<string, Part>> = {
   alarm: { imports: 'failure text ledger servicenow options connect', doors: 'alarm alarm-options' },
   filter: {
     imports: 'failure flow.ts time text proxy cluster options connect',
-    doors: 'admin-api change-policy choose-policy judge-guard policy prove read-policy',
+    doors: 'admin-api change-policy choose-policy judge-guard policy projects-api prove read-policy',
   },
   tunnel: {
     imports: 'failure time proxy cluster servicenow options connect',

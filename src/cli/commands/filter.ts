@@ -1,7 +1,9 @@
 import type * as FilterTasks from '../filter-tasks.js'
 import type { Command } from 'commander'
 import type { AdminApi } from '../../filter/admin-api.js'
+import type { ProjectType } from '../../filter/projects-api.js'
 import type { Change, Confirm } from '../../filter/change-policy.js'
+import type { Settings } from '../../options/table.js'
 import type { Needed } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
@@ -35,8 +37,8 @@ export function defineFilter(command: Command, terminal: Terminal, done: (code: 
     'create',
     'create a policy with the two static addresses, or add them to an existing policy',
     ['staticIps'],
-    '  sluice filter create --deployment 0a1b2c\n  sluice filter create --region us-east-1 --policy loaders',
-  ).option('--yes', 'add rules to an existing policy without asking')
+    '  sluice filter create --deployment 0a1b2c\n  sluice filter create --project 0a1b2c --policy loaders',
+  ).option('--yes', 'answer all questions with yes')
   task(
     'attach',
     'attach a policy to a deployment and test the result',
@@ -76,13 +78,24 @@ async function run(
   const { openAdminApi } = await import('../../filter/admin-api.js')
   const tasks: typeof FilterTasks = await import('../filter-tasks.js')
   const timeoutMs = Math.min(values.timeoutMs, 30_000)
-  await using api: AdminApi = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
+  await using api: AdminApi = openAdminApi({
+    url: new URL(values.adminUrl),
+    key,
+    timeoutMs,
+    signal,
+    projectType: projectTypeOf(values),
+  })
   const way = { ...connecting, signal }
   const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal, signal) })
   const report = await unlessInterrupted(signal, working, () => whatIsLeft[name])
   const safe = masked(report, terminal.manner.secrets)
   terminal.out(values.json ? filterJson(safe) : showFilter(safe))
   return filterExitCode(safe)
+}
+
+/** Returns which kind of administration is meant. Undefined: that of hosted deployments. */
+export function projectTypeOf({ project, projectType }: Settings): ProjectType | undefined {
+  return project === undefined ? undefined : projectType
 }
 
 const mayBeDone = 'the change may be done already. To check, run `sluice filter show`'

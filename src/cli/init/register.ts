@@ -5,6 +5,7 @@ import { isSluiceError } from '../../failure/failure.js'
 import { connectOptions } from '../../options/library-options.js'
 import { knownSecrets, masked } from '../../options/mask-secrets.js'
 import { readAdminKey } from '../../options/option-files.js'
+import { projectTypeOf } from '../commands/filter.js'
 import type { create } from '../filter-tasks.js'
 import { loadAccess } from '../load-options.js'
 import { showFilter } from '../show/show-filter.js'
@@ -23,7 +24,8 @@ export function registering(confirm: Confirm): Dialog['register'] {
       ['staticIps', 'Your two static addresses, with a comma between them:'],
       ['deployment', 'Id of the Elastic Cloud deployment, from the URL of its page in the console:'],
     ] as const) {
-      if (effective.values[name] !== undefined) continue
+      if (effective.values[name] !== undefined || (name === 'deployment' && effective.values.project !== undefined))
+        continue
       const answer = (await line?.(`To register the static addresses now, Sluice needs this. ${question}`)) ?? ''
       if (answer === '') return false
       next = { ...next, [name]: answer }
@@ -31,7 +33,7 @@ export function registering(confirm: Confirm): Dialog['register'] {
     }
     const { values } = effective
     const isWanted = await confirm({
-      what: `allow ${(values.staticIps ?? []).join(' and ')} in the IP filter of ${values.deployment}`,
+      what: `allow ${(values.staticIps ?? []).join(' and ')} in the IP filter of ${values.project ?? values.deployment}`,
       difference: ['+ an IP filter policy with both addresses, created if none exists, and attached'],
       consequence:
         code === 'FILTER_NOT_ENFORCED'
@@ -45,7 +47,13 @@ export function registering(confirm: Confirm): Dialog['register'] {
       const { openAdminApi } = await import('../../filter/admin-api.js')
       const tasks = await import('../filter-tasks.js')
       const timeoutMs = Math.min(values.timeoutMs, 30_000)
-      await using api = openAdminApi({ url: new URL(values.adminUrl), key, timeoutMs, signal })
+      await using api = openAdminApi({
+        url: new URL(values.adminUrl),
+        key,
+        timeoutMs,
+        signal,
+        projectType: projectTypeOf(values),
+      })
       const way = { ...connectOptions(effective, await loadAccess(effective, terminal)), signal }
       const context: Parameters<typeof create>[0] = { api, values, way, timeoutMs, confirm }
       for (const task of [tasks.create, tasks.attach]) {

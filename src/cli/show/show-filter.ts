@@ -11,7 +11,7 @@ export function filterExitCode({ findings }: FilterReport): number {
   return first === undefined ? 0 : explain(first.code).exit
 }
 
-export function filterJson({ guard, policy, policies, findings, ...report }: FilterReport): string {
+export function filterJson({ noun: _, guard, policy, policies, findings, ...report }: FilterReport): string {
   return `${JSON.stringify({
     ok: findings.every(({ severity }) => severity !== 'error'),
     ...report,
@@ -51,7 +51,7 @@ function done({ action, policy, policies }: FilterReport): string[] {
   return policies === undefined ? [said, '\n', columns(ruleRows(policy), '  ')] : [said, '\n']
 }
 
-function guarded({ deployment, policies = [], guard, ownAddress, proof }: FilterReport): string[] {
+function guarded({ deployment, noun, policies = [], guard, ownAddress, proof }: FilterReport): string[] {
   if (deployment === undefined || guard === undefined) return []
   const { id, name, region } = deployment
   const title = [name === id ? id : `${name} (${id})`, ...(region === undefined ? [] : [region])].join(', ')
@@ -65,7 +65,7 @@ function guarded({ deployment, policies = [], guard, ownAddress, proof }: Filter
     ...(proof?.direct === undefined ? [] : [['without the proxy', proof.direct.detail]]),
   ]
   return [
-    shown`Deployment ${title}: ${attached}\n\n`,
+    shown`${noun === 'project' ? 'Project' : 'Deployment'} ${title}: ${attached}\n\n`,
     columns(
       policies.flatMap(policy =>
         ruleRows(policy).map((row, at) => [at === 0 ? policy.name : '', at === 0 ? policy.id : '', ...row]),

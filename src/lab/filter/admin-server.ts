@@ -3,28 +3,23 @@ import { type IncomingMessage, createServer } from 'node:http'
 import { type Arrival, type Listening, arrivalOf, listen } from '../listener.js'
 import { match } from '../match-route.js'
 import { isSame } from '../proxy/credentials.js'
-import { type NewPolicy, type Policies, type Policy, PolicyError, labRegion } from './policies.js'
-
-type Json = Record<string, unknown>
-
-interface Asked {
-  readonly policies: Policies
-  readonly body: Json
-  readonly query: URLSearchParams
-  readonly parameters: readonly string[]
-}
-
-interface Reply {
-  readonly status: number
-  readonly value: unknown
-  /** Code of a refusal. Also sent in a header. */
-  readonly code?: string
-}
+import {
+  type AdminAsked,
+  type AdminReply,
+  deploymentJson,
+  type Json,
+  newPolicy,
+  ok,
+  policyJson,
+  text,
+} from './admin-json.js'
+import { type Policies, PolicyError } from './policies.js'
+import { serverlessRoutes } from './serverless-routes.js'
 
 const rulesets = '/deployments/traffic-filter/rulesets'
 
 /** Plays the administration API of the hosting service: policies and their deployments. */
-const routes: Readonly<Record<string, (asked: Asked) => Reply>> = {
+const routes: Readonly<Record<string, (asked: AdminAsked) => AdminReply>> = {
   'GET /deployments/*': ({ policies, parameters: [id = ''] }) => ok(deploymentJson(policies, id)),
   [`GET ${rulesets}`]: ({ policies, query }) => {
     const region = query.get('region')
@@ -61,6 +56,7 @@ const routes: Readonly<Record<string, (asked: Asked) => Reply>> = {
   // Like the hosting service, answers the same for an unknown deployment as for one without policies.
   'GET /deployments/traffic-filter/associations/deployment/*/rulesets': ({ policies, parameters: [id = ''] }) =>
     ok({ rulesets: policies.attachedTo(id) ?? [] }),
+  ...serverlessRoutes,
 }
 
 /** Starts the API. Its key is the organisation's, and opens nothing else. */
@@ -94,7 +90,7 @@ export async function startAdminServer(
   return { ...listening, url: `http://127.0.0.1:${listening.port}`, apiKey }
 }
 
-async function respond(policies: Policies, apiKey: string, request: IncomingMessage): Promise<Reply> {
+async function respond(policies: Policies, apiKey: string, request: IncomingMessage): Promise<AdminReply> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
   const body = await readBody(request)
   if (!isSame(request.headers.authorization ?? '', `ApiKey ${apiKey}`)) {
@@ -107,67 +103,14 @@ async function respond(policies: Policies, apiKey: string, request: IncomingMess
   return refuse(404, 'root.resource_not_found', 'The requested resource could not be found')
 }
 
-function refusal(error: unknown): Reply {
+function refusal(error: unknown): AdminReply {
   if (!(error instanceof PolicyError)) return refuse(500, 'root.internal_server_error', String(error))
   const isMissing = error.code === 'not-found'
   return refuse(isMissing ? 404 : 400, isMissing ? 'traffic_filter.not_found' : 'traffic_filter.invalid', error.message)
 }
 
-function refuse(status: number, code: string, message: string): Reply {
+function refuse(status: number, code: string, message: string): AdminReply {
   return { status, value: { errors: [{ code, message }] }, code }
-}
-
-function ok(value: unknown): Reply {
-  return { status: 200, value }
-}
-
-function deploymentJson(policies: Policies, id: string): Json {
-  if (policies.attachedTo(id) === undefined) throw new PolicyError('not-found', `no such deployment: ${id}`)
-  return { id, name: id, resources: { elasticsearch: [{ ref_id: 'main-elasticsearch', id, region: labRegion }] } }
-}
-
-function policyJson({ id, name, rules, descriptions, deployments, ...policy }: Policy, query: URLSearchParams): Json {
-  return {
-    id,
-    name,
-    region: policy.region,
-    type: 'ip',
-    description: policy.description,
-    include_by_default: policy.includeByDefault,
-    rules: rules.map((source, at) => ({
-      id: `rule-${at + 1}`,
-      source,
-      ...(descriptions[at] !== '' && { description: descriptions[at] }),
-    })),
-    ...(query.get('include_associations') === 'true' && {
-      associations: deployments.map(deployment => ({ entity_type: 'deployment', id: deployment })),
-      total_associations: deployments.length,
-    }),
-  }
-}
-
-function newPolicy(body: Json): NewPolicy {
-  const { rules, include_by_default: includeByDefault, description } = body
-  if (text(body, 'type') !== 'ip') throw new PolicyError('invalid', 'the lab has policies of the type ip alone')
-  if (typeof includeByDefault !== 'boolean') throw new PolicyError('invalid', 'include_by_default is required')
-  if (!Array.isArray(rules)) throw new PolicyError('invalid', 'rules are required')
-  return {
-    name: text(body, 'name'),
-    region: text(body, 'region'),
-    includeByDefault,
-    rules: rules.map(rule => text(rule as Json, 'source')),
-    descriptions: rules.map(rule => {
-      const said = (rule as Json)['description']
-      return typeof said === 'string' ? said : ''
-    }),
-    ...(typeof description === 'string' && { description }),
-  }
-}
-
-function text(body: Json, name: string): string {
-  const value = body[name]
-  if (typeof value !== 'string' || value === '') throw new PolicyError('invalid', `${name} is required`)
-  return value
 }
 
 async function readBody(request: IncomingMessage): Promise<Json> {

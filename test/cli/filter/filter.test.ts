@@ -155,6 +155,21 @@ describe('from an open deployment to a guarded one and back', () => {
   })
 })
 
+test('a serverless project takes the place of the deployment, and --default asks first', async () => {
+  await using lab = await start('both')
+  const env = { SLUICE_DEPLOYMENT: '', SLUICE_PROJECT: 'main' }
+  const { code, stdout, stderr } = await filter(lab, ['show'], env)
+  expect(code, stderr).toBe(0)
+  expect(stdout).toContain('Project main, us-east-1: 1 policy\n')
+  const asked = await filter(lab, ['create', '--default'], env)
+  expect(asked.code).toBe(2)
+  expect(asked.stderr).toContain('every project that anybody in the organisation creates there later')
+  const done = await filter(lab, ['create', '--default', '--yes'], env)
+  expect(done.code, done.stderr).toBe(0)
+  expect(lab.control.policies()).toMatchObject([{ name: 'static pair', includeByDefault: true, deployments: ['main'] }])
+  expect((await filter(lab, ['show', '--deployment', 'main', '--project', 'main'])).code).toBe(2)
+})
+
 describe('what goes wrong is named', () => {
   const rows: readonly [string, string[], Record<string, string>, number, string][] = [
     ['a wrong key', ['show'], { EC_API_KEY: 'wr0ng-organisation-key' }, 3, 'FILTER_API_KEY_REJECTED'],

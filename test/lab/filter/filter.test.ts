@@ -192,7 +192,7 @@ describe('the administration API', () => {
       message: `${url.origin} refused GET /deployments/other with status 404: traffic_filter.not_found: no such deployment: other`,
     })
     await expect(world.api.policy('../deployments/main')).rejects.toMatchObject({ code: 'FILTER_API_REFUSED' })
-    const named = { name: 'n', region: 'us-east-1', rules: [{ source: 'proxy.example.com' }] }
+    const named = { name: 'n', region: 'us-east-1', includeByDefault: false, rules: [{ source: 'proxy.example.com' }] }
     await expect(world.api.create(named)).rejects.toMatchObject({
       code: 'FILTER_API_REFUSED',
       message: expect.stringContaining('DNS names are not supported') as string,
@@ -293,4 +293,105 @@ test('the own address is that of requests past the proxy, or unknown with its re
   })
   const gone = await findOwnAddress(new URL('http://127.0.0.1:9'), { timeoutMs: 10_000 })
   expect(gone).toEqual({ problem: expect.stringContaining('127.0.0.1:9') as string })
+})
+
+describe('serverless projects', () => {
+  const projects = ({ lab }: World) =>
+    openAdminApi({
+      url: new URL(lab.line.admin.url),
+      key: lab.line.admin.apiKey,
+      timeoutMs: 10_000,
+      projectType: 'elasticsearch',
+    })
+
+  test('a policy is created, attached beside others, extended and detached', async () => {
+    await using world = await open('first')
+    await using api = projects(world)
+    const { asked, confirm } = answering(true)
+    expect(await api.deployment('main')).toEqual({ id: 'main', name: 'main', region: 'us-east-1' })
+    await expect(api.deployment('other')).rejects.toMatchObject({
+      code: 'FILTER_API_REFUSED',
+      message: expect.stringContaining('GET /serverless/projects/elasticsearch/other with status 404') as string,
+    })
+    const { policy } = await createPolicy(api, wanted, confirm)
+    const change = { policy, deployment: 'main', staticIps }
+    const attached = await changeAttachment(api, 'attach', change, confirm)
+    expect(attached.attached.map(({ name }) => name)).toEqual(['first address', 'mine'])
+    expect(await api.attach(policy.id, 'main')).toBe(false)
+    expect(asked).toEqual([])
+
+    const extended = await createPolicy(
+      api,
+      { ...wanted, name: 'first address', rules: [{ source: '9.9.9.9/32' }] },
+      confirm,
+    )
+    expect(extended).toMatchObject({ action: 'extended', policy: { region: 'us-east-1' } })
+    expect(extended.policy.rules.map(({ source }) => source)).toEqual(['127.0.0.2/32', '9.9.9.9/32'])
+    expect(asked.at(-1)?.consequence).toContain('every project that it is attached to')
+
+    await changeAttachment(api, 'detach', change, confirm)
+    expect(asked.at(-1)?.consequence).toContain('would refuse loads through the proxy')
+    const [first] = await api.attachedTo('main')
+    await changeAttachment(api, 'detach', { ...change, policy: first ?? policy }, confirm)
+    expect(asked.at(-1)?.consequence).toBe(
+      'no policy would be left, and the project would be open to the whole internet',
+    )
+    expect(await api.attachedTo('main')).toEqual([])
+  })
+
+  test.each(['deployment', 'project'])(
+    'a policy becomes the default for each new %s only if the user wants that',
+    async noun => {
+      await using world = await open('unattached')
+      await using api = noun === 'project' ? projects(world) : undefined
+      const used = api ?? world.api
+      const isDefault = { ...wanted, name: 'all', includeByDefault: true }
+      await expect(createPolicy(used, isDefault, answering(undefined).confirm)).rejects.toMatchObject({
+        code: 'FILTER_UNCONFIRMED',
+      })
+      expect(world.lab.control.policies()).toMatchObject([{ name: 'static pair', includeByDefault: false }])
+      const { asked, confirm } = answering(true)
+      expect(await createPolicy(used, isDefault, confirm)).toMatchObject({
+        action: 'extended',
+        policy: { name: 'static pair', includeByDefault: true },
+      })
+      expect(asked).toMatchObject([{ what: `make static pair the default for new ${noun}s in us-east-1` }])
+      const others = { ...isDefault, rules: [{ source: '9.9.9.9/32' }] }
+      expect(await createPolicy(used, others, confirm)).toMatchObject({
+        action: 'created',
+        policy: { includeByDefault: true },
+      })
+      expect(await createPolicy(used, others, answering(undefined).confirm)).toMatchObject({ action: 'reused' })
+    },
+  )
+
+  test('a project that does not list its policies keeps those that it has', async () => {
+    const sent: string[] = []
+    const filter = (id: string) => ({ id, name: id, type: 'ip', region: 'r', rules: [] })
+    const answers: Record<string, unknown> = {
+      'GET /api/v1/serverless/projects/security/p': { id: 'p' },
+      'GET /api/v1/serverless/traffic-filters': { items: [filter('a'), filter('b')] },
+      'GET /api/v1/serverless/projects/security?traffic_filter=a': { items: [{ id: 'p' }] },
+      'GET /api/v1/serverless/projects/security?traffic_filter=b': { items: [{ id: 'another' }] },
+      'PATCH /api/v1/serverless/projects/security/p': {},
+    }
+    const server = createServer(async (request, response) => {
+      const asked = `${request.method} ${request.url}`
+      if (request.method === 'PATCH') sent.push(Buffer.concat(await request.toArray()).toString())
+      response.writeHead(answers[asked] === undefined ? 404 : 200).end(JSON.stringify(answers[asked] ?? {}))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    try {
+      await using api = openAdminApi({ url, key: 'k', timeoutMs: 10_000, projectType: 'security' })
+      expect(await api.attach('b', 'p')).toBe(true)
+      expect(await api.detach('a', 'p')).toBe(true)
+      expect(sent.map(one => JSON.parse(one) as unknown)).toEqual([
+        { traffic_filters: [{ id: 'a' }, { id: 'b' }] },
+        { traffic_filters: [] },
+      ])
+    } finally {
+      server.close()
+    }
+  })
 })
