@@ -191,7 +191,10 @@ const ofTheFilter = [
   'adminKey',
   'adminKeyFile',
   'deployment',
+  'includeByDefault',
   'policy',
+  'project',
+  'projectType',
   'region',
 ] as const satisfies (keyof Settings)[]
 
