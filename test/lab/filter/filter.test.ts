@@ -375,10 +375,13 @@ describe('serverless projects', () => {
       'GET /api/v1/serverless/projects/security?traffic_filter=b': { items: [{ id: 'another' }] },
       'PATCH /api/v1/serverless/projects/security/p': {},
     }
-    const server = createServer(async (request, response) => {
+    const server = createServer((request, response) => {
       const asked = `${request.method} ${request.url}`
-      if (request.method === 'PATCH') sent.push(Buffer.concat(await request.toArray()).toString())
-      response.writeHead(answers[asked] === undefined ? 404 : 200).end(JSON.stringify(answers[asked] ?? {}))
+      if (request.method === 'PATCH') request.on('data', (bytes: Buffer) => sent.push(bytes.toString()))
+      request.on('end', () => {
+        response.writeHead(answers[asked] === undefined ? 404 : 200).end(JSON.stringify(answers[asked] ?? {}))
+      })
+      request.resume()
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
