@@ -3,8 +3,7 @@ import type { AdminCalls, SendToAdmin } from './admin-calls.js'
 import type { Policy, Rule } from './policy.js'
 import { readIds, readNewId, readPolicies, readPolicy, readProject } from './read-policy.js'
 
-export const projectTypes = ['elasticsearch', 'observability', 'security'] as const
-export type ProjectType = (typeof projectTypes)[number]
+export type ProjectType = 'elasticsearch' | 'observability' | 'security'
 
 export function projectsApi(send: SendToAdmin, type: ProjectType): AdminCalls {
   const projects = `/serverless/projects/${type}`
