@@ -39,7 +39,8 @@ try {
   for (const example of ['orders.ndjson', 'orders.csv'])
     check(`examples/${example}`, () => includes(loadExample(example), 'it balances'))
   if (!windows) check('examples/cron', () => runCron())
-  installTypes()
+  installBeside()
+  if (!windows) check('examples/fastify', () => runFastify())
   for (const settings of compilers) check(`types: ${settings.join(' ')}`, () => compile(settings))
   for (const node of values.nodes.split(',').filter(Boolean)) check(`Node ${node}`, () => runOn(node))
   console.log(`${filename}: ${files.length} files, ${kB(size)} packed, ${kB(unpackedSize)} unpacked`)
@@ -101,11 +102,25 @@ function runCron() {
   same(`${receipt.status} ${receipt.created}`, 'finished 5')
 }
 
-/** The compiler wants the types of Node, as a project would have them. */
-function installTypes() {
+/** Lets a receiver take an upload, and stops it. */
+function runFastify() {
+  const server = join(project, 'node_modules', 'sluice', 'examples', 'fastify', 'server.mjs')
+  const orders = join('node_modules', 'sluice', 'examples', 'orders.ndjson')
+  const lines = [
+    'export PORT=$((20000 + $$ % 10000)) NODE_EXTRA_CA_CERTS="$SLUICE_CA"',
+    `node '${server}' > server.log & server=$!`,
+    'until grep -q listening server.log; do kill -0 $server || exit 1; sleep 0.2; done',
+    `curl -sS --data-binary @${orders} -H 'content-type: application/x-ndjson' "http://127.0.0.1:$PORT/uploads/orders"`,
+    'kill $server && wait $server',
+  ]
+  includes(sluice('lab', '--', 'sh', '-c', lines.join('\n')), '"created":5,"rejected":0')
+}
+
+/** Installs what a project would have: the types of Node, for the compiler, and what an example uses. */
+function installBeside() {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const wanted = `@types/node@${devDependencies['@types/node']}`
-  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--no-save', wanted])
+  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--no-save', wanted, 'fastify@5'])
 }
 
 function compile(settings) {
