@@ -1,12 +1,16 @@
 /** Every Node that Sluice is said to run on, fetched from where its packages come from. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { folder } from '../support/sluice.js'
 
 const run = promisify(execFile)
-const frames = fileURLToPath(new URL('../../fixtures/two-frames.ndjson.zst', import.meta.url))
+const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
+const frames = fixture('two-frames.ndjson.zst')
 /** As `npm install` built them. */
 const binary = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
 const decoder = fileURLToPath(new URL('../../dist/compression/decompress.js', import.meta.url))
@@ -27,7 +31,7 @@ async function nodeOf(version: string): Promise<string> {
   return (await run('npm', script)).stdout.trim()
 }
 
-describe.each(['20.19.0', '22', '24'])('Node %s', version => {
+describe.each(['20.19.0', '22', '24', '26'])('Node %s', version => {
   test('runs the demo, and says nothing that Sluice did not mean to', async () => {
     const node = await nodeOf(version)
     const asked = await run(node, [binary, '--version'])
@@ -35,6 +39,16 @@ describe.each(['20.19.0', '22', '24'])('Node %s', version => {
     const demo = await run(node, [binary, 'demo'])
     expect(demo.stdout).toContain('it balances')
     expect(demo.stderr).not.toMatch(/error|unrecognized|deprecat/i)
+  })
+
+  test('loads a small gzip file and a CSV file', async () => {
+    const node = await nodeOf(version)
+    await using work = await folder()
+    const files = [fixture('plain.ndjson.gz'), 'numbers.csv']
+    await writeFile(join(work.path, 'numbers.csv'), 'n,m\n1,2\n')
+    const load = ['ingest', ...files, '--index', 'versions', '--state-dir', join(work.path, 'state')]
+    const { stdout } = await run(node, [binary, 'lab', '--', node, binary, ...load], { cwd: work.path })
+    expect(stdout).toContain('it balances')
   })
 
   test('decodes all frames of zstd without the program, or says what it needs', async () => {
