@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Command } from 'commander'
+import { clientVersion } from '../client-version.js'
 import { columns } from '../show/columns.js'
 import type { Terminal } from '../terminal/terminal.js'
 
@@ -14,12 +14,4 @@ export function defineVersion(command: Command, terminal: Terminal, done: (code:
     terminal.out(json ? `${JSON.stringify(versions)}\n` : columns(rows))
     done(0)
   })
-}
-
-/** The client is a part of the command, in the version that the package names. */
-function clientVersion(): string {
-  const { dependencies } = createRequire(import.meta.url)('../../../package.json') as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  return dependencies['@elastic/elasticsearch'] ?? ''
 }

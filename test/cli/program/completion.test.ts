@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from '../../support/in-process.js'
+import { sluice } from '../../support/sluice.js'
 import { optionCommands } from '../../../src/options/option.js'
 import { optionNames } from '../../../src/options/table.js'
 import { describeOption } from '../../../src/options/describe-option.js'
@@ -64,6 +65,12 @@ test('version shows what a bug report needs, and -v and -V the version alone', a
   expect(JSON.parse((await printed('version', '--json')).stdout)).toMatchObject({
     sluice: '0.0.0',
     node: process.versions.node,
+  })
+  // The bundle lies at another depth than its sources.
+  const bundled = await sluice(['version'])
+  expect(bundled, bundled.stderr).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('@elastic/elasticsearch') as string,
   })
   for (const flag of ['-v', '-V', '--version'])
     expect(await printed(flag)).toMatchObject({ code: 0, stdout: '0.0.0\n' })
