@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, ingest, replay } from '../../src/index.js'
 import { lostAnswer, startLosing } from './losing-gate.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Changes of documents that nobody has changed since they were read. */
@@ -16,7 +16,7 @@ export function describeConditions(world: () => World): void {
     const source = join(folder, `rows-${files}.ndjson`)
     await writeFile(source, rows.map(row => `${row}\n`).join(''))
     const by = { ids: 'field', idField: 'id', op: 'index', source, index, concurrency: 1 } as const
-    return await ingest({ ...through(world(), world().proxy.http), ...by, ...more })
+    return await ingest({ ...loadThrough(world(), world().proxy.http), ...by, ...more })
   }
   const read = { ifSeqNoField: '_seq_no', ifPrimaryTermField: '_primary_term' } as const
 
@@ -53,7 +53,7 @@ export function describeConditions(world: () => World): void {
         document: { id: 'b', n: 2 },
       })
       expect(letter.reason).toContain('required seqNo [7], primary term [1]')
-      const replayed = await replay({ ...through(world(), world().proxy.http), source: letters })
+      const replayed = await replay({ ...loadThrough(world(), world().proxy.http), source: letters })
       expect(replayed.rejections).toMatchObject([{ status: 409, documents: 1 }])
     })
 
@@ -77,7 +77,7 @@ export function describeConditions(world: () => World): void {
       expect(receipt.rejections).toMatchObject([{ type: 'DOCUMENT_VERSION_INVALID', documents: 1 }])
       const repaired = (await readFile(letters, 'utf8')).replace('"_primary_term":1', '"_primary_term":1,"_seq_no":0')
       await writeFile(letters, repaired)
-      const replayed = await replay({ ...through(world(), world().proxy.http), source: letters })
+      const replayed = await replay({ ...loadThrough(world(), world().proxy.http), source: letters })
       expect(replayed).toMatchObject({ updated: 1, rejected: 0 })
       expect((await world().source(index, 'a'))?.trimEnd()).toBe('{"id":"a","n":2}')
     })

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type Refused, ingest } from '../../src/index.js'
-import { documents, failureOf, newIndex, through } from './options.js'
+import { documents, failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** What becomes of documents: stored byte for byte, or refused with the reason and the place. */
 export function describeDocuments(world: () => World): void {
-  const base = () => through(world(), world().proxy.http)
+  const base = () => loadThrough(world(), world().proxy.http)
 
   describe('documents', () => {
     test('reach the cluster byte for byte', async () => {

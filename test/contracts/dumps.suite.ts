@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, ingest, replay, verify } from '../../src/index.js'
 import { codeOf } from '../support/run-world.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Dumps, whose documents carry their own ids. */
@@ -18,7 +18,7 @@ export function describeDumps(world: () => World): void {
 
     const path = (name: string) => join(folder, name)
     const options = () => ({
-      ...through(world(), world().proxy.http),
+      ...loadThrough(world(), world().proxy.http),
       preflightConnections: 1,
       stateDir: path('state'),
       deadLetters: path('dead.ndjson'),

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, ingest, replay } from '../../src/index.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Ids of several fields and of nested ones, and their hashes. */
 export function describeFieldIds(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 }) as const
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 }) as const
   const byOrder = { ids: 'field', idField: 'branch,order.no' } as const
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

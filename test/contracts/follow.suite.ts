@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ingest } from '../../src/index.js'
 import { until } from '../support/eventually.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Files that are followed while they grow. */
@@ -19,7 +19,7 @@ export function describeFollow(world: () => World): void {
       await writeFile(log, lines(1, 2, 3))
       const stop = new AbortController()
       const receipt = ingest({
-        ...through(world(), world().proxy.http),
+        ...loadThrough(world(), world().proxy.http),
         preflightConnections: 1,
         source: join(folder, '*.ndjson'),
         index,

@@ -6,7 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../src/index.js'
 import { tarOf, zipOf } from '../support/archives.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/parquet/${name}`, import.meta.url))
@@ -45,7 +45,7 @@ export function describeFormats(world: () => World): void {
       const path = make === undefined ? fixture(name) : join(folder, name)
       if (make !== undefined) await writeFile(path, make())
       const index = newIndex()
-      const { deadLetters: _, ...way } = through(world(), world().proxy.http)
+      const { deadLetters: _, ...way } = loadThrough(world(), world().proxy.http)
       const options = { ...way, preflightConnections: 1 }
       {
         // No type of Elasticsearch holds all of these numbers. The document keeps them.

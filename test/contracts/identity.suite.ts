@@ -22,7 +22,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type IngestOptions, type Receipt, connect, explain, ingest, isSluiceError } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
 import { tarOf, zipOf } from '../support/archives.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import { urlCases } from './url-cases.js'
 import type { World } from './world.js'
 
@@ -67,7 +67,7 @@ class Place {
     const { folder, index } = this
     const said: string[] = []
     const options: IngestOptions = {
-      ...through(this.world, this.world.proxy.http),
+      ...loadThrough(this.world, this.world.proxy.http),
       source,
       index,
       stateDir: join(folder, 'state'),
@@ -461,7 +461,7 @@ const cases: Readonly<Record<string, Case>> = {
 
   'the same cluster by another URL': async at => {
     await at.loaded()
-    const { target } = through(at.world, at.world.proxy.http, 'http')
+    const { target } = loadThrough(at.world, at.world.proxy.http, 'http')
     return await again(at, at.path('a.ndjson'), 'a.ndjson', { target: { ...target, allowPlaintext: true } })
   },
   'with a key that may not read what the cluster is': async at => {
@@ -738,7 +738,7 @@ async function from<Result>(folder: string, run: () => Promise<Result>): Promise
 }
 
 function leastPrivilege({ world }: Place): Pick<IngestOptions, 'target'> {
-  const { target } = through(world, world.proxy.http)
+  const { target } = loadThrough(world, world.proxy.http)
   return { target: { ...target, apiKey: world.cluster.leastPrivilegeApiKey } }
 }
 
@@ -746,7 +746,7 @@ async function withClient(
   { world }: Place,
   run: (client: Awaited<ReturnType<typeof connect>>['client']) => Promise<unknown>,
 ): Promise<void> {
-  const { deadLetters: _, ...way } = through(world, world.proxy.http)
+  const { deadLetters: _, ...way } = loadThrough(world, world.proxy.http)
   await using direct = await connect({ ...way, preflightConnections: 1 })
   await run(direct.client)
 }

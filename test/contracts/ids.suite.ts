@@ -8,12 +8,12 @@ import { type Removed, removeGone } from '../../src/tables/reconcile.js'
 import { type Connected, connect, ingest } from '../../src/index.js'
 import { proxySection } from '../../src/options/read-options.js'
 import { resolveTarget, targetTls } from '../../src/connect/open-target.js'
-import { documents, newIndex, through } from './options.js'
+import { documents, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Which ids an index holds: all of them at one instant, or what is known of some. */
 export function describeIds(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
 
   async function open() {
     const { target, proxy } = base()
@@ -67,7 +67,7 @@ export function describeIds(world: () => World): void {
     })
 
   describe('the ids of an index', () => {
-    test('are walked through to the last, page by page, on every shard', async () => {
+    test('are walked loadThrough to the last, page by page, on every shard', async () => {
       const index = newIndex('ids')
       await ask(
         async client =>
@@ -98,7 +98,7 @@ export function describeIds(world: () => World): void {
       expect(await walk(index)).toEqual({ begun: [0], ids: [] })
     })
 
-    test('are walked through behind an alias of several indices', async () => {
+    test('are walked loadThrough behind an alias of several indices', async () => {
       const [one, other, alias] = [newIndex('ids'), newIndex('ids'), newIndex('ids')]
       await load(one, 3)
       await load(other, 4)
@@ -108,7 +108,7 @@ export function describeIds(world: () => World): void {
       expect(await walk(alias)).toEqual({ begun: [7], ids })
     })
 
-    test('are walked through anew where the point in time is lost', async () => {
+    test('are walked loadThrough anew where the point in time is lost', async () => {
       const index = newIndex('ids')
       await load(index, 5100)
       await using cluster = await open()

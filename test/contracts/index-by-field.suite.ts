@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, connect, ingest, isSluiceError, replay, undo, verify } from '../../src/index.js'
-import { failureOf, newIndex, through } from './options.js'
+import { failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Indices that fields of the documents name. */
 export function describeIndexByField(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 }) as const
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 }) as const
 
   describe('an index by field', () => {
     let folder: string

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type Connected, type IngestOptions, connect, ingest } from '../../src/index.js'
-import { failureOf, newIndex, through } from './options.js'
+import { failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Loads with a mapping or a template: made if missing, compared if not, and never changed. */
 export function describeMapping(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
   // Templates are more than the API key may make.
   const asUser = () => {
     const { username, password } = world().cluster

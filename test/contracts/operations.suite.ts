@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, ingest, replay } from '../../src/index.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Operations that change stored documents. */
 export function describeOperations(world: () => World): void {
-  const byId = () => ({ ...through(world(), world().proxy.http), ids: 'field', idField: 'id' }) as const
+  const byId = () => ({ ...loadThrough(world(), world().proxy.http), ids: 'field', idField: 'id' }) as const
   const load = async (index: string, op: Operation, rows: readonly object[], more: object = {}) =>
     await ingest({ ...byId(), source: rows.values(), index, op, deadLetters: false, ...more })
   const stored = async (index: string) =>
@@ -45,7 +45,7 @@ export function describeOperations(world: () => World): void {
         document: { id: 'd', n: 4, new: true },
       })
       await load(index, 'index', [{ id: 'd', old: true }])
-      expect(await replay({ ...through(world(), world().proxy.http), source: letters })).toMatchObject({
+      expect(await replay({ ...loadThrough(world(), world().proxy.http), source: letters })).toMatchObject({
         updated: 1,
         rejected: 0,
       })

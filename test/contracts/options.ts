@@ -26,6 +26,14 @@ export function through(world: World, proxy: string, scheme: 'http' | 'https' = 
   } satisfies ConnectOptions & { deadLetters: false }
 }
 
+/**
+ * The same with two test connections before a load instead of 16. These are most of the work of a small load, and only the suites of routes
+ * and refusals look at them.
+ */
+export function loadThrough(world: World, proxy: string, scheme: 'http' | 'https' = 'https') {
+  return { ...through(world, proxy, scheme), preflightConnections: 2 }
+}
+
 let names = 0
 
 /** A name of its own for each test: the worlds are shared. */

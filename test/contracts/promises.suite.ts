@@ -8,7 +8,7 @@ import { type IngestOptions, type Receipt, ingest } from '../../src/index.js'
 import { eventually } from '../support/eventually.js'
 import { startSluice } from '../support/sluice.js'
 import { lostAnswer, startLosing } from './losing-gate.js'
-import { failureOf, newIndex, through } from './options.js'
+import { failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 const ROWS = 10
@@ -85,7 +85,7 @@ function describeColumns(world: () => World, columns: readonly Column[]): void {
       return { source, index, stateDir: join(folder, `state-${files}`) }
     }
 
-    const way = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+    const way = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
     const numbersIn = async (index: string) =>
       (await world().documents(index)).map(text => (JSON.parse(text) as { n: number }).n)
     /** What the index holds once every row has done its work once. */

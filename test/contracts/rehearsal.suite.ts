@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Connected, type IngestOptions, type Receipt, connect, ingest } from '../../src/index.js'
-import { failureOf, newIndex, through } from './options.js'
+import { failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Dry runs that ask the cluster what it would refuse. */
@@ -14,7 +14,7 @@ export function describeRehearsal(world: () => World): void {
   })
   afterAll(async () => await rm(folder, { recursive: true }))
 
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
   const rehearse = async (index: string, lines: readonly string[], more: Partial<IngestOptions> = {}) => {
     const source = join(folder, `${index}.ndjson`)
     await writeFile(source, lines.map(line => `${line}\n`).join(''))

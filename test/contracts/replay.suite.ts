@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Refused, ingest, replay } from '../../src/index.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** What was refused once is sent again. */
 export function describeReplay(world: () => World): void {
-  const base = () => through(world(), world().proxy.http)
+  const base = () => loadThrough(world(), world().proxy.http)
 
   describe('dead letters', () => {
     test('are stored byte for byte under their first ids once they are repaired, and found stored by a second replay', async () => {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, ingest, undo, verify } from '../../src/index.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** What a cluster tells of the ids of a run, and how it deletes by them. */
 export function describeRuns(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
   const way = () => {
     const { deadLetters: _, ...rest } = base()
     return rest

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, ingest, replay } from '../../src/index.js'
 import { lostAnswer, startLosing } from './losing-gate.js'
-import { failureOf, newIndex, through } from './options.js'
+import { failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** The lab knows these few. */
@@ -28,7 +28,7 @@ export function describeScripts(world: () => World): void {
     const source = join(folder, `rows-${files}.ndjson`)
     await writeFile(source, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
     const by = { ids: 'field', idField: 'id', op: 'upsert', source, index, script } as const
-    return await ingest({ ...through(world(), world().proxy.http), ...by, ...more })
+    return await ingest({ ...loadThrough(world(), world().proxy.http), ...by, ...more })
   }
   const stored = async (index: string, id: string) => {
     const text = await world().source(index, id)
@@ -78,7 +78,7 @@ export function describeScripts(world: () => World): void {
         },
         { id: 'b', origin: { line: 2 }, reason: 'failed to execute script: runtime error: no b' },
       ])
-      const way = through(world(), world().proxy.http)
+      const way = loadThrough(world(), world().proxy.http)
       const again = await replay({ ...way, source: letters })
       expect(again.rejections).toMatchObject([{ status: 400, documents: 2 }])
       // Whoever repairs the letters may correct the script in them, too.
@@ -95,7 +95,7 @@ export function describeScripts(world: () => World): void {
       const broken = await failureOf(load(index, rows, 'no painless at all'))
       expect(broken).toMatchObject({ code: 'REQUEST_REFUSED', receipt: { unsent: 20, rejected: 0 } })
       expect(broken.evidence['reason']).toContain('compile error')
-      const way = { ...through(world(), world().proxy.http), ids: 'field', idField: 'id', op: 'upsert' } as const
+      const way = { ...loadThrough(world(), world().proxy.http), ids: 'field', idField: 'id', op: 'upsert' } as const
       const missing = await failureOf(ingest({ ...way, source: rows.values(), index, scriptId: 'nobody-stored-this' }))
       expect(missing.code).toBe('REQUEST_REFUSED')
       expect(missing.evidence['reason']).toContain('nobody-stored-this')

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type Connected, type IngestOptions, connect, ingest, rollback } from '../../src/index.js'
-import { documents, failureOf, newIndex, through } from './options.js'
+import { documents, failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Loads that switch an alias when they are through: what the cluster holds before, meanwhile and after. */
 export function describeSwap(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
   const load = async (swapAlias: string, more: Partial<IngestOptions> = {}) =>
     await ingest({ ...base(), source: documents(10), swapAlias, ...more })
 

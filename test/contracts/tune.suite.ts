@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Connected, type IngestOptions, connect, ingest, restoreSettings } from '../../src/index.js'
-import { documents, failureOf, newIndex, through } from './options.js'
+import { documents, failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Loads that tune their index: what it holds before, meanwhile and after, also after a kill. */
 export function describeTune(world: () => World): void {
-  const base = () => ({ ...through(world(), world().proxy.http), preflightConnections: 1 })
+  const base = () => ({ ...loadThrough(world(), world().proxy.http), preflightConnections: 1 })
   const warnings: string[] = []
   const onEvent: IngestOptions['onEvent'] = event => {
     if (event.type === 'warning') warnings.push(event.message)

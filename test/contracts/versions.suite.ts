@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, ingest, replay } from '../../src/index.js'
-import { newIndex, through } from './options.js'
+import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
 /** Versions of documents: an older row never overtakes a newer one. */
@@ -15,7 +15,7 @@ export function describeVersions(world: () => World): void {
     const source = join(folder, `rows-${files}.ndjson`)
     await writeFile(source, rows.map(row => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''))
     const ofField = { ids: 'field', idField: 'id', op: 'index', versionField: 'v' } as const
-    return await ingest({ ...through(world(), world().proxy.http), ...ofField, source, index, ...more })
+    return await ingest({ ...loadThrough(world(), world().proxy.http), ...ofField, source, index, ...more })
   }
   const sourceOf = async (index: string, id: string) => await world().source(index, id)
 
@@ -98,12 +98,12 @@ export function describeVersions(world: () => World): void {
         letters,
         `${first?.replace('"document":{"id":"a"}', '"document":{"id":"a","v":4}')}\n${second?.replace('1.5', '6')}\n`,
       )
-      const replayed = await replay({ ...through(world(), world().proxy.http), source: letters })
+      const replayed = await replay({ ...loadThrough(world(), world().proxy.http), source: letters })
       expect(replayed).toMatchObject({ read: 2, older: 1, updated: 1, rejected: 0 })
       expect(await sourceOf(index, 'b')).toBe('{"id":"b","v":6}')
     })
 
-    test('a rejected row keeps its version, to the last digit, through its dead letters', async () => {
+    test('a rejected row keeps its version, to the last digit, loadThrough its dead letters', async () => {
       const index = newIndex()
       await load(index, ['{"id":"b","v":9007199254740993,"n":1}', '{"id":"c","v":1,"n":1}'])
       const letters = join(folder, 'kept.ndjson')
@@ -114,7 +114,7 @@ export function describeVersions(world: () => World): void {
       const text = await readFile(letters, 'utf8')
       expect(text).toContain('"condition":{"version":9007199254740992,"version_type":"external_gte"}')
       await writeFile(letters, text.replaceAll('"text"', '2'))
-      const replayed = await replay({ ...through(world(), world().proxy.http), source: letters })
+      const replayed = await replay({ ...loadThrough(world(), world().proxy.http), source: letters })
       expect(replayed).toMatchObject({ read: 2, older: 1, updated: 1, rejected: 0 })
       expect(await sourceOf(index, 'c')).toBe('{"id":"c","v":9007199254740993,"n":2}')
     })
@@ -141,7 +141,7 @@ export function describeVersions(world: () => World): void {
       const source = join(folder, 'actions.bulk')
       const letters = join(folder, 'actions.dead.ndjson')
       await writeFile(source, `${[...actions, ...refused].join('\n')}\n`)
-      const way = through(world(), world().proxy.http)
+      const way = loadThrough(world(), world().proxy.http)
       const more = { source, index, format: 'bulk', concurrency: 1, deadLetters: letters } as const
       const receipt = await ingest({ ...way, ...more })
       expect(receipt).toMatchObject({ read: 13, created: 2, older: 2, notFound: 1, rejected: 8, unknown: 0 })

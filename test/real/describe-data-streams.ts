@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { connect, ingest, undo, verify } from '../../src/index.js'
-import { newIndex, through } from '../contracts/options.js'
+import { newIndex, loadThrough } from '../contracts/options.js'
 import type { World } from '../contracts/world.js'
 
 /** Rollovers of a real cluster, which does not keep an id from being created again behind another index of a data stream. */
 export function describeDataStreams(world: () => World): void {
   const way = () => {
-    const { deadLetters: _, ...rest } = through(world(), world().proxy.http)
+    const { deadLetters: _, ...rest } = loadThrough(world(), world().proxy.http)
     return { ...rest, preflightConnections: 1 }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Receipt, ingest } from '../../src/index.js'
-import { failureOf, newIndex, through } from '../contracts/options.js'
+import { failureOf, newIndex, loadThrough } from '../contracts/options.js'
 import type { RealWorld } from '../contracts/real-world.js'
 
 /** Keys with other privileges than the lab's have. */
@@ -15,7 +15,7 @@ export function describeRehearsalsOfKeys(world: () => RealWorld): void {
       const role_descriptors = { reader: { cluster: ['monitor'], indices } }
       const made = await world().ask('POST', '/_security/api_key?refresh=true', { name: 'reader', role_descriptors })
       const { encoded: apiKey } = JSON.parse(made.text) as { encoded: string }
-      const { target, ...way } = through(world(), world().proxy.http)
+      const { target, ...way } = loadThrough(world(), world().proxy.http)
       const lines = [{ total: 1 }, { total: 'none' }]
       const asked = { dryRun: true, againstIndex: true, preflightConnections: 1 } as const
       const run = ingest({ ...way, ...asked, target: { ...target, apiKey }, source: lines, index })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
-import { newIndex, through } from '../contracts/options.js'
+import { newIndex, loadThrough } from '../contracts/options.js'
 import type { World } from '../contracts/world.js'
 import type { Gateway } from './servers/gateway.js'
 import { newOwner, type Owner } from './servers/owner.js'
@@ -64,7 +64,7 @@ export function describeSources(world: () => World): void {
       await writeFile(join(owner.folder, 'files', name), text)
     const load = async (source: IngestOptions['source'], more: Partial<IngestOptions> = {}): Promise<Receipt> =>
       await ingest({
-        ...through(world(), world().proxy.http),
+        ...loadThrough(world(), world().proxy.http),
         preflightConnections: 1,
         source,
         index,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { type IngestOptions, type Receipt, type Refused, SluiceError, ingest } from '../../src/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
-import { newIndex, through } from '../contracts/options.js'
+import { newIndex, loadThrough } from '../contracts/options.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 const documentOf = (n: number, bytes = 1000) => `{"n":${n},"text":"${'x'.repeat(bytes)}"}\n`
@@ -21,7 +21,7 @@ async function load(world: RealWorld, index: string, text: string, more: Partial
   const refused: Refused[] = []
   const retried: string[] = []
   const running = ingest({
-    ...through(world, world.proxy.http),
+    ...loadThrough(world, world.proxy.http),
     source: Readable.from([Buffer.from(text)], { objectMode: false }),
     format: 'ndjson',
     index,

@@ -58,7 +58,13 @@ function start(
 ): Running {
   // Checkpoints stay out of the home folder of whoever runs the tests.
   // Tests read stderr as a person does, unless they say otherwise.
-  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text' }
+  // Of the 16 test connections before a load, two are enough where nothing is wrong with the route. They are most of the work of a small load.
+  const own = {
+    PATH: process.env['PATH'],
+    XDG_STATE_HOME: stateHome,
+    SLUICE_LOG_FORMAT: 'text',
+    SLUICE_PREFLIGHT_CONNECTIONS: '2',
+  }
   const child = spawn(command, args, { cwd, env: { ...own, ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

@@ -23,7 +23,7 @@ describe('ingest', () => {
     await writeFile(join(work.path, 'logs.ndjson'), lines(2500))
     const { code, stdout, stderr } = await sluiceElsewhere(['ingest', 'logs.ndjson', '--index', 'cli-logs'], {
       cwd: work.path,
-      env: lab.env,
+      env: { ...lab.env, SLUICE_PREFLIGHT_CONNECTIONS: '16' },
     })
     expect({ code, stderr }).toMatchObject({ code: 0 })
     expect(stdout).toMatch(/^Run \S+ finished after /)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { type LabWorld, startLabWorld } from '../../contracts/lab-world.js'
-import { newIndex, through } from '../../contracts/options.js'
+import { newIndex, loadThrough } from '../../contracts/options.js'
 
 let world: LabWorld
 beforeAll(async () => {
@@ -42,7 +42,7 @@ test('a node of the proxy that fails in the middle of a load is told once, and t
   }
   const warnings: string[] = []
   const receipt = await ingest({
-    ...through(world, url.href.replace(/\/$/, '')),
+    ...loadThrough(world, url.href.replace(/\/$/, '')),
     source: documents(),
     index: newIndex(),
     batchDocs: 50,
