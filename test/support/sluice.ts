@@ -34,12 +34,21 @@ export interface Surroundings {
 
 /** Runs the built binary to its end. */
 export async function sluice(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
-  return await start(process.execPath, [binary, ...args], surroundings).ended
+  return await startSluice(args, surroundings).ended
 }
 
 /** Starts the built binary. */
 export function startSluice(args: readonly string[], surroundings: Surroundings = {}): Running {
-  return start(process.execPath, [binary, ...args], surroundings)
+  const env = { ...(isLoad(args) && { SLUICE_PREFLIGHT_CONNECTIONS: '2' }), ...surroundings.env }
+  return start(process.execPath, [binary, ...args], { ...surroundings, env })
+}
+
+/**
+ * A load opens 16 test connections first, which are most of its work if it is small. Two are enough where nothing is wrong with the route.
+ * Tests of one address alone say 16.
+ */
+function isLoad([command = '']: readonly string[]): boolean {
+  return ['ingest', 'replay', 'serve'].includes(command)
 }
 
 /** Runs a line of shell in which `$SLUICE` is the binary. */
@@ -58,13 +67,7 @@ function start(
 ): Running {
   // Checkpoints stay out of the home folder of whoever runs the tests.
   // Tests read stderr as a person does, unless they say otherwise.
-  // Of the 16 test connections before a load, two are enough where nothing is wrong with the route. They are most of the work of a small load.
-  const own = {
-    PATH: process.env['PATH'],
-    XDG_STATE_HOME: stateHome,
-    SLUICE_LOG_FORMAT: 'text',
-    SLUICE_PREFLIGHT_CONNECTIONS: '2',
-  }
+  const own = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text' }
   const child = spawn(command, args, { cwd, env: { ...own, ...env } })
   const output = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

@@ -222,7 +222,7 @@ test('an instance that lets in one of the two addresses is told all the same, an
   // Which address the alarm begins with is chance.
   for (let runs = 0; runs < 2 || (runs < 30 && !partly.test(said)); runs += 1) said += (await run()).stderr
   expect(half.control.servicenow.rows('incident')).toMatchObject([
-    { work_notes: expect.stringContaining('Occurrence 2') as string },
+    { work_notes: expect.stringMatching(/Occurrence \d+/) as string },
   ])
   expect(said).toMatch(partly)
 })
