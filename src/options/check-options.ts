@@ -232,6 +232,7 @@ const pulling = {
   ...table,
   query: check.string,
   table: check.name,
+  attachments: check.name,
   onProgress: check.listener,
   onSecret: check.listener,
 }

@@ -140,6 +140,11 @@ export interface TableOptions {
 export interface PullOptions extends ServiceNowConnection, TableOptions {
   /** Its name, not its label: `incident`. */
   readonly table: string
+  /**
+   * Folder for the attachments of the rows: `FOLDER/<sys_id of the record>/<sys_id of the attachment>-<name>`. Sluice fetches those of a
+   * row before it gives out the row, and skips files that are there with the right size and checksum. Default: none.
+   */
+  readonly attachments?: string | undefined
   /** Called after each page. */
   readonly onProgress?: ((progress: Pulled) => void) | undefined
   /** Called with each secret in every form that output might contain, also for tokens that come later. */
@@ -153,4 +158,16 @@ export interface Pulled {
   readonly total?: number
   /** Size of the file, if one is written. */
   readonly bytes?: number
+  /** Only with a folder for attachments. */
+  readonly attachments?: AttachmentCounts
+}
+
+export interface AttachmentCounts {
+  /** Files that this call fetched, and their bytes. */
+  readonly fetched: number
+  readonly bytes: number
+  /** Files that were there, with the right size and checksum. */
+  readonly kept: number
+  /** Attachments that the instance refused, or whose file was never whole. A warning names each. */
+  readonly refused: number
 }

@@ -472,6 +472,11 @@ export const table = {
     'file for the rows. Sluice writes it when all rows are there. If the command is interrupted, run it again',
     { commands: ['pull'], as: false, first: true },
   ),
+  attachments: servicenow(kinds.text(), 'folder for the attachments of the rows. Files that are there and whole stay', {
+    label: 'folder',
+    commands: ['pull'],
+    as: false,
+  }),
   deletions: deletions(
     kinds.choice('keep', 'reconcile'),
     'what to do with documents of deleted rows: keep them, or compare the index with the whole table and delete them',

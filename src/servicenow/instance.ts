@@ -14,6 +14,8 @@ export interface Instance extends AsyncDisposable {
 export interface TableRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly table: string
+  /** `attachment`: rows of sys_attachment, for users without a right to that table. */
+  readonly api?: 'table' | 'attachment' | undefined
   readonly sysId?: string | undefined
   /** sysparm_…, not encoded. */
   readonly query?: Readonly<Record<string, string>> | undefined

@@ -7,6 +7,7 @@ import type { Access } from './choose-access.js'
 import type { Instance, TableAnswer, TableRequest } from './instance.js'
 import { unicodeProblem } from '../text/unicode.js'
 import { nameSilentPort } from '../proxy/expects-tls.js'
+import { type Download, downloadFile } from './attachments/download.js'
 import { type InstanceHttp, openInstanceHttp } from './calls/instance-http.js'
 import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
 import { type ComparisonMeans, Refusals } from './refusal/tell-apart.js'
@@ -45,6 +46,8 @@ export interface InstanceSettings {
 /** Owns the pool. Closing waits for open requests. */
 export interface OpenInstance extends Instance, ComparisonMeans {
   readonly route: Route
+  /** Downloads the file of an attachment. Throws as `call` does. */
+  download(request: Download): Promise<void>
   /** See `probeInstance`. */
   probe(options?: Probing): Promise<InstancePreflight>
 }
@@ -77,6 +80,23 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   })
   const means: ComparisonMeans = { line, access, session, callForTokens: ask }
   const refusals = new Refusals(means, closing.signal)
+  /** Makes a call. If the instance refuses it, names the reason. */
+  const told = async <T>(signal: AbortSignal | undefined, make: () => Promise<T>): Promise<T> => {
+    const call = async () => {
+      const answer = await make()
+      refusals.areKnown = true
+      return answer
+    }
+    try {
+      return await call()
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      const reason = await refusals.reasonFor(error, signal)
+      if (reason !== undefined) throw tellUnused(reason, unused)
+    }
+    // The refusal has passed, and the refused request was not carried out.
+    return await call()
+  }
   return {
     ...means,
     display: line.instance,
@@ -88,22 +108,9 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
       refusals.areKnown = true
       return found
     },
-    call: async request => {
-      const call = async () => {
-        const answer = await callTable(line, session, request, patience)
-        refusals.areKnown = true
-        return answer
-      }
-      try {
-        return await call()
-      } catch (error) {
-        if (!isSluiceError(error)) throw error
-        const reason = await refusals.reasonFor(error, request.signal)
-        if (reason !== undefined) throw tellUnused(reason, unused)
-      }
-      // The refusal has passed, and the refused request was not carried out.
-      return await call()
-    },
+    call: async request => await told(request.signal, async () => await callTable(line, session, request, patience)),
+    download: async request =>
+      await told(request.signal, async () => await downloadFile(line, session, request, patience)),
     [Symbol.asyncDispose]: async () => {
       closing.abort()
       await route.close()
@@ -144,7 +151,7 @@ async function callTable(
 }
 
 /** Throws SluiceError OPTION_INVALID for names that would change the path. */
-function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
+function questionOf({ method, table, api = 'table', sysId, query = {}, body }: TableRequest) {
   if (!/^\w+$/.test(table)) throw invalid('table', 'is not the name of a table. Write letters, digits and underscores')
   if (sysId !== undefined && !/^[\w-]+$/.test(sysId))
     throw invalid('sysId', 'is not a sys_id. Write 32 hexadecimal characters')
@@ -157,7 +164,7 @@ function questionOf({ method, table, sysId, query = {}, body }: TableRequest) {
   const pairs = Object.entries(query).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   return {
     method,
-    path: `/api/now/table/${table}${sysId === undefined ? '' : `/${sysId}`}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`,
+    path: `/api/now/${api === 'table' ? `table/${table}` : api}${sysId === undefined ? '' : `/${sysId}`}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`,
     headers: body === undefined ? {} : { 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   }

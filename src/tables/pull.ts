@@ -7,13 +7,14 @@ import { type TableReading, readTable } from '../servicenow/table/read-table.js'
 import { rowLines } from '../servicenow/table/row.js'
 import { selectTable } from '../servicenow/table/select-table.js'
 import { fail } from '../failure/failure.js'
+import { Attachments } from './attachments.js'
 
 export interface PullFileOptions extends PullOptions {
   /** Replaced as a whole, once all rows are there. Until then the rows are in the folder `FILE.part`. */
   readonly output: string
 }
 
-export interface PulledFile {
+export interface PulledFile extends Pick<Pulled, 'attachments'> {
   readonly rows: number
   /** The part of `rows` that an earlier, unfinished call had written. */
   readonly resumed: number
@@ -52,7 +53,11 @@ export async function pullToFile({ output, ...options }: PullFileOptions): Promi
   let start: Place | undefined
   const { rows: resumed, ids: known } = file.before
   let rows = resumed
-  const onProgress = (progress: Pulled) => options.onProgress?.({ ...progress, bytes: file.bytes })
+  let attachments: Pulled['attachments']
+  const onProgress = (progress: Pulled) => {
+    attachments = progress.attachments
+    options.onProgress?.({ ...progress, bytes: file.bytes })
+  }
   const going = { place: file.place, known, started: (place: Place) => (start = place) }
   for await (const page of pages({ ...options, onProgress }, resumed, going)) {
     if (start !== undefined) await file.begin(start)
@@ -60,7 +65,7 @@ export async function pullToFile({ output, ...options }: PullFileOptions): Promi
     rows += page.length
   }
   await file.finish()
-  return { rows, resumed, bytes: file.bytes }
+  return { rows, resumed, bytes: file.bytes, ...(attachments === undefined ? {} : { attachments }) }
 }
 
 function selectionOf(options: PullOptions): Selection {
@@ -84,6 +89,9 @@ async function* pages(
     await using instance = await openServiceNow({ ...options, onWarning })
     const selected = selectTable(instance, options)
     await instance.probe({ connections: preflightConnections, signal })
+    const folder = options.attachments
+    const attachments = folder === undefined ? undefined : new Attachments({ folder, instance, signal, onWarning })
+    const counted = () => (attachments === undefined ? {} : { attachments: { ...attachments.counts } })
     const reading = readTable({
       instance,
       ...selected,
@@ -94,9 +102,11 @@ async function* pages(
       note: onWarning,
     })
     for await (const { rows } of reading) {
+      // A pull that continues has the attachments of the rows that it has.
+      await attachments?.fetchOf(rows)
       given += rows.length
       yield rows
-      onProgress?.({ rows: given, ...(total === undefined ? {} : { total }) })
+      onProgress?.({ rows: given, ...(total === undefined ? {} : { total }), ...counted() })
     }
   } catch (error) {
     if (!signal.aborted) throw error

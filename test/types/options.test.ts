@@ -164,6 +164,7 @@ const ofTheCommand = [
   'passwordFile',
   'proxyFile',
   'servicenowApiKeyFile',
+  'attachments',
   'servicenowPasswordFile',
   'servicenowClientSecretFile',
   'servicenowRefreshTokenFile',

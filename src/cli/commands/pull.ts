@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ClusterAccess } from '../../options/option-files.js'
 import type { Effective } from '../../options/resolve.js'
-import type { PullOptions } from '../../servicenow.js'
+import type { PullOptions, Pulled } from '../../servicenow.js'
 import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { openAlarm } from '../open-alarm.js'
@@ -11,7 +11,7 @@ import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../load
 import { withoutSecrets } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { showPull } from '../terminal/pull-progress.js'
-import { count, plural } from '../show/columns.js'
+import { bytes, count, plural } from '../show/columns.js'
 import { tell } from '../terminal/log.js'
 import { spareOptimising } from '../tune-engine.js'
 import { fail } from '../../failure/failure.js'
@@ -44,9 +44,11 @@ If a command with --output is interrupted, run it again. It continues.`,
       })
       const pulling = async () => {
         const { quiet, output } = effective.values
-        if (output === undefined) await write(options, terminal, quiet)
-        else await writeFile(options, output, terminal, quiet)
-        return { code: 0 }
+        const refused =
+          output === undefined
+            ? await write(options, terminal, quiet)
+            : await writeFile(options, output, terminal, quiet)
+        return { code: refused === 0 ? 0 : 1 }
       }
       done(await alarm(pulling))
     })
@@ -79,6 +81,7 @@ async function pullOptions(
   return {
     ...tableOptions(effective).table,
     table,
+    attachments: values.attachments,
     servicenow: await serviceNowOptions(effective, terminal),
     proxy,
     concurrency,
@@ -93,8 +96,8 @@ async function pullOptions(
   }
 }
 
-/** Ends early if nobody reads stdout any more. Throws as `pull` does. */
-async function write(options: PullOptions, terminal: Terminal, quiet: boolean): Promise<void> {
+/** Ends early if nobody reads stdout any more. Returns how many attachments were refused. Throws as `pull` does. */
+async function write(options: PullOptions, terminal: Terminal, quiet: boolean): Promise<number> {
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
@@ -106,13 +109,14 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
       // Nobody knows how many rows the last reader has read.
       if (!(await terminal.pour(lines))) return
     }
-    progress.end(options.table)
+    progress.end(options.table, attachmentsIn(progress.pulled))
   }
   await unlessInterrupted(signal, pour(), () => `${plural(progress.rows, 'row')} of ${options.table} written`)
+  return progress.pulled.attachments?.refused ?? 0
 }
 
-/** Throws as `pullToFile` does. */
-async function writeFile(options: PullOptions, output: string, terminal: Terminal, quiet: boolean): Promise<void> {
+/** Returns how many attachments were refused. Throws as `pullToFile` does. */
+async function writeFile(options: PullOptions, output: string, terminal: Terminal, quiet: boolean): Promise<number> {
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
@@ -124,5 +128,16 @@ async function writeFile(options: PullOptions, output: string, terminal: Termina
   const pulled = await unlessInterrupted(signal, pulling, left)
   progress.update(pulled)
   const before = pulled.resumed === 0 ? '' : ` (${count(pulled.resumed)} of them from an earlier run)`
-  progress.end(options.table, ` in ${output}${before}`)
+  progress.end(options.table, ` in ${output}${before}${attachmentsIn(pulled)}`)
+  return pulled.attachments?.refused ?? 0
+}
+
+function attachmentsIn({ attachments }: Pick<Pulled, 'attachments'>): string {
+  if (attachments === undefined) return ''
+  const { fetched, bytes: size, kept, refused } = attachments
+  const more = [
+    ...(kept > 0 ? [`${count(kept)} already there`] : []),
+    ...(refused > 0 ? [`${count(refused)} refused`] : []),
+  ]
+  return `, ${plural(fetched, 'attachment')} fetched (${[bytes(size), ...more].join(', ')})`
 }

@@ -5,6 +5,7 @@ import type { Terminal } from './terminal.js'
 
 interface PullProgress extends Disposable {
   readonly rows: number
+  readonly pulled: Pulled
   readonly update: (pulled: Pulled) => void
   wrote(bytes: number): void
   /** Reports the end of the pull. `file`: its path and notes on the file. */
@@ -32,6 +33,9 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
   return {
     get rows() {
       return pulled.rows
+    },
+    get pulled() {
+      return pulled
     },
     update(now) {
       pulled = now

@@ -3,16 +3,20 @@ import { type Answer, Refused, failed, html, notAuthenticated, tokenRefused } fr
 import { authenticate } from './authenticate.js'
 import { answerAuthorize } from './authorize-endpoint.js'
 import type { Call } from './call.js'
+import { answerAttachments } from './attachment-api.js'
 import { answerTable } from './table-api.js'
 import { answerToken } from './token-endpoint.js'
 
 /** The API that a path belongs to. */
-export function apiOf(path: string): 'table' | 'oauth' | 'other' {
+export function apiOf(path: string): 'table' | 'oauth' | 'attachment' | 'other' {
   if (path === '/oauth_token.do') return 'oauth'
+  if (attachmentPath.test(path)) return 'attachment'
   return tablePath.test(path) ? 'table' : 'other'
 }
 
 const tablePath = /^\/api\/now\/(?:v[12]\/)?table\/([^/]+)(?:\/([^/]+))?\/?$/
+
+const attachmentPath = /^\/api\/now\/(?:v1\/)?attachment(?:\/([^/]+)(\/file)?)?\/?$/
 
 export interface Answered {
   readonly answer: Answer
@@ -47,6 +51,8 @@ export function answerOfApplication(call: Call): Answered {
 function answerUser(call: Call, username: string): Answer {
   const { platform, url, method } = call
   const [, table, id] = tablePath.exec(url.pathname) ?? []
+  const attachment = attachmentPath.exec(url.pathname)
+  if (attachment !== null) return answerAttachments(call, username, attachment[1], attachment[2] !== undefined)
   if (table === undefined) return failed(400, 'Requested URI does not represent any resource', null)
   const now = platform.clock.now()
   const planted = platform.faults.strike('rateRule', 'table', method)
@@ -65,7 +71,7 @@ function answerUser(call: Call, username: string): Answer {
 }
 
 /** Adaptive authentication refuses other addresses, even with good credentials. */
-function outside(api: 'table' | 'oauth' | 'other', status: 401 | 403): Answer {
+function outside(api: ReturnType<typeof apiOf>, status: 401 | 403): Answer {
   if (status === 403) return failed(403, 'User Not Authorized', 'Access denied by authentication policy')
   return api === 'oauth' ? tokenRefused() : notAuthenticated()
 }

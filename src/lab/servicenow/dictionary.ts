@@ -44,6 +44,17 @@ const states = { 1: 'New', 2: 'In Progress', 3: 'On Hold', 6: 'Resolved', 7: 'Cl
 
 /** The tables that the platform comes with. */
 export const tables: Readonly<Record<string, TableShape>> = {
+  sys_attachment: {
+    display: 'file_name',
+    fields: {
+      file_name: string,
+      table_name: string,
+      table_sys_id: string,
+      content_type: string,
+      size_bytes: integer,
+      hash: string,
+    },
+  },
   incident: {
     display: 'number',
     numberPrefix: 'INC',

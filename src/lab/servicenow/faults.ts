@@ -2,7 +2,7 @@ import type { Schedule } from '../faults.js'
 
 /** Which requests a fault counts, and may strike. Default: all. */
 interface Aim extends Schedule {
-  readonly api?: 'table' | 'oauth'
+  readonly api?: 'table' | 'oauth' | 'attachment'
   readonly method?: string
 }
 
@@ -87,7 +87,7 @@ export class ServiceNowFaultPlan {
   /** Counts a request that a fault is aimed at. Returns the fault if it strikes this request. */
   strike<Name extends keyof ServiceNowFaults>(
     name: Name,
-    api: 'table' | 'oauth' | 'other',
+    api: NonNullable<Aim['api']> | 'other',
     method: string,
   ): NonNullable<ServiceNowFaults[Name]> | undefined {
     const fault = this.#faults[name]

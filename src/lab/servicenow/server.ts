@@ -67,7 +67,7 @@ function isRefusal(status: number): boolean {
 }
 
 function reasonIn({ status, body }: Answer): { status: number; why: string } {
-  const [, message, detail] = /"message":"([^"]*)","detail":(?:"([^"]*)")?/.exec(body) ?? []
+  const [, message, detail] = /"message":"([^"]*)","detail":(?:"([^"]*)")?/.exec(String(body)) ?? []
   const said = [message, detail].filter(Boolean).join(': ')
   const edge = status === 403 ? 'the address access control blocks an address of the request' : 'the edge is overloaded'
   return { status, why: said === '' ? edge : said }
@@ -118,7 +118,8 @@ function write(response: ServerResponse, { status, headers, body }: Answer, now:
   const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) }
   response.writeHead(status, { ...headers, ...length, date: new Date(now).toUTCString() })
   if (!isCut) return void response.end(body)
-  response.write(body.slice(0, Math.floor(body.length / 2)), () => response.destroy())
+  const bytes = Buffer.from(body)
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

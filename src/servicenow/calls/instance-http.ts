@@ -23,6 +23,8 @@ interface Question {
   readonly signal?: AbortSignal | undefined
   /** Uses a connection of its own, so the proxy chooses the egress address again. Default false. */
   readonly isFresh?: boolean
+  /** Time beside the limit of a request, for a large answer. */
+  readonly moreMs?: number
 }
 
 /** Sends every request to the instance, token calls included. */
@@ -32,6 +34,8 @@ export interface InstanceHttp {
   readonly route: Route
   /** Resolves to the instance's answer, or to why there is none. Throws SluiceError RUN_INTERRUPTED. */
   ask(question: Question): Promise<InstanceAnswer | Refusal>
+  /** The same, but with an answer whose body is not read yet. */
+  open(question: Question): Promise<RouteResponse | Refusal>
   judging(): InstanceJudging
 }
 
@@ -49,27 +53,45 @@ export function openInstanceHttp(
     instance,
     route,
     judging: () => ({ instance, now: now(), quote: (text, length) => secrets.quote(text, length) }),
-    ask: async ({ method, path, headers, body, signal, isFresh = false }) => {
-      if (signal?.aborted === true) throw abortedByCaller(signal)
+    open,
+    ask: async question => {
       try {
-        const response = await (isFresh ? route.once : route.request).call(route, {
-          method,
-          path,
-          headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...loginHeaders(headers) },
-          body: body ?? null,
-          timeoutMs: isFresh ? probeMs : timeoutMs,
-          signal,
-        })
-        const refused = proxyRefusal(response, route)
-        if (refused !== undefined) {
-          response.body.destroy()
-          return judgeProxy(refused)
-        }
-        return await readInstanceAnswer(response)
+        const response = await open(question)
+        return 'is' in response ? response : await readInstanceAnswer(response)
       } catch (error) {
         return judgeLost(error, instance)
       }
     },
+  }
+
+  async function open({
+    method,
+    path,
+    headers,
+    body,
+    signal,
+    isFresh = false,
+    moreMs = 0,
+  }: Question): Promise<RouteResponse | Refusal> {
+    if (signal?.aborted === true) throw abortedByCaller(signal)
+    try {
+      const response = await (isFresh ? route.once : route.request).call(route, {
+        method,
+        path,
+        headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...loginHeaders(headers) },
+        body: body ?? null,
+        timeoutMs: (isFresh ? probeMs : timeoutMs) + moreMs,
+        signal,
+      })
+      const refused = proxyRefusal(response, route)
+      if (refused !== undefined) {
+        response.body.destroy()
+        return judgeProxy(refused)
+      }
+      return response
+    } catch (error) {
+      return judgeLost(error, instance)
+    }
   }
 }
 
@@ -79,7 +101,7 @@ const LONGEST_BYTES = 256 * 1024 * 1024
 const unzip = promisify(gunzip)
 
 /** Rejects with RouteError if the connection breaks in the middle. */
-async function readInstanceAnswer({ statusCode, headers, body }: RouteResponse): Promise<InstanceAnswer> {
+export async function readInstanceAnswer({ statusCode, headers, body }: RouteResponse): Promise<InstanceAnswer> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of body) {

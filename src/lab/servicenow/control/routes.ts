@@ -33,6 +33,12 @@ const routes: Readonly<Record<string, Own>> = {
   'GET /tables/*/rows/*': (sn, _, [table = '', id = '']) => sn.row(table, id) ?? null,
   'PATCH /tables/*/rows/*': (sn, body, [table = '', id = '']) => sn.update(table, id, newValues(body)),
   'DELETE /tables/*/rows/*': (sn, _, [table = '', id = '']) => sn.delete(table, id),
+  'POST /tables/*/rows/*/attachments': (sn, { fileName, content, isDenied }, [table = '', id = '']) =>
+    sn.attach(table, id, {
+      fileName: text('fileName', fileName),
+      content: text('content', content),
+      isDenied: isDenied === true,
+    }),
   'POST /tables/*/restore': (sn, body, [table = '']) => sn.restore(table, newValues(body)),
 
   'PUT /register': (sn, { which }) => sn.register(oneOf(serviceNowRegisters, which)),

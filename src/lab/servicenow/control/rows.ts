@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Values } from '../database.js'
 import type { TableShape } from '../dictionary.js'
 import { fieldReader } from '../field-reader.js'
@@ -30,6 +31,17 @@ export interface RowControl {
   /** The rows that an encoded query means, or all, in the order in which they were inserted. Rows never change in place. */
   rows(table: string, query?: string): readonly Row[]
   count(table: string): number
+  /** Attaches a file to a row. Returns the attachment's row. `isDenied`: it is listed, but nobody may read its file. */
+  attach(table: string, id: string, file: NewAttachment): Row
+}
+
+export interface NewAttachment {
+  readonly fileName: string
+  readonly content: string | Buffer
+  readonly isDenied?: boolean
+  /** Instead of the true ones. */
+  readonly size?: number
+  readonly hash?: string
 }
 
 export function rowControl(platform: Platform): RowControl {
@@ -55,6 +67,23 @@ export function rowControl(platform: Platform): RowControl {
     row: (table, id) => platform.table(table).get(id),
     rows: (table, query) => rowsOf(platform, platform.table(table), query),
     count: table => platform.table(table).size,
+    attach(table, id, { fileName, content, isDenied = false, size, hash }) {
+      const file = Buffer.from(content)
+      const row = database.insert(
+        platform.table('sys_attachment'),
+        {
+          table_name: table,
+          table_sys_id: existing(table, id).sys_id,
+          file_name: fileName,
+          content_type: 'application/octet-stream',
+          size_bytes: String(size ?? file.length),
+          hash: hash ?? createHash('sha256').update(file).digest('hex'),
+        },
+        CONTROL_USER,
+      )
+      if (!isDenied) platform.files.set(row.sys_id, file)
+      return row
+    },
   }
 
   function existing(table: string, id: string): Row {
