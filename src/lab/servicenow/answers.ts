@@ -9,7 +9,7 @@ export interface Answer {
 export class Refused extends Error {
   readonly answer: Answer
   constructor(answer: Answer) {
-    super(`${answer.status} ${answer.body}`)
+    super(`${answer.status} ${String(answer.body)}`)
     this.answer = answer
   }
 }
