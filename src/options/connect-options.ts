@@ -162,7 +162,7 @@ export interface Pulled {
   readonly attachments?: AttachmentCounts
 }
 
-export interface AttachmentCounts {
+interface AttachmentCounts {
   /** Files that this call fetched, and their bytes. */
   readonly fetched: number
   readonly bytes: number

@@ -35,7 +35,7 @@ export interface RowControl {
   attach(table: string, id: string, file: NewAttachment): Row
 }
 
-export interface NewAttachment {
+interface NewAttachment {
   readonly fileName: string
   readonly content: string | Buffer
   readonly isDenied?: boolean
