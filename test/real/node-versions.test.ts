@@ -5,12 +5,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { folder } from '../support/sluice.js'
 
 const run = promisify(execFile)
-const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
-const frames = fixture('two-frames.ndjson.zst')
+const frames = fileURLToPath(new URL('../../fixtures/two-frames.ndjson.zst', import.meta.url))
 /** As `npm install` built them. */
 const binary = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
 const decoder = fileURLToPath(new URL('../../dist/compression/decompress.js', import.meta.url))
@@ -44,7 +44,8 @@ describe.each(['20.19.0', '22', '24', '26'])('Node %s', version => {
   test('loads a small gzip file and a CSV file', async () => {
     const node = await nodeOf(version)
     await using work = await folder()
-    const files = [fixture('plain.ndjson.gz'), 'numbers.csv']
+    const files = ['small.ndjson.gz', 'numbers.csv']
+    await writeFile(join(work.path, 'small.ndjson.gz'), gzipSync('{"n":1}\n{"n":2}\n'))
     await writeFile(join(work.path, 'numbers.csv'), 'n,m\n1,2\n')
     const load = ['ingest', ...files, '--index', 'versions', '--state-dir', join(work.path, 'state')]
     const { stdout } = await run(node, [binary, 'lab', '--', node, binary, ...load], { cwd: work.path })
