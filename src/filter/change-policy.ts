@@ -5,7 +5,7 @@ import { planPolicy, type WantedPolicy } from './choose-policy.js'
 import { judgeGuard } from './judge-guard.js'
 import { type Policy, type Rule, sameSources } from './policy.js'
 
-export interface Change {
+export interface PolicyChange {
   /** The change, as a sentence without its end: `add 2 rules to the policy static pair`. */
   readonly what: string
   /** Lines that begin with `+`, `-` or a blank. */
@@ -14,9 +14,9 @@ export interface Change {
 }
 
 /** True: do it. False, or undefined because nobody can answer: do not. */
-export type Confirm = (change: Change) => Promise<boolean | undefined>
+export type Confirm = (change: PolicyChange) => Promise<boolean | undefined>
 
-async function confirmed(change: Change, confirm: Confirm): Promise<void> {
+async function confirmed(change: PolicyChange, confirm: Confirm): Promise<void> {
   if ((await confirm(change)) !== true) throw fail('FILTER_UNCONFIRMED', { ...change })
 }
 

@@ -2,7 +2,7 @@ import type * as FilterTasks from '../filter-tasks.js'
 import type { Command } from 'commander'
 import type { AdminApi } from '../../filter/admin-api.js'
 import type { ProjectType } from '../../filter/projects-api.js'
-import type { Change, Confirm } from '../../filter/change-policy.js'
+import type { PolicyChange, Confirm } from '../../filter/change-policy.js'
 import type { Settings } from '../../options/table.js'
 import type { Needed } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
@@ -109,7 +109,7 @@ const whatIsLeft: Readonly<Record<TaskName, string>> = {
 /** Shows what would change, also if nobody is asked. */
 function asking(yes: boolean, terminal: Terminal, signal: AbortSignal): Confirm {
   return async change => {
-    const { what, difference, consequence }: Change = masked(change, terminal.manner.secrets)
+    const { what, difference, consequence }: PolicyChange = masked(change, terminal.manner.secrets)
     terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].map(visible).join('\n'))
     return yes || (await confirm(terminal, 'Continue?', signal))
   }
