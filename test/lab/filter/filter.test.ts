@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../../src/flow.js'
 import { type AdminApi, openAdminApi } from '../../../src/filter/admin-api.js'
-import { type Change, changeAttachment, createPolicy } from '../../../src/filter/change-policy.js'
+import { type PolicyChange, changeAttachment, createPolicy } from '../../../src/filter/change-policy.js'
 import { judgeGuard } from '../../../src/filter/judge-guard.js'
 import { failuresOf, findOwnAddress, prove } from '../../../src/filter/prove.js'
 import { staticRules } from '../../../src/filter/policy.js'
@@ -33,8 +33,8 @@ async function open(register: NonNullable<LabOptions['register']>): Promise<Worl
 
 /** Answers every question alike, and keeps what it was asked. */
 function answering(answer: boolean | undefined) {
-  const asked: Change[] = []
-  return { asked, confirm: async (change: Change) => (asked.push(change), answer) }
+  const asked: PolicyChange[] = []
+  return { asked, confirm: async (change: PolicyChange) => (asked.push(change), answer) }
 }
 
 const { rules } = staticRules(['127.0.0.2', '127.0.0.3'], { origin: 'STATIC_IPS', isLocal: true })
