@@ -9,7 +9,7 @@ import { registering } from '../init/register.js'
 import type { AskLine } from '../init/questions.js'
 import { type Dialog, resolved, setUp } from '../init/set-up.js'
 import { loadAccess, readConfigFile } from '../load-options.js'
-import { ask } from '../terminal/ask.js'
+import { askForLine } from '../terminal/ask.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -41,7 +41,7 @@ file in .sluice that only you can read. Without a terminal it asks nothing.`,
       const { signal } = interruption
       const isAsking = terminal.stdin.isTTY && terminal.stderr.isTTY === true
       const line = async (question: string, isHidden = false) =>
-        (await ask(terminal, question, { isHidden, signal, left })).trim()
+        (await askForLine(terminal, question, { isHidden, signal, left })).trim()
       const confirm: Confirm = async change => {
         const { what, difference, consequence } = change
         const lines = [`To ${what}:`, ...difference.map(one => `  ${one}`), `${consequence}.`, '']

@@ -101,12 +101,12 @@ async function isThere(file: string | undefined): Promise<boolean> {
 }
 
 /** A step of the setup: some questions, then a look by the doctor. */
-export interface Step {
+export interface SetUpStep {
   readonly questions: readonly Question[]
   readonly checks: 'proxy' | 'route' | 'credentials' | 'index'
 }
 
-export const steps: readonly Step[] = [
+export const steps: readonly SetUpStep[] = [
   { questions: [proxy], checks: 'proxy' },
   { questions: [cluster, staticIps], checks: 'route' },
   { questions: [credentials], checks: 'credentials' },
@@ -114,7 +114,7 @@ export const steps: readonly Step[] = [
 ]
 
 /** Returns the questions that are still open. */
-export async function openQuestions({ questions }: Step, { values }: Effective): Promise<readonly Question[]> {
+export async function openQuestions({ questions }: SetUpStep, { values }: Effective): Promise<readonly Question[]> {
   const isSet = await Promise.all(questions.map(async one => await one.isSet(values)))
   return questions.filter((_, at) => !isSet[at])
 }

@@ -9,7 +9,7 @@ import { loadAccess, loadOptions } from '../load-options.js'
 import { columns } from '../show/columns.js'
 import { safeReport, showFinding, showStep } from '../show/show-diagnosis.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { type Answers, type AskLine, doubtful, openQuestions, type Question, type Step, steps } from './questions.js'
+import { type Answers, type AskLine, doubtful, openQuestions, type Question, type SetUpStep, steps } from './questions.js'
 
 export interface Dialog {
   readonly terminal: Terminal
@@ -64,7 +64,7 @@ async function answered(question: Question, dialog: Dialog, answers: Answers, li
 }
 
 /** Lets the doctor check, and asks again until it finds no obstacle. */
-async function checked(step: Step, dialog: Dialog, given: Answers): Promise<Answers> {
+async function checked(step: SetUpStep, dialog: Dialog, given: Answers): Promise<Answers> {
   const { terminal, line } = dialog
   let answers = given
   let isRegistered = false
@@ -93,7 +93,7 @@ async function checked(step: Step, dialog: Dialog, given: Answers): Promise<Answ
   }
 }
 
-async function diagnosed({ checks }: Step, effective: Effective, { terminal, signal }: Dialog): Promise<DoctorReport> {
+async function diagnosed({ checks }: SetUpStep, effective: Effective, { terminal, signal }: Dialog): Promise<DoctorReport> {
   const { values } = effective
   const isAnonymous = checks === 'proxy' || checks === 'route'
   // The files of credentials that nobody has asked for yet may be missing.
@@ -118,12 +118,12 @@ const noCredentials = {
   passwordFile: undefined,
 }
 
-function isCheckable({ checks }: Step, { values: { index, direct } }: Effective): boolean {
+function isCheckable({ checks }: SetUpStep, { values: { index, direct } }: Effective): boolean {
   return checks === 'index' ? index !== undefined : checks !== 'proxy' || !direct
 }
 
 /** Nobody has asked for the credentials while only the route is checked. */
-function problemsOf({ checks }: Step, { findings }: DoctorReport): readonly Finding[] {
+function problemsOf({ checks }: SetUpStep, { findings }: DoctorReport): readonly Finding[] {
   const errors = findings.filter(({ severity }) => severity === 'error')
   return checks === 'route' ? errors.filter(({ code }) => code !== 'CLUSTER_AUTH_REJECTED') : errors
 }
@@ -135,7 +135,7 @@ function isObstacle({ code }: Finding): boolean {
 
 const ofCredentials = 'credentials and privileges'
 
-function showCheck(step: Step, report: DoctorReport): string {
+function showCheck(step: SetUpStep, report: DoctorReport): string {
   const sent = report.steps.filter(({ isLeftOut, ms }) => isLeftOut !== true && ms !== undefined)
   const seen =
     step.checks === 'route' || step.checks === 'proxy'

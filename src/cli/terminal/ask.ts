@@ -13,7 +13,7 @@ interface Asking {
 }
 
 /** Asks for one line. Throws COMMAND_INTERRUPTED if the user presses Ctrl-C, or if the input ends. */
-export async function ask(
+export async function askForLine(
   { stdin, err, draw }: Terminal,
   question: string,
   { isHidden = false, signal, left }: Asking,
