@@ -9,7 +9,15 @@ import { loadAccess, loadOptions } from '../load-options.js'
 import { columns } from '../show/columns.js'
 import { safeReport, showFinding, showStep } from '../show/show-diagnosis.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { type Answers, type AskLine, doubtful, openQuestions, type Question, type SetUpStep, steps } from './questions.js'
+import {
+  type Answers,
+  type AskLine,
+  doubtful,
+  openQuestions,
+  type Question,
+  type SetUpStep,
+  steps,
+} from './questions.js'
 
 export interface Dialog {
   readonly terminal: Terminal
@@ -93,7 +101,11 @@ async function checked(step: SetUpStep, dialog: Dialog, given: Answers): Promise
   }
 }
 
-async function diagnosed({ checks }: SetUpStep, effective: Effective, { terminal, signal }: Dialog): Promise<DoctorReport> {
+async function diagnosed(
+  { checks }: SetUpStep,
+  effective: Effective,
+  { terminal, signal }: Dialog,
+): Promise<DoctorReport> {
   const { values } = effective
   const isAnonymous = checks === 'proxy' || checks === 'route'
   // The files of credentials that nobody has asked for yet may be missing.
