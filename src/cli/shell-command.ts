@@ -72,12 +72,12 @@ function problemOf(code: number | null, killedBy: NodeJS.Signals | null): string
 
 /**
  * Returns the environment for a command of the user's: without Sluice's own variables, which would be the options of a `sluice` in the
- * command, and without variables that hold a credential of Sluice under another name.
+ * command, and without variables that hold a credential of Sluice under another name, also in a URL.
  */
 export function environmentOfCommand({ env, manner }: Pick<Terminal, 'env' | 'manner'>): Terminal['env'] {
   const options = optionNames.map(describeOption)
   const isCredential = (name: string, value: string): boolean => {
-    if (manner.secrets.includes(value)) return true
+    if (manner.secrets.some(secret => value === secret || value.includes(`${secret}@`))) return true
     const secret = options.find(option => option.env.includes(name))?.secret
     return secret === 'value' || (secret === 'url' && withoutCredentials(value) !== value)
   }

@@ -40,9 +40,11 @@ test('the environment of a command holds no credential and no option of Sluice',
     SERVICENOW_PASSWORD: 'pass-word',
     STATIC_PROXY_URL: 'http://user:pass-word@proxy.example:9293',
     OF_MINE: 'the-key-of-this-run',
+    RENAMED: 'http://user:pass%40word@proxy.example:9293',
+    IN_TEXT: '--proxy http://user:pass%40word@proxy.example:9293',
     DATABASE_URL: 'postgres://me:mine@db.example/x',
   }
-  const manner = { secrets: ['the-key-of-this-run'] } as unknown as Terminal['manner']
+  const manner = { secrets: ['the-key-of-this-run', 'user:pass%40word'] } as unknown as Terminal['manner']
   expect(environmentOfCommand({ env, manner })).toEqual({
     PATH: '/bin',
     ELASTICSEARCH_URL: 'https://es.example:9243',
