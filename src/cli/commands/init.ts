@@ -65,7 +65,7 @@ async function initialise(dialog: Dialog, isForced: boolean): Promise<number> {
   const effective = await resolved(dialog, answers)
   const config = configOf(effective, isObject(file.values) ? file.values : {})
   const files = filesOf(file.path, config, effective, await loadAccess(effective, terminal))
-  const { changed, replaced } = await compareFiles(files)
+  const { changed, existing, replaced } = await compareFiles(files)
   if (replaced.length > 0 && !isForced) {
     const names = replaced.map(({ path }) => path).join(' and ')
     if (line === undefined) throw invalid(names, 'exists with other contents. To replace it, pass --force')
@@ -74,7 +74,7 @@ async function initialise(dialog: Dialog, isForced: boolean): Promise<number> {
   }
   signal.throwIfAborted()
   const next = firstLoad(file, config, effective.values.index, terminal)
-  await writeFiles(changed, replaced)
+  await writeFiles(changed, existing)
   const { json } = effective.values
   const paths = files.map(({ path }) => path)
   terminal.out(json ? `${JSON.stringify({ ok: true, files: paths, next })}\n` : showWritten(files, changed, next))

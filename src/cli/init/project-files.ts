@@ -29,11 +29,13 @@ export function configOf({ values, origins }: Effective, before: Readonly<Record
     .filter(({ group, flag, environmentOnly }) => groups.has(group) && flag !== undefined && environmentOnly !== true)
   const names = new Set(rows.flatMap(({ name, flagKey }) => [name, flagKey]))
   const others = Object.entries(before).filter(([key]) => key !== '$schema' && !names.has(key))
-  const kept = rows.flatMap(({ name }) => {
+  const kept = rows.flatMap(({ name, flagKey, secret }) => {
     const value = values[name]
     const isFromCloudId = name === 'url' && values.cloudId !== undefined
     if (value === undefined || value === false || origins[name] === 'default' || isFromCloudId) return []
     if (isSecret(name)) return [[`${name}File`, join(FOLDER, secretFiles[name])]]
+    // The configuration is for everybody. What had credentials before was put there by the user.
+    if (secret === 'url' && hasCredentials(value) && before[name] !== value && before[flagKey] !== value) return []
     return [[name, Array.isArray(value) ? value.join(',') : value]]
   })
   const schema = before['$schema'] ?? './node_modules/sluice/schema/sluice.config.schema.json'
@@ -60,17 +62,22 @@ function isSecret(name: OptionName): name is keyof typeof secretFiles {
   return Object.hasOwn(secretFiles, name)
 }
 
-/** Returns the files that are missing or differ, and which of them replace other contents. Throws SluiceError OPTION_INVALID. */
+/** Returns whether a URL names a user, or has a query, which may hold a token. */
+function hasCredentials(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false
+  const { username, password, search } = new URL(value)
+  return [username, password, search].some(part => part !== '')
+}
+
+/** Returns the files to write, which of them exist, and which replace other contents. Throws SluiceError OPTION_INVALID. */
 export async function compareFiles(files: readonly ProjectFile[]) {
   const folder = await lstat(FOLDER).catch(() => undefined)
   if (folder !== undefined && !folder.isDirectory()) throw invalid(FOLDER, 'is not a folder')
   const before = await Promise.all(files.map(contentsOf))
   const changed = files.filter(({ text }, at) => before[at]?.isOpen === true || text !== before[at]?.text)
-  const replaced = changed.filter(file => {
-    const text = before[files.indexOf(file)]?.text
-    return text !== undefined && text !== file.text
-  })
-  return { changed, replaced }
+  const textBefore = (file: ProjectFile) => before[files.indexOf(file)]?.text
+  const existing = changed.filter(file => textBefore(file) !== undefined)
+  return { changed, existing, replaced: existing.filter(file => file.text !== textBefore(file)) }
 }
 
 /** `isOpen`: others can read a secret. */
@@ -85,7 +92,7 @@ async function contentsOf({ path, isSecret: isOwn }: ProjectFile): Promise<{ tex
 }
 
 /** Writes the files. If one cannot be written, removes the new ones. Throws SluiceError OPTION_INVALID. */
-export async function writeFiles(files: readonly ProjectFile[], replaced: readonly ProjectFile[]): Promise<void> {
+export async function writeFiles(files: readonly ProjectFile[], existing: readonly ProjectFile[]): Promise<void> {
   const written: ProjectFile[] = []
   for (const file of files) {
     const { path, text } = file
@@ -94,7 +101,7 @@ export async function writeFiles(files: readonly ProjectFile[], replaced: readon
       await replaceFile(path, text, { mode: file.isSecret ? 0o600 : 0o644 })
       written.push(file)
     } catch (error) {
-      for (const one of written) if (!replaced.includes(one)) await rm(one.path, { force: true })
+      for (const one of written) if (!existing.includes(one)) await rm(one.path, { force: true })
       throw unusable(path, error)
     }
   }
