@@ -34,6 +34,9 @@ export function refuse(response: ServerResponse, refusal: CallerRefusal): void {
   response.writeHead(refusal.status, { ...headers, ...refusal.headers }).write(body)
 }
 
+/** How long a caller may take to close a connection after its answer. */
+const LINGER_MS = 2_000
+
 /** Answers CONNECT. */
 export function refuseTunnel(socket: Socket, refusal: CallerRefusal): void {
   const { status, headers = {} } = refusal
@@ -46,6 +49,9 @@ export function refuseTunnel(socket: Socket, refusal: CallerRefusal): void {
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]))
+  // Whoever never closes would hold one of the few connections for ever.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
 }
 
 function bodyOf({ status, type, reason, fixes = [] }: CallerRefusal): Buffer {

@@ -30,6 +30,19 @@ describe('the local proxy', () => {
     expect(tunnel.traffic()['cluster']?.connections).toBeGreaterThan(1)
   })
 
+  test('lets go of a refused program that never closes its connection', async () => {
+    await using tunnel = await tunnelTo(['cluster'], { ports: 'asked' })
+    const { port } = new URL(tunnel.proxyUrl)
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => undefined).resume()
+    const closed = new Promise(resolve => socket.once('close', resolve))
+    // What it still sends must not keep it either: the answer to that is a reset.
+    const sending = setInterval(() => socket.write('x'), 100)
+    socket.write('CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: elsewhere.example:443\r\n\r\n')
+    await closed
+    clearInterval(sending)
+  })
+
   test('leads nowhere else, and says what to add', async () => {
     await using tunnel = await tunnelTo(['cluster'], { ports: 'asked' })
     for (const place of ['elsewhere.example:443', '127.0.0.1:1', 'localhost:443', 'nonsense', 'a@localhost:443']) {
