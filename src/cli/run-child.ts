@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { shown } from '../text/visible.js'
 import type { Terminal } from './terminal/terminal.js'
@@ -12,7 +12,18 @@ export async function runChild(
   env: Terminal['env'],
   terminal: Terminal,
 ): Promise<number> {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...env } })
+  const refused = (error: NodeJS.ErrnoException): number => {
+    const missing = error.code === 'ENOENT' || command === ''
+    terminal.err(shown`error: cannot run ${command || "''"}: ${missing ? 'no such command' : error.code}\n`)
+    return missing ? 127 : 126
+  }
+  let child: ChildProcess
+  try {
+    child = spawn(command, args, { stdio: 'inherit', env: { ...env } })
+  } catch (error) {
+    // Node throws some refusals of the system at once.
+    return refused(error as NodeJS.ErrnoException)
+  }
   const listeners = forwarded.map(name => {
     const listener = () => {
       // At a keyboard, Ctrl-C goes to the whole foreground group: the command has it already.
@@ -24,11 +35,7 @@ export async function runChild(
   })
   try {
     return await new Promise<number>(resolve => {
-      child.once('error', (error: NodeJS.ErrnoException) => {
-        const missing = error.code === 'ENOENT'
-        terminal.err(shown`error: cannot run ${command}: ${missing ? 'no such command' : error.code}\n`)
-        resolve(missing ? 127 : 126)
-      })
+      child.once('error', error => resolve(refused(error)))
       child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])))
     })
   } finally {
