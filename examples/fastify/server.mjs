@@ -1,5 +1,5 @@
 // A route that loads uploads into Elasticsearch: POST /uploads/INDEX with NDJSON, CSV or JSON, plain or compressed.
-// npm install fastify sluice
+// npm install fastify FOLDER, where FOLDER is your copy of Sluice
 import Fastify from 'fastify'
 import { connect, ingest, isSluiceError } from 'sluice'
 
@@ -23,7 +23,7 @@ app.post('/uploads/:index', async (request, reply) => {
     connection,
     source: body,
     // Sluice recognises NDJSON, JSON and compressed data by their first bytes, but not CSV.
-    ...(headers['content-type']?.startsWith('text/csv') ? { format: 'csv' } : {}),
+    ...(/^text\/csv\b/i.test(headers['content-type']) ? { format: 'csv' } : {}),
     index: request.params.index,
     deadLetters: false,
     onEvent: event => {
@@ -40,8 +40,8 @@ app.post('/uploads/:index', async (request, reply) => {
 app.setErrorHandler(async (error, request, reply) => {
   if (!isSluiceError(error)) return await reply.send(error)
   request.log.error({ code: error.code }, error.message)
-  // The caller can repair an upload. Everything else is for the operator, who finds the cause in the log.
-  const isTheirs = error.code.startsWith('INPUT_') || error.code.startsWith('CSV_')
+  // The caller can repair an upload and the name of its index. Everything else is for the operator, who finds the cause in the log.
+  const isTheirs = error.code.startsWith('INPUT_') || error.code === 'INDEX_NAME_INVALID'
   return await reply
     .code(isTheirs ? 400 : 503)
     .send({ code: error.code, message: isTheirs ? error.message : undefined })
