@@ -98,7 +98,12 @@ export const inputEntries = {
     message: '{input} {problem}',
     observed: '"Unexpected token" or "Unexpected end of JSON input", usually without the position.',
     causes: [
-      { cause: 'The format of the file does not match its name or the option --format.', if: /not valid/ },
+      {
+        cause: 'The format of the file does not match its name or the option --format.',
+        if: /not valid/,
+        unless: /--types names/,
+      },
+      { cause: 'A name in --types is mistyped, or the columns have changed.', if: /--types names/ },
       { cause: 'The JSON breaks off or has a syntax error.', if: /not valid json/ },
       {
         cause: 'The first row of the CSV file does not name each column once.',
@@ -118,6 +123,7 @@ export const inputEntries = {
         fix: 'Correct the first row, or name the columns yourself: --columns id,name,price --skip-header.',
         if: /valid csv: (column|its first row)/,
       },
+      { fix: 'In --types, write each name as it stands in the first row of the file.', if: /--types names/ },
       {
         fix: 'If the file was cut off, fetch it again. Otherwise correct that quote. If the file quotes no cells, pass --quote none.',
         if: /never closed/,

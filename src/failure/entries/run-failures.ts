@@ -100,9 +100,9 @@ export const runEntries = {
     observed: 'Tools that keep no record of their runs can neither verify nor undo one.',
     causes: [
       'The name is mistyped.',
+      '`sluice runs rm` or `sluice undo` removed it, or it is older than `--keep-days` or `--keep-runs` allow.',
       'The run loaded nothing, because it was refused at its start or found nothing new. `sluice runs` lists such runs, too.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
-      '`sluice runs rm` or `sluice undo` removed it, or it is older than `--keep-days` or `--keep-runs` allow.',
     ],
     fixes: ['Run `sluice runs` to list the known runs. You can also pass the path of a checkpoint.'],
     example: { run: 'nightly', folder: '/var/lib/sluice' },
@@ -124,7 +124,11 @@ export const runEntries = {
     fixes: [
       {
         fix: 'Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.',
-        unless: /--transform/,
+        unless: /--transform|dead letters/,
+      },
+      {
+        fix: 'Verify or undo the run that rejected the documents. It counts the replayed documents, too. Each record of the dead letters names that run.',
+        if: /dead letters/,
       },
       { fix: 'Compare the counts in the receipt with the index.', if: /--transform/ },
     ],

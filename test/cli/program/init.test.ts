@@ -26,7 +26,7 @@ describe('on a terminal', () => {
     )
     expect({ code, unasked }, stderr).toEqual({ code: 0, unasked: [] })
     expect(stdout).toContain('\n  sluice ingest FILE --index orders\n')
-    expect(stderr).toContain('16 of 16 connections accepted')
+    expect(stderr).toMatch(/16 of 16 connections accepted.*The cluster asks for credentials \(401\)/)
     expect(stderr).toContain('may load into orders, which does not exist yet')
     expect(stdout + stderr).not.toContain(line.cluster.apiKey)
     expect(stdout + stderr).not.toContain(new URL(line.proxy.http).password)

@@ -88,6 +88,13 @@ describe('the catalogue', () => {
     ],
     ['INPUT_MALFORMED', 'a.json has no `hits`: its top level is an array', ['The path of --pick'], ['To load', 'Pass']],
     [
+      'INPUT_MALFORMED',
+      'a.csv is not valid csv: no column is called A, which --types names',
+      ['A name in'],
+      ['In --types'],
+    ],
+    ['RUN_IDS_UNKNOWN', 'it was loaded with the ids of dead letters', ['The run was a replay'], ['Verify or undo']],
+    [
       'CLUSTER_AUTH_REJECTED',
       'https://es requires credentials, but none are set (401): x',
       ['No credentials'],

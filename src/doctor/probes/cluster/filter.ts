@@ -19,7 +19,11 @@ export const filter: Probe = {
   leaveOut: (_, facts) => pathProblem(facts),
   look: async context => {
     const seen = await seeFilter(context)
-    return { detail: tell(seen), failed: seen.refused > 0 || seen.failure !== undefined, facts: { filter: seen } }
+    return {
+      detail: tell(seen, Object.keys(context.headers).length > 0),
+      failed: seen.refused > 0 || seen.failure !== undefined,
+      facts: { filter: seen },
+    }
   },
 }
 
@@ -85,7 +89,8 @@ async function judge(context: Context, route: Route, { isManaged, headers, numbe
   return { end: 'accepted', rejected: judged.failure }
 }
 
-function tell({ probes, allowed, refused, failure, rejected, info, isManaged, missChance }: FilterSeen): string {
+function tell(seen: FilterSeen, hasCredentials: boolean): string {
+  const { probes, allowed, refused, failure, rejected, info, isManaged, missChance } = seen
   const isAgreed = failure === undefined && (refused === 0 || allowed === 0) && missChance > 0
   const other = refused === 0 ? 'blocked' : 'allowed'
   return [
@@ -93,7 +98,9 @@ function tell({ probes, allowed, refused, failure, rejected, info, isManaged, mi
     ...(info === undefined ? [] : [`Elasticsearch ${info.flavor === 'serverless' ? 'serverless' : info.version}`]),
     ...(isManaged === true ? ['Managed ingest endpoint'] : []),
     ...(isAgreed ? [`Chance that one address is still ${other}: ${percent(missChance)}`] : []),
-    ...(rejected === undefined ? [] : ['The cluster refuses the credentials (401)']),
+    ...(rejected === undefined
+      ? []
+      : [hasCredentials ? 'The cluster refuses the credentials (401)' : 'The cluster asks for credentials (401)']),
     ...(failure === undefined ? [] : [failure.message]),
   ].join('. ')
 }
