@@ -95,7 +95,14 @@ async function sayCommand(
   using interruption = interruptible(terminal, `giving up on the command of ${option}`)
   const { environmentOfCommand, runShellCommand } = await import('./shell-command.js')
   const env = environmentOfCommand(terminal)
-  const problem = await runShellCommand({ command, env, account, timeoutMs, signal: interruption.signal })
+  const problem = await runShellCommand({
+    command,
+    env,
+    account,
+    timeoutMs,
+    secrets: terminal.manner.secrets,
+    signal: interruption.signal,
+  })
   if (problem === undefined) return
   const message = withoutSecrets(`the command of ${option} ${problem}`, terminal.manner.secrets)
   tell(terminal, { level: 'warn', event: 'command', message, fields: { option } })

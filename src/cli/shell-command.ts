@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { describeOption } from '../options/describe-option.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
+import { withoutSecrets } from '../options/mask-secrets.js'
 import { optionNames } from '../options/table.js'
 import type { Terminal } from './terminal/terminal.js'
 
@@ -13,12 +14,16 @@ interface ShellCommand {
   /** What it reads from stdin. */
   readonly account: Iterable<string>
   readonly timeoutMs: number
+  /** What must not be shown of its output. */
+  readonly secrets: Terminal['manner']['secrets']
   /** Aborted when nobody waits for it any more. */
   readonly signal: AbortSignal
 }
 
 /** Characters of its output that are shown if it fails. */
 const SHOWN = 500
+/** Characters that are kept until then: a secret among the first ones must be there as a whole to be found. */
+const KEPT = 64 * 1024
 
 /** Runs the command by the shell. Resolves to the problem, if it fails or takes longer than its time limit. Never rejects. */
 export async function runShellCommand({
@@ -26,13 +31,14 @@ export async function runShellCommand({
   env,
   account,
   timeoutMs,
+  secrets,
   signal,
 }: ShellCommand): Promise<string | undefined> {
   // A group of its own, so that the time limit ends all that it has started.
   const child = spawn(command, { shell: true, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   const hear = (part: Buffer) => {
-    if (output.length < SHOWN) output += part.toString()
+    if (output.length < KEPT) output += part.toString()
   }
   child.stdout.on('data', hear)
   child.stderr.on('data', hear)
@@ -61,7 +67,7 @@ export async function runShellCommand({
   clearTimeout(timer)
   signal.removeEventListener('abort', stop)
   if (problem === undefined) return undefined
-  const said = output.trim().slice(0, SHOWN)
+  const said = withoutSecrets(output.trim(), secrets).slice(0, SHOWN)
   return said === '' ? problem : `${problem}. It printed: ${said}`
 }
 
@@ -76,7 +82,12 @@ function problemOf(code: number | null, killedBy: NodeJS.Signals | null): string
  */
 export function environmentOfCommand({ env, manner }: Pick<Terminal, 'env' | 'manner'>): Terminal['env'] {
   const options = optionNames.map(describeOption)
+  // Those of options that this command does not use are no secrets of the run, but may stand under another name, too.
+  const unused = new Set(
+    options.filter(({ secret }) => secret === 'value').flatMap(one => one.env.map(name => env[name])),
+  )
   const isCredential = (name: string, value: string): boolean => {
+    if (value !== '' && unused.has(value)) return true
     if (manner.secrets.some(secret => value === secret || value.includes(`${secret}@`))) return true
     const secret = options.find(option => option.env.includes(name))?.secret
     return secret === 'value' || (secret === 'url' && withoutCredentials(value) !== value)

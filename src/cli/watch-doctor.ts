@@ -122,7 +122,14 @@ async function tellCommand(
 ): Promise<void> {
   const { environmentOfCommand, runShellCommand } = await import('./shell-command.js')
   const account = [`${JSON.stringify(change)}\n`]
-  const problem = await runShellCommand({ command, env: environmentOfCommand(terminal), account, timeoutMs, signal })
+  const problem = await runShellCommand({
+    command,
+    env: environmentOfCommand(terminal),
+    account,
+    timeoutMs,
+    secrets: terminal.manner.secrets,
+    signal,
+  })
   if (problem === undefined) return
   warn(terminal, withoutSecrets(`the command of --on-change ${problem}`, terminal.manner.secrets))
 }

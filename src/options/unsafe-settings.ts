@@ -61,7 +61,15 @@ const receivers = {
 const bodies = ['indexBody', 'checkQuery', 'mapping', 'template', 'script'] as const
 
 /** Options whose files Sluice writes. */
-const written = ['deadLetters', 'output', 'attachments', 'supportBundle', 'tokenFile', 'report'] as const
+const written = [
+  'deadLetters',
+  'output',
+  'attachments',
+  'supportBundle',
+  'tokenFile',
+  'report',
+  'metricsTextfile',
+] as const
 
 /** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
 const programs = ['onFailure', 'onSuccess', 'onChange', 'transform'] as const

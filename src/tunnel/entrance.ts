@@ -25,6 +25,9 @@ const HEADERS_MS = 20_000
 /** Longer than most tools keep a connection, so that none uses a closing one. */
 const KEEP_ALIVE_MS = 75_000
 
+/** A segment `.` or `..` in the path, encoded or not. */
+const DOTS = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|%2f|%5c|$)/i
+
 export const httpTimes = { requestTimeout: 0, headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS }
 
 export async function openEntrance(to: OpenDestination, port: number, passage: Passage): Promise<LoopbackPort> {
@@ -37,7 +40,7 @@ function httpServer(to: OpenDestination, requests: RequestRoute, passage: Passag
   const onRefusal = (known: Failure) => passage.onRefusal(to, known)
   const server = createServer(httpTimes, (request: IncomingMessage, response: ServerResponse) => {
     for (const stream of [request, response]) stream.on('error', () => undefined)
-    const refused = refusalFor(request, passage)
+    const refused = refusalFor(request, passage, requests.prefix)
     if (refused !== undefined) {
       refuse(response, refused)
       return void response.end()
@@ -52,13 +55,22 @@ function httpServer(to: OpenDestination, requests: RequestRoute, passage: Passag
   return server.setTimeout(passage.idleMs)
 }
 
-function refusalFor({ headers, url = '' }: IncomingMessage, { hasLogin, isKnown }: Passage): CallerRefusal | undefined {
+/** `prefix`: the path of the cluster's URL, which no request may leave. */
+function refusalFor(
+  { headers, url = '' }: IncomingMessage,
+  { hasLogin, isKnown }: Passage,
+  prefix: string,
+): CallerRefusal | undefined {
   if (!isOfThisMachine(headers)) {
     const reason = 'Sluice accepts only requests to localhost and 127.0.0.1, and none from web pages of other hosts'
     return { status: 403, type: 'foreign_caller', reason }
   }
   if (!/^\/[\x21-\x7e]*$/.test(url)) {
     const reason = `the path of the request does not begin with a slash, or has a character that must be encoded. This port is no proxy`
+    return { status: 400, type: 'invalid_path', reason }
+  }
+  if (prefix !== '' && DOTS.test(url)) {
+    const reason = 'the path of the request contains a segment . or .., which would lead out of the path of the cluster'
     return { status: 400, type: 'invalid_path', reason }
   }
   if (!hasLogin || isKnown(headers.authorization)) return undefined

@@ -8,7 +8,15 @@ import { folder } from '../../support/sluice.js'
 const { PATH } = process.env
 const never = new AbortController().signal
 const run = async (command: string, more: Partial<Parameters<typeof runShellCommand>[0]> = {}) =>
-  await runShellCommand({ command, env: { PATH }, account: ['{}\n'], timeoutMs: 600_000, signal: never, ...more })
+  await runShellCommand({
+    command,
+    env: { PATH },
+    account: ['{}\n'],
+    timeoutMs: 600_000,
+    secrets: [],
+    signal: never,
+    ...more,
+  })
 
 test('the command gets the account on its stdin, and no more than its environment', async () => {
   await using work = await folder()
@@ -29,6 +37,12 @@ test('a command that fails, hangs, is stopped or reads nothing is a problem of i
   expect(await run('exec 0<&-; exit 0', { account: ['x'.repeat(1_000_000)] })).toBeUndefined()
 })
 
+test('a secret at the place where the output is cut is hidden as a whole', async () => {
+  const secrets = ['the-secret-of-this-run']
+  const said = await run(`printf '%0490d' 0; echo the-secret-of-this-run; exit 1`, { secrets })
+  expect(said).not.toContain('the-sec')
+})
+
 test('the environment of a command holds no credential and no option of Sluice', () => {
   const env = {
     PATH: '/bin',
@@ -42,6 +56,7 @@ test('the environment of a command holds no credential and no option of Sluice',
     OF_MINE: 'the-key-of-this-run',
     RENAMED: 'http://user:pass%40word@proxy.example:9293',
     IN_TEXT: '--proxy http://user:pass%40word@proxy.example:9293',
+    COPY_OF_UNUSED: 'a2V5',
     DATABASE_URL: 'postgres://me:mine@db.example/x',
   }
   const manner = { secrets: ['the-key-of-this-run', 'user:pass%40word'] } as unknown as Terminal['manner']
