@@ -89,7 +89,7 @@ describe('commands in the docs', () => {
     const lines = commands.map(command => `${command}\nlast=$?\necho "$ next"\n(exit $last)`)
     const { stdout } = await shell(`exec 2>&1\n${lines.join('\n')}`, reader)
     // A slow machine shows progress that a page does not.
-    const progress = /^((reached|reading) .*|[\d,]+ documents · .*)\n/gm
+    const progress = /^((reached|reading) .*|(\d+% · )?[\d,]+ documents? · .*)\n/gm
     const printed = stdout.split('$ next\n').map(text => text.replaceAll(progress, ''))
     const actual = commands.map((command, at) => `$ ${command}\n${settled(printed[at] ?? '')}`)
     const expected = shown.map(part => `$ ${part.split('\n', 1)[0]}\n${settled(part.slice(part.indexOf('\n') + 1))}`)
