@@ -27,6 +27,10 @@ export interface Source extends Input {
   readonly copy?: Copy
   /** Set if reading continues at a place, and not at an offset. Then each document is one line. */
   readonly cursor?: Cursor
+  /** Set if somebody else has looked at it before: the part of what was seen that its ids depend on. */
+  readonly seen?: string
+  /** Set if only the lines that begin in a range of the stored bytes are read. `open` then returns nothing else. */
+  readonly range?: LineRange
   /**
    * Returns the decoded bytes (gunzipped), from offset `from` (default 0), or with a cursor from `place`. A chunk is
    * valid until the caller asks for the next one: callers that keep bytes copy them. Only an input with a `file` or
@@ -37,6 +41,20 @@ export interface Source extends Input {
   open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
   /** Begins to read the input, which will soon be opened from its start. Only small files do so. */
   ahead?(): void
+}
+
+/** A range of the stored bytes of plain NDJSON. A line belongs to the range in which its first byte stands. */
+export interface LineRange {
+  readonly from: number
+  /** Finds the first of these lines. Its offset is that of the range's end if no line begins in the range. Throws as `open` does. */
+  begin(signal: AbortSignal, into?: ReadMemory): Promise<LinesAt>
+}
+
+/** Lines in the middle of an input. */
+export interface LinesAt {
+  /** Offset of the first one. */
+  readonly at: number
+  readonly bytes: AsyncIterable<Uint8Array>
 }
 
 /** A copy of an input that cannot be read twice, which this process may still write. */
@@ -158,8 +176,9 @@ export interface Lines {
   /**
    * `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. `actions`:
    * rewritten, and each line carries its own action, as in `text/marked-line.ts`. `edited`: line numbers count, and offsets do not.
+   * `range`: as `lines`, but reading began in the middle of the input, so that only offsets count.
    */
-  readonly kind: 'lines' | 'elements' | 'actions' | 'edited'
+  readonly kind: 'lines' | 'elements' | 'actions' | 'edited' | 'range'
   /** Offset of the first byte in the (decompressed) input: 3 after a byte order mark, otherwise 0. */
   readonly at: number
   /** Number and line of the first document, where reading begins behind the input's start. Default 1. */
@@ -191,8 +210,11 @@ export interface Member {
 /** The position of a document in its input. */
 export interface Origin {
   readonly input: string
-  /** Number of the document in its input, from 1. Blank lines do not count. Sluice's own ids end with this number. */
-  readonly document: number
+  /**
+   * Number of the document in its input, from 1. Blank lines do not count. Sluice's own ids end with this number, or with the
+   * offset if the input may be loaded in ranges. Absent in the middle of an input, of which only the offset is known.
+   */
+  readonly document?: number
   /** Name of its file in the input, if that is an archive. */
   readonly member?: string
   /** Number of the document in that file, from 1, if it is no NDJSON. Rejected and blank rows count. */

@@ -57,7 +57,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   const load = readOptions(options)
   const { follow } = load
   // What all rounds of a followed load share.
-  const shared = { limits: sharedLimits(load.traffic), timeline: recordTimeline(load) }
+  const shared = { limits: sharedLimits(load.traffic), own: recordTimeline(load), planDir: load.state.stateDir }
   if (follow === undefined) return await loadOnce(load, open, shared)
   const { followInputs } = await import('./follow/follow-inputs.js')
   const oneRound = async (round: Round) =>
@@ -65,10 +65,20 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   return await followInputs({ ...load, follow }, oneRound, keptSegments)
 }
 
-async function loadOnce(
+/** What the loads of one call share. */
+interface Shared {
+  readonly limits: SharedLimits
+  /** The feature that only such loads have. */
+  readonly own: Feature
+  /** Where Sluice counts for the plan of the proxy. */
+  readonly planDir: string | undefined
+}
+
+/** Loads what the sections say. */
+export async function loadOnce(
   load: Load,
   open: OpenPlatform,
-  { limits, timeline }: { readonly limits: SharedLimits; readonly timeline: Feature },
+  { limits, own, planDir }: Shared,
   round?: Pick<Round, 'feature' | 'connection'>,
 ): Promise<Receipt> {
   return await run({
@@ -90,9 +100,9 @@ async function loadOnce(
       guardAlias(load),
       ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
-      limitTraffic(load, limits, load.state.stateDir),
+      limitTraffic(load, limits, planDir),
       learnLimits,
-      timeline,
+      own,
       loadIntoQueue(load),
       runScript(load),
       loadDumps(load),
@@ -117,12 +127,12 @@ async function transform(sections: { readonly transform: TransformSection }): Pr
 }
 
 /** Loads the code that reads from servers. */
-async function remote(sections: RemoteSections): Promise<Feature> {
+export async function remote(sections: RemoteSections): Promise<Feature> {
   const { readRemote } = await import('./remote/read-remote.js')
   return readRemote(sections)
 }
 
-const openPlatform: OpenPlatform = async (...given) => {
+export const openPlatform: OpenPlatform = async (...given) => {
   const platform = await import('./tables/open-platform.js')
   return await platform.openPlatform(...given)
 }

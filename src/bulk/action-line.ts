@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto'
+import type { Lines } from '../flow.js'
 import { type ConditionFields, type Operation, type Script, bulkFormOf } from '../operation.js'
 import { MAX_ID_BYTES } from '../strict-json/layout.js'
 import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '../text/condition.js'
 import { fieldsIn } from '../text/field-list.js'
 import { type IndexPattern, nameOf } from '../text/index-pattern.js'
+import { hasOffsets, ownNumber, type OwnPlace } from '../text/own-number.js'
 import { unicodeProblem } from '../text/unicode.js'
 import { nestedField } from './json-fields.js'
 
 /**
  * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and
- * the ids of a run can be listed. `field`: the values of fields. `hash`: the SHA-256 of these. `cluster`: Elasticsearch makes
+ * the ids of a run can be listed. `by` offset: the offset of its line takes the place of the number, so that the ids do not depend on how
+ * an input is cut. `field`: the values of fields. `hash`: the SHA-256 of these. `cluster`: Elasticsearch makes
  * it, and an unknown outcome stays unknown.
  */
-export type Ids = { readonly from: 'run' } | FieldIds | { readonly from: 'cluster' }
+export type Ids = { readonly from: 'run'; readonly by?: 'offset' } | FieldIds | { readonly from: 'cluster' }
 
 interface FieldIds {
   readonly from: 'field' | 'hash'
@@ -61,8 +64,8 @@ export interface Around {
 export interface ActionTemplate extends Around {
   readonly index: { readonly opening: string; readonly pattern: IndexPattern } | undefined
   readonly before: string
-  /** `number`: that of the document. */
-  readonly id: 'none' | 'number' | IdRule
+  /** `number`: that of the document. `offset`: that of its line. */
+  readonly id: 'none' | 'number' | 'offset' | IdRule
   readonly between: string
   readonly routing: { readonly field: string } | undefined
   /** Empty without a condition. */
@@ -71,8 +74,8 @@ export interface ActionTemplate extends Around {
   readonly after: string
 }
 
-/** `token` is the input's own part of the ids of a run. */
-export function actionTemplate(options: ActionOptions, token: string): ActionTemplate {
+/** `token` is the input's own part of the ids of a run. `kind`: that of its lines. */
+export function actionTemplate(options: ActionOptions, token: string, kind: Lines['kind'] = 'lines'): ActionTemplate {
   const { ids, routingField, indexPattern: pattern } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
   const { action, opening, closing } = actionForm(options)
@@ -93,7 +96,7 @@ export function actionTemplate(options: ActionOptions, token: string): ActionTem
   return {
     ...around,
     before: ids.from === 'run' ? `${start}"_id":"${token}-` : `${start}"_id":"`,
-    id: ids.from === 'run' ? 'number' : idRule(ids),
+    id: ids.from !== 'run' ? idRule(ids) : ids.by === 'offset' && hasOffsets(kind) ? 'offset' : 'number',
     between: routing === undefined ? '' : '","routing":"',
     routing,
     ...(numbers === undefined ? {} : { numbers }),
@@ -107,14 +110,18 @@ export function actionForm(options: ActionOptions): ReturnType<typeof bulkFormOf
 }
 
 /** The id of Sluice's own that a document gets, whatever it holds. */
-export function ownId(template: ActionTemplate, document: number | string): string | undefined {
+export function ownId(template: ActionTemplate, place: OwnPlace): string | undefined {
   const start = ownIdStart(template)
-  return start === undefined ? undefined : start + document
+  return start === undefined ? undefined : start + ownNumber(place, template.id === 'offset')
 }
 
-/** Returns what the ids of Sluice's own begin with. The rest is the number of the document. */
+/** Returns what the ids of Sluice's own begin with. The rest is the number of the document, or the offset of its line. */
 export function ownIdStart({ id, before }: ActionTemplate): string | undefined {
-  return id === 'number' ? before.slice(before.lastIndexOf('"') + 1) : undefined
+  return isOwn(id) ? before.slice(before.lastIndexOf('"') + 1) : undefined
+}
+
+function isOwn(id: ActionTemplate['id']): id is 'number' | 'offset' {
+  return id === 'number' || id === 'offset'
 }
 
 /** The reason not to send a document. */
@@ -125,14 +132,17 @@ export interface ActionProblem {
   readonly of?: 'index' | 'version'
 }
 
-/** A document's action line with its line end, or its problem. `text`: gives the document, a valid object. */
+/**
+ * A document's action line with its line end, or its problem. `number`: what an id of Sluice's own ends with. `text`: gives the document, a
+ * valid object.
+ */
 export function actionLine(
   { index, before, id, between, routing, numbers, after }: ActionTemplate,
-  document: number | string,
+  number: number | string,
   text: () => string,
 ): string | ActionProblem {
   if (id === 'none' && routing === undefined && index === undefined) return before + after
-  if (id === 'number' && routing === undefined && index === undefined) return before + document + after
+  if (isOwn(id) && routing === undefined && index === undefined) return before + number + after
   const json = text()
   let line = before
   if (index !== undefined) {
@@ -140,7 +150,7 @@ export function actionLine(
     if (typeof name !== 'string') return name
     line = index.opening + name + before
   }
-  if (id === 'number') line += document
+  if (isOwn(id)) line += number
   else if (id !== 'none') {
     const value = idIn(json, id)
     if (typeof value !== 'string') return value
@@ -151,10 +161,10 @@ export function actionLine(
     if (typeof value !== 'string') return value
     line += between + escaped(value)
   }
-  for (const number of numbers) {
-    const value = numberOf(json, number)
+  for (const demanded of numbers) {
+    const value = numberOf(json, demanded)
     if (typeof value !== 'string') return value
-    line += number.opening + value
+    line += demanded.opening + value
   }
   return line + after
 }

@@ -7,7 +7,8 @@ import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '.
 import type { Operation } from '../operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../text/bytes.js'
 import { conditionKindOf } from '../text/condition.js'
-import { LINE_PART_BYTES, partNumber, partOf } from '../text/line-part.js'
+import { LINE_PART_BYTES, partOf } from '../text/line-part.js'
+import { ownNumber } from '../text/own-number.js'
 import {
   type ActionOptions,
   type ActionTemplate,
@@ -75,14 +76,14 @@ export class Batcher {
    */
   frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
     const { maxDocumentBytes, batchMs, clock, operation, longLine } = this.#options
-    const template = actionTemplate(this.#options, token)
+    const template = actionTemplate(this.#options, token, lines.kind)
     this.#kernel?.prepare(template)
     return frameLines(input, lines, {
       open: () => this.#open,
       seal: () => this.#seal(),
       lines: (bytes, at) => this.#lines(bytes, template, at),
       long: async (head, at) => {
-        return { line: await longLine(input, originOf(at), operation, ownId(template, at.document)), head }
+        return { line: await longLine(input, originOf(at), operation, ownId(template, at)), head }
       },
       maxLineBytes: maxDocumentBytes,
       headBytes: 0,
@@ -148,7 +149,14 @@ export class Batcher {
     const open = this.#open
     const { batchDocs, maxDocumentBytes } = this.#options
     const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - open.docs, lineBytes: maxDocumentBytes }
-    const framed = kernel.frame(from, to, slot.bytes, open.bytes, limits, at.document)
+    const framed = kernel.frame(
+      from,
+      to,
+      slot.bytes,
+      open.bytes,
+      limits,
+      template.id === 'offset' ? at.offset : at.document,
+    )
     const { blankLines, blankBytes, documents, lineBytes, bodyBytes, stop, namePlace } = framed
     if (blankLines > 0) open.passBlank(blankLines, at)
     move(at, 0, blankLines, blankBytes)
@@ -174,7 +182,7 @@ export class Batcher {
     if (ofOthers !== undefined) open.refuse(open.refused.add(bytes, ofOthers.from, to, ofOthers.why, at, template), at)
     else if (!isDocument) open.passBlank(1, at)
     else {
-      const number = partNumber(at.document, at.within)
+      const number = ownNumber(at, template.id === 'offset')
       const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, number, maxDocumentBytes)
       if (typeof judged !== 'string') open.refuse(open.refused.add(bytes, from, to, judged, at, template), at)
       else {

@@ -146,8 +146,9 @@ function conditionIn(raw: string | undefined): string | undefined {
 
 function isOrigin(value: unknown): value is Origin {
   if (typeof value !== 'object' || value === null) return false
-  const { input, document } = value as Partial<Record<string, unknown>>
-  return typeof input === 'string' && typeof document === 'number'
+  const { input, document, offset } = value as Partial<Record<string, unknown>>
+  // In the middle of an input nobody has counted the documents.
+  return typeof input === 'string' && typeof (document ?? offset) === 'number'
 }
 
 function contentIn(fields: ReadonlyMap<string, string>): Buffer | undefined {

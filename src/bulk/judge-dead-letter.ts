@@ -128,9 +128,11 @@ function framed(
   return { action: `${action}${address}}}\n`, document: line }
 }
 
-/** An id that Sluice made ends in the number of its document, and of the part if there are several. */
+/** An id that Sluice made ends in the number of its document, and of the part if there are several, or in the offset of its line. */
 function isOwn(id: string, { origin, destination }: DeadLetter): boolean {
-  return destination.idField === undefined && /^[a-z2-7]{16}-(\d+)(?:\.\d+)?$/.exec(id)?.[1] === String(origin.document)
+  const number = /^[a-z2-7]{16}-(\d+)(?:\.\d+)?$/.exec(id)?.[1]
+  const isOfOrigin = number === String(origin.document) || number === String(origin.offset)
+  return destination.idField === undefined && number !== undefined && isOfOrigin
 }
 
 /** Text that was repaired by hand may stand on several lines. In a JSON object a line end can only be white space. */

@@ -13,7 +13,7 @@ export type Why = Pick<Refused, 'status' | 'type' | 'reason'>
 
 /**
  * Returns the action line of the document `bytes[from, to)`, or why it is not sent. The line is not blank, and may
- * lack its line end. `utf8`: the bytes are known to be valid UTF-8. `isSuspect`: the kernel left it. `number`: that of the document, as ids have it.
+ * lack its line end. `utf8`: the bytes are known to be valid UTF-8. `isSuspect`: the kernel left it. `number`: what an id of Sluice's own ends with.
  */
 export function judgeLine(
   bytes: Buffer,
@@ -63,7 +63,7 @@ export function refusedBefore(
   { kind }: Pick<Position, 'kind'>,
 ): { readonly why: Why; readonly from: number } | undefined {
   // Lines that stand so in an input say nothing about themselves.
-  const refused = kind === 'lines' ? undefined : refusedLineIn(bytes, from, to)
+  const refused = kind === 'lines' || kind === 'range' ? undefined : refusedLineIn(bytes, from, to)
   if (refused === undefined) return undefined
   const { code: type, problem } = refused
   const { message: reason } = failure(type, { problem })

@@ -38,6 +38,8 @@ function placeOf(
   member: Member | undefined,
 ): Origin {
   if (kind === 'lines') return { input, document, line, offset }
+  // Nobody has counted what comes before.
+  if (kind === 'range') return { input, offset }
   if (kind === 'edited') return { input, document, line }
   return { input, document, ...placeInMember(member, line) }
 }

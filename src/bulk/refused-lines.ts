@@ -4,7 +4,7 @@ import { type ActionTemplate, ownIdStart } from './action-line.js'
 import type { Why } from './judge-line.js'
 import { enterMember, originIn } from './origin.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../text/bytes.js'
-import { partNumber } from '../text/line-part.js'
+import { ownNumber } from '../text/own-number.js'
 import type { Position } from './open-batch.js'
 
 const BLOCK_BYTES = 64 << 10
@@ -102,9 +102,10 @@ export class RefusedLines implements Rejected {
       const document = numbers[at] as number
       const end = numbers[at + 3] as number
       const { status, type, reason } = whys[number] as Why
-      const { name, kind, member, idStart } = stretch
+      const { name, kind, member, idStart, template } = stretch
       const part = numbers[at + 4] as number
-      const origin = originIn(name, kind, document, numbers[at + 1] as number, numbers[at + 2] as number, member, part)
+      const offset = numbers[at + 2] as number
+      const origin = originIn(name, kind, document, numbers[at + 1] as number, offset, member, part)
       const bytes = block.bytes.subarray(start, end)
       start = end
       if (idStart === undefined) yield { document: bytes, operation, status, type, reason, origin, attempts: 0 }
@@ -112,7 +113,7 @@ export class RefusedLines implements Rejected {
         yield {
           document: bytes,
           operation,
-          id: idStart + partNumber(document, part - 1),
+          id: idStart + ownNumber({ kind, document, offset, within: part - 1 }, template.id === 'offset'),
           status,
           type,
           reason,

@@ -2,7 +2,7 @@
  * Tracks the position from which a run can resume. Batches settle in any order, but they are committed in reading
  * order. The prefix ends before the first batch that is not settled for good.
  */
-import type { Batch, Input, Mark, Outcome, Refused } from '../flow.js'
+import type { Batch, Input, Mark, Outcome, Refused, Span } from '../flow.js'
 import { Account, countsIn, kindsOf, nothing, takenOf } from './account.js'
 import type { Counts, Rejections } from './receipt.js'
 
@@ -47,9 +47,9 @@ interface Beside {
 type Refusal = Pick<Refused, 'status' | 'type' | 'reason' | 'origin'>
 
 /** A document by its number in its input. */
-export interface SettledDocument {
-  readonly input: Input
-  readonly document: number
+export interface SettledDocument extends Pick<Span, 'input' | 'kind' | 'document'> {
+  /** Of its line. */
+  readonly offset: number
 }
 
 interface Entry {
@@ -180,7 +180,7 @@ export class CommittedPrefix {
     const { addressed, spans } = batch
     const [first] = spans
     if (first !== undefined && first.part === undefined && batch.ids !== 'given' && created === batch.docs)
-      this.#firstStored ??= { input: first.input, document: first.document }
+      this.#firstStored ??= { input: first.input, kind: first.kind, document: first.document, offset: first.from }
     if (addressed !== undefined && created + updated + duplicate > 0)
       this.#destinations.add(addressed.destination.index)
     for (const { input, lines } of batch.taken) this.#read(input, lines)

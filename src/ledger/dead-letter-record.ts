@@ -134,9 +134,9 @@ const ID = Buffer.from(',"id":')
 function originWriter(): (bytes: JsonBytes, origin: Origin) => void {
   const openingOf = lastOf((input: string) => Buffer.from(`{"input":${JSON.stringify(input)},"document":`))
   return (bytes, origin) => {
-    // A record that comes back may have an origin that a person has edited.
-    if (!isAsMade(origin)) return bytes.write(JSON.stringify(origin))
     const { input, document, line, offset } = origin
+    // A record that comes back may have an origin that a person has edited. Of a line in the middle of an input only the offset is known.
+    if (document === undefined || !isAsMade(origin)) return bytes.write(JSON.stringify(origin))
     bytes.put(openingOf(input))
     bytes.number(document)
     if (line !== undefined && offset !== undefined) {

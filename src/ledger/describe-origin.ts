@@ -2,7 +2,9 @@ import type { Origin } from '../flow.js'
 import { count } from '../text/figures.js'
 
 /** Names the position of a document for people. */
-export function describeOrigin({ input, document, member, element, line }: Origin): string {
+export function describeOrigin({ input, document = 0, member, element = document, line, offset }: Origin): string {
   const name = member === undefined ? input : `${input}/${member}`
-  return `${name}, ${line === undefined ? `document ${count(element ?? document)}` : `line ${count(line)}`}`
+  if (line !== undefined) return `${name}, line ${count(line)}`
+  // Digits without commas, to be copied into a command.
+  return element === 0 && offset !== undefined ? `${name}, byte ${offset}` : `${name}, document ${count(element)}`
 }

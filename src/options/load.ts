@@ -4,6 +4,8 @@ import type { IndexTemplate } from './mapping-files.js'
 import type { IndexPattern } from '../text/index-pattern.js'
 import type { SourceUrl } from '../text/source-url.js'
 import type { Ids } from '../bulk/action-line.js'
+import type { IngestSource } from '../source/open-sources.js'
+import type { RangeList } from '../source/ranges.js'
 import type { Script } from '../operation.js'
 import type {
   BodyOptions,
@@ -83,7 +85,9 @@ export interface ProxySection extends Complete<
   readonly url: string | undefined
 }
 
-export interface InputSection extends Complete<InputOptions, 'source' | 'format'> {}
+export interface InputSection extends Complete<Omit<InputOptions, 'source'>, 'format'> {
+  readonly source: IngestSource | RangeList
+}
 
 export interface DocumentSection extends Complete<
   Omit<DocumentOptions, 'script' | 'scriptId'>,

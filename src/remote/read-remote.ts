@@ -6,6 +6,7 @@ import type { ConnectSection, RemoteSection, RetrySection } from '../options/loa
 import type { Feature, Run, RunHook } from '../run/hooks.js'
 import { FileTable } from '../source/file-table.js'
 import type { Elsewhere, FoundFile } from '../source/find-files.js'
+import type { CuttableInput, SeenInput } from '../source/seen-input.js'
 import { isSigned, isSourceUrl } from '../text/source-url.js'
 import { systemClock } from '../time/system-clock.js'
 import type { SourcePatience } from './attempts.js'
@@ -69,7 +70,11 @@ class Remote {
   hook(): RunHook {
     this.#warnOfPlaintext()
     return {
-      elsewhere: { has: isSourceUrl, find: name => this.#find(name) },
+      elsewhere: {
+        has: isSourceUrl,
+        find: name => this.#find(name),
+        known: async (id, name, seen) => await this.#known(id, name, seen),
+      },
       connected: () => Promise.resolve([...this.#routes.all(), ...this.#notes]),
       dispose: async () => {
         this.#over.abort(new Error('the run is over'))
@@ -89,6 +94,15 @@ class Remote {
     } catch (error) {
       throw stop.cause(error)
     }
+  }
+
+  async #known(id: number, name: string, { size, modifiedMs, content }: SeenInput): Promise<CuttableInput> {
+    const shelf = await this.#shelfOf(name)
+    const etagNumber = Number(content)
+    this.#table.set(id, name, DEVICE, { size, ...statOf(name, { etagNumber, modifiedMs }) })
+    if (etagNumber === 0) shelf.wholes.add(id)
+    shelf.pinned.add(id)
+    return new RemoteObject(id, shelf)
   }
 
   #fileOf(object: FoundObject, shelf: Shelf): FoundFile {

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { Checksum } from '../checksum/checksum.js'
 import { decompress, isCompressed } from '../compression/decompress.js'
 import { fail } from '../failure/failure.js'
-import type { FileLook, FileReading, FileStat, Source, StoredFile } from '../flow.js'
+import type { FileLook, FileReading, FileStat, Source } from '../flow.js'
+import type { CuttableFile, CuttableInput } from '../source/seen-input.js'
 import { skipBytes } from '../source/stored-file.js'
 import { readObject, type Reading } from './read-object.js'
 import { etagNumberOf, hashNumber } from './judge-answer.js'
@@ -15,7 +16,7 @@ const LOOK_BYTES = 64 << 10
 export const DEVICE = -2
 
 /** An object whose size is known, so that it can be read twice. There may be very many of them. */
-export class RemoteObject implements Source, StoredFile {
+export class RemoteObject implements CuttableInput, CuttableFile {
   readonly id: number
   readonly #shelf: Shelf
 
@@ -29,7 +30,7 @@ export class RemoteObject implements Source, StoredFile {
     return this.#shelf.table.nameOf(this.id)
   }
 
-  get file(): StoredFile {
+  get file(): this {
     return this
   }
 
@@ -113,6 +114,21 @@ export class RemoteObject implements Source, StoredFile {
     return ends.map((_, at) => found[at])
   }
 
+  get hasRanges(): boolean {
+    return !this.#shelf.wholes.has(this.id)
+  }
+
+  async *between(signal: AbortSignal, from: number, to: number): AsyncGenerator<Buffer> {
+    const { name, stat } = this
+    const onFacts = (facts: ObjectFacts) => {
+      this.#check(facts)
+      const problem = 'cannot be loaded in ranges, because its server sends it with a Content-Encoding. Load it whole'
+      if (encodingsOf(facts).length > 0) throw fail('INPUT_MALFORMED', { input: name, format: 'ndjson', problem })
+    }
+    const etagNumber = stat.ctimeMs === 0 ? undefined : stat.ctimeMs
+    yield* readObject(this.#from(from, signal, { to, etagNumber, onFacts }))
+  }
+
   async part(from: number, to: number): Promise<Buffer> {
     const { ctimeMs } = this.reading?.stat ?? this.stat
     if (ctimeMs === 0 || this.#shelf.wholes.has(this.id))
@@ -143,8 +159,10 @@ export class RemoteObject implements Source, StoredFile {
     }
     table.readings.set(id, reading)
     // The part before `from` was loaded: it must be that of the same object.
-    const etagNumber = from === 0 || stat.ctimeMs === 0 ? undefined : stat.ctimeMs
+    const mayDiffer = from === 0 && !this.#shelf.pinned.has(id)
+    const etagNumber = mayDiffer || stat.ctimeMs === 0 ? undefined : stat.ctimeMs
     const seen = (facts: ObjectFacts): void => {
+      this.#check(facts)
       const { etag, modifiedMs, size = stat.size } = facts
       stat = { size, ...statOf(this.name, { etagNumber: etagNumberOf(etag), modifiedMs }) }
       onFacts?.(facts)
@@ -164,6 +182,16 @@ export class RemoteObject implements Source, StoredFile {
     } finally {
       table.readings.set(id, ended(reading))
     }
+  }
+
+  /** Throws SluiceError INPUT_REPLACED if it is not the object that somebody else has seen. Its ETag is checked with the first answer. */
+  #check({ size, modifiedMs }: ObjectFacts): void {
+    if (!this.#shelf.pinned.has(this.id)) return
+    const { name, stat } = this
+    const isModified = stat.ctimeMs === 0 && statOf(name, { etagNumber: 0, modifiedMs }).mtimeMs !== stat.mtimeMs
+    if (size !== undefined && size !== stat.size)
+      throw fail('INPUT_REPLACED', { input: name, observed: `it has ${size.toLocaleString('en-US')} bytes now` })
+    if (isModified) throw fail('INPUT_REPLACED', { input: name, observed: 'it was modified at another time' })
   }
 
   #from(from: number, signal: AbortSignal, more: Partial<Reading>): Reading {
@@ -214,7 +242,7 @@ async function* decoded(
   try {
     const first = await iterator.next()
     const all = from(first, iterator)
-    const encodings = (facts()?.encoding ?? '').split(/[\s,]+/).filter(one => !plain.has(one))
+    const encodings = encodingsOf(facts())
     const [encoding] = encodings
     if (encoding === undefined) return yield* decompress(all, name)
     if (encodings.length > 1 || !magic.has(encoding)) {
@@ -226,6 +254,10 @@ async function* decoded(
   } finally {
     await iterator.return?.()
   }
+}
+
+function encodingsOf(facts: ObjectFacts | undefined): string[] {
+  return (facts?.encoding ?? '').split(/[\s,]+/).filter(one => !plain.has(one))
 }
 
 /** What needs no decoding. Some programs note how they uploaded an object. */

@@ -20,6 +20,8 @@ export class Shelf implements ShelfParts {
   readonly timeoutMs: number
   /** Objects of which the server sends no parts. */
   readonly wholes = new Set<number>()
+  /** Objects that somebody else has seen, and that must be the same ones. */
+  readonly pinned = new Set<number>()
   /** With which the checksum of an object continues. */
   readonly states = new Map<number, { readonly bytes: number; readonly state: string }>()
   readonly #ahead = new Map<number, { readonly part: Promise<Part | undefined>; readonly bytes: number }>()

@@ -48,7 +48,7 @@ export interface RunHook {
   /** Prepares what the ending needs. The checkpoint stands. Throws if the run cannot begin. */
   prepare?(started: Started): Promise<void>
   /** Options of the sender. Read after `connected` for budget and ids, and after `prepare`. */
-  readonly sending?: Partial<Pick<SenderOptions, 'budget' | 'rates' | 'learnt' | 'ownIds' | 'safeToResend'>>
+  readonly sending?: Partial<Pick<SenderOptions, SentOptions>>
   /** Makes bodies of documents. `inner`: does so as if this hook did not. */
   frame?(framing: Framing, ledger: Ledger, inner: (framing: Framing) => BodyFramer): BodyFramer
   /** Whether its bodies may hold documents that carry their own actions. Default false. */
@@ -75,6 +75,8 @@ export interface RunHook {
   failed?(error: unknown): Promise<unknown>
   dispose?(): Promise<void>
 }
+
+type SentOptions = 'budget' | 'rates' | 'learnt' | 'ownIds' | 'safeToResend' | 'sentBefore' | 'repeatsIds'
 
 type Progress = Extract<IngestEvent, { type: 'progress' }>
 

@@ -8,6 +8,7 @@ import { decode, type DecodeOptions, skipLines } from '../format/decode.js'
 import type { IngestEvent, StandingEvent } from '../options/run-events.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Counts } from '../ledger/receipt.js'
+import { linesOfRange } from './lines-of-range.js'
 
 /** Inputs that are read while one is framed, if they are small files. */
 const AHEAD = 16
@@ -172,6 +173,10 @@ class Load {
 
   async #linesOf({ source, from, place }: Work): Promise<Lines> {
     const { format, batcher } = this.#loading
+    if (source.range !== undefined) {
+      const lines = await linesOfRange(source, source.range, { ...this.#loading, signal: this.#reading.signal })
+      return { ...lines, bytes: this.#counted(lines.bytes) }
+    }
     const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset, place, batcher.reading))
     // A row is a line, whatever it begins with.
     if (source.cursor !== undefined) {

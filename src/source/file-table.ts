@@ -14,6 +14,8 @@ export class FileTable {
   readonly folder: string
   /** What the files that are open, or will soon be, have read. */
   readonly readings = new Map<number, FileReading>()
+  /** By id: throw if a file is not the one that somebody else has seen. */
+  readonly checks = new Map<number, (stat: FileStat) => void>()
   readonly ahead = new ReadAhead()
   readonly real = new RealPaths()
   readonly #numbers: Float64Array[] = []

@@ -6,6 +6,7 @@ import type { FileStat, Source } from '../flow.js'
 import { fileStat } from '../disk/file-stat.js'
 import { byName } from './by-name.js'
 import { cannotRead, codeOf } from './cannot-read.js'
+import type { CuttableInput, SeenInput } from './seen-input.js'
 
 export interface FoundFile {
   /** As the user knows it. */
@@ -29,6 +30,8 @@ export interface Elsewhere {
   has(name: string): boolean
   /** Finds what is behind a name, in order. Throws SluiceError INPUT_NOT_FOUND if there is nothing, or why it cannot be read. */
   find(name: string): AsyncIterable<FoundFile>
+  /** Returns an object that somebody else has seen, without asking for it. Throws SluiceError if it cannot be asked for. */
+  known(id: number, name: string, seen: SeenInput): Promise<CuttableInput>
 }
 
 interface Where {

@@ -6,6 +6,7 @@ import { StoredInput } from './stored-file.js'
 import { decompress } from '../compression/decompress.js'
 import { type Elsewhere, findFiles, type FoundFile, listedFiles } from './find-files.js'
 import { readFifo, readFile, readStream } from './read-file.js'
+import { openRanges, RangeList } from './ranges.js'
 import { readItems } from './read-items.js'
 import { fail } from '../failure/failure.js'
 
@@ -37,9 +38,10 @@ export interface SourceContext {
  * Finds every input and checks that it can be opened, before any is opened. Sorts globs. An input named twice is read once.
  * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
  */
-export async function findSources(source: IngestSource, context: SourceContext): Promise<Source[]> {
+export async function findSources(source: IngestSource | RangeList, context: SourceContext): Promise<Source[]> {
   const { stdin, elsewhere, cwd = '.' } = context
   const folder = resolve(cwd)
+  if (source instanceof RangeList) return await openRanges(source, { folder, elsewhere })
   if (isFileList(source)) return sourcesOf(listedFiles(source.files, { folder, elsewhere }), folder)
   const names = typeof source === 'string' ? [source] : source
   if (!isListOfNames(names)) return [sourceOf(source)]

@@ -20,12 +20,16 @@ const SMALLEST_READ_BYTES = 64 << 10
 interface Reading {
   /** Default: the start. */
   readonly from?: number
+  /** Default: the end. */
+  readonly to?: number
   /** Default: memory of its own. */
   readonly into?: ReadMemory | undefined
   /** Gets the account of all bytes from the start of the file: the bytes before `from` are read for their checksum. */
   readonly opened?: (reading: FileReading) => void
   /** The whole file, if it was read before. */
   readonly small?: SmallFile | undefined
+  /** Gets the file as it is when it is opened, and after its last byte was read. Throws if it is not the one to read. */
+  readonly check?: ((stat: FileStat) => void) | undefined
 }
 
 /** A whole file, as it was when it was read. */
@@ -92,11 +96,12 @@ export async function* readFile(
   path: string,
   name: string,
   signal: AbortSignal,
-  { from = 0, into, opened, small }: Reading = {},
+  { from = 0, to = Infinity, into, opened, small, check }: Reading = {},
 ): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   const sum = opened === undefined ? undefined : new Checksum()
   if (small !== undefined) {
+    check?.(small.stat)
     if (sum !== undefined) opened?.(readingOf(small.stat, sum))
     sum?.add(small.bytes)
     if (small.bytes.length > 0) yield small.bytes
@@ -107,14 +112,16 @@ export async function* readFile(
     const handle = await open(path, 'r')
     try {
       const status = await handle.stat()
+      check?.(fileStat(status))
       if (sum !== undefined) {
         opened?.(readingOf(fileStat(status), sum))
         await addUpTo(from, sum, handle, into?.buffers[0], signal)
       }
-      for await (const chunk of readAhead(handle, name, signal, from, status.size, into)) {
+      for await (const chunk of readAhead(handle, name, signal, { from, to, size: status.size, into })) {
         sum?.add(chunk)
         yield chunk
       }
+      if (check !== undefined) check(fileStat(await handle.stat()))
     } finally {
       await handle.close()
     }
@@ -136,20 +143,27 @@ function readingOf(stat: FileStat, sum: Checksum): FileReading {
   }
 }
 
+/** The bytes of [from, to), as far as there are so many. */
+interface Span {
+  readonly from: number
+  readonly to: number
+  /** Of the file when it was opened. */
+  readonly size: number
+  readonly into: ReadMemory | undefined
+}
+
 /** Fills one buffer while the consumer has the other one. */
 async function* readAhead(
   handle: FileHandle,
   name: string,
   signal: AbortSignal,
-  from: number,
-  size: number,
-  into: ReadMemory | undefined,
+  { from, to, size, into }: Span,
 ): AsyncGenerator<Uint8Array> {
   // With one byte more than the file, the read that finds its end needs no second buffer. Files in /proc report size 0.
   const length = Math.min(into?.buffers[0].length ?? READ_BYTES, Math.max(SMALLEST_READ_BYTES, size - from + 1))
   let bytes = from
   // Devices and pipes have no offsets: they are read from their start.
-  const read = (buffer: Buffer) => handle.read(buffer, 0, length, from === 0 ? null : bytes)
+  const read = (buffer: Buffer) => handle.read(buffer, 0, Math.min(length, to - bytes), from === 0 ? null : bytes)
   let filling = read(into?.buffers[0] ?? Buffer.allocUnsafeSlow(length))
   let idle = into?.buffers[1]
   try {
@@ -157,7 +171,7 @@ async function* readAhead(
       const { bytesRead, buffer } = await filling
       if (bytesRead === 0) {
         // Files in /sys report more than can be read. Only a size that has become smaller is a fault.
-        if (bytes < size && (await handle.stat()).size < size) throw shrunk(name, bytes)
+        if (bytes < Math.min(size, to) && (await handle.stat()).size < size) throw shrunk(name, bytes)
         return
       }
       bytes += bytesRead

@@ -2,17 +2,18 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { sumsOf } from '../checksum/file.js'
-import type { FileLook, FileReading, FileStat, ReadMemory, Source, StoredFile } from '../flow.js'
+import type { FileLook, FileReading, FileStat, ReadMemory } from '../flow.js'
 import { free } from '../compression/free.js'
 import { cannotRead } from './cannot-read.js'
 import { decompress, isCompressed } from '../compression/decompress.js'
 import type { FileTable } from './file-table.js'
 import { readFile, readPart } from './read-file.js'
+import type { CuttableFile, CuttableInput } from './seen-input.js'
 
 const LOOK_BYTES = 64 << 10
 
 /** A file on disk as an input. It is known by its checksum, which is taken while it is read. There may be very many of them. */
-export class StoredInput implements Source, StoredFile {
+export class StoredInput implements CuttableInput, CuttableFile {
   readonly id: number
   readonly #table: FileTable
 
@@ -26,7 +27,7 @@ export class StoredInput implements Source, StoredFile {
     return this.#table.nameOf(this.id)
   }
 
-  get file(): StoredFile {
+  get file(): this {
     return this
   }
 
@@ -60,11 +61,12 @@ export class StoredInput implements Source, StoredFile {
 
   async *open(signal: AbortSignal, from = 0, _place?: unknown, into?: ReadMemory): AsyncGenerator<Uint8Array> {
     const { id, name, path } = this
-    const { ahead, readings } = this.#table
+    const { ahead, readings, checks } = this.#table
     const opened = (reading: FileReading) => readings.set(id, reading)
     const taken = await ahead.take(id)
     const small = from === 0 ? taken : undefined
-    const read = (at: number) => readFile(path, name, signal, { from: at, into, opened, small })
+    const check = checks.get(id)
+    const read = (at: number) => readFile(path, name, signal, { from: at, into, opened, small, check })
     try {
       if (small?.decoded === undefined) yield* decodedFrom(name, path, from, read)
       else yield* decodedBefore(small.decoded, read(0))
@@ -85,6 +87,15 @@ export class StoredInput implements Source, StoredFile {
 
   async sums(ends: readonly number[]): Promise<readonly (string | undefined)[]> {
     return await sumsOf(this.path, ends)
+  }
+
+  get hasRanges(): boolean {
+    return true
+  }
+
+  between(signal: AbortSignal, from: number, to: number, into?: ReadMemory): AsyncIterable<Uint8Array> {
+    const { path, name, id } = this
+    return readFile(path, name, signal, { from, to, into, check: this.#table.checks.get(id) })
   }
 
   async part(from: number, to: number): Promise<Buffer> {

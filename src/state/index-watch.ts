@@ -8,6 +8,7 @@ import type { Target } from './checkpoint.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
 import { isLost } from './lost-index.js'
+import { ownNumber } from '../text/own-number.js'
 
 /** Stands for the uuid of an index that was deleted before Sluice knew it. No index has it. */
 const DELETED = '(deleted)'
@@ -108,7 +109,8 @@ export class IndexWatch {
 /** Returns undefined if Sluice did not make the id, or the document may be elsewhere. */
 function idOf(stored: SettledDocument | undefined, { plan, options }: FoundRun): string | undefined {
   const { ids, pipeline, routingField } = options
-  if (stored === undefined || ids !== 'run' || pipeline !== undefined || routingField !== undefined) return undefined
+  const isOwn = ids === 'run' || ids === 'offset'
+  if (stored === undefined || !isOwn || pipeline !== undefined || routingField !== undefined) return undefined
   const token = plan.inputs.find(({ source }) => source.id === stored.input.id)?.token
-  return token === undefined ? undefined : `${token}-${stored.document}`
+  return token === undefined ? undefined : `${token}-${ownNumber(stored, ids === 'offset')}`
 }

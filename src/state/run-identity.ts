@@ -119,7 +119,7 @@ function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<st
   const { field: idField, separator: idSeparator } = 'field' in ids ? ids : {}
   const given = {
     op,
-    ids: ids.from,
+    ids: 'by' in ids ? ids.by : ids.from,
     format: inputs.format,
     idField,
     idSeparator,
@@ -200,6 +200,9 @@ export function tokens(
   return async (source: Source) => {
     if (token !== undefined) return token
     if (runId === undefined) return randomToken()
+    // Any process that loads a part of the input makes the same ids. An index has only one document of an id, so the cluster is no part
+    // of it: one process may know its uuid, and the next one only its URL.
+    if (source.seen !== undefined) return tokenOf('range', runId, identity.into, source.name, source.seen)
     // A file with other content under the same name is another input: otherwise its documents would get the ids of
     // stored documents. For stdin only the name is known before reading.
     const head = (await source.file?.look())?.head.sha256 ?? ''

@@ -22,7 +22,7 @@ export const house: Readonly<Record<string, Part>> = {
   text: {
     imports: 'operation.ts',
     doors:
-      'source-url bytes condition field-list figures index-pattern line-part marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
+      'source-url bytes condition field-list figures index-pattern line-part own-number marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
   },
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
@@ -30,7 +30,7 @@ export const house: Readonly<Record<string, Part>> = {
   compression: { imports: 'failure', doors: 'decompress free inflate program whole zstd' },
   source: {
     imports: 'failure flow.ts checksum disk compression',
-    doors: 'by-name cannot-read file-table find-files open-sources read-file stored-file',
+    doors: 'by-name cannot-read file-table find-files open-sources ranges read-file seen-input stored-file',
   },
   format: {
     imports: 'failure flow.ts web-assembly.ts strict-json text compression',
@@ -104,6 +104,11 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts time text checksum compression source proxy cluster options connect run',
     doors: 'read-remote',
   },
+  // Inputs that many processes share, in ranges.
+  ranges: {
+    imports: 'failure flow.ts text compression source format options run',
+    doors: 'load-ranges plan-inputs range-load',
+  },
   edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
   transform: { imports: 'failure flow.ts text bulk options run', doors: 'transform-documents' },
   dumps: { imports: 'flow.ts text format bulk options connect run', doors: 'load-dumps' },
@@ -137,6 +142,9 @@ export const house: Readonly<Record<string, Part>> = {
   'ingest.ts': {
     imports:
       'ledger options connect run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics report',
+  },
+  'ingest-ranges.ts': {
+    imports: 'time source ledger options connect run limits ranges ingest.ts',
   },
   'replay.ts': { imports: 'failure source ledger options connect run spool limits managed replay metrics report' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.

@@ -14,6 +14,7 @@ import {
   ID_IN_FIELD,
   ID_NONE,
   ID_NUMBER,
+  ID_OFFSET,
   ID_OF_PARTS,
   MOST_FIELDS,
   NAME_OPENING,
@@ -146,7 +147,7 @@ class Kernel {
       )
     this.#names.begin(index?.pattern.text)
     const ofField = isOfParts ? ID_OF_PARTS : ID_IN_FIELD
-    const kind = rule !== undefined ? ofField : id === 'number' ? ID_NUMBER : ID_NONE
+    const kind = typeof id === 'object' ? ofField : kinds[id]
     const separator = rule?.separator.charCodeAt(0) ?? 0
     const isHashed = rule?.isHashed === true
     const { prepare } = this.#exports
@@ -182,7 +183,10 @@ class Kernel {
     this.#lines = isHere ? lines.byteOffset : this.#memory.input.byteOffset
   }
 
-  /** Goes on with the loaded lines of [from, to): blank ones, then documents into `slot`, whose first `filled` bytes are in use. */
+  /**
+   * Goes on with the loaded lines of [from, to): blank ones, then documents into `slot`, whose first `filled` bytes are in use. `number`: that
+   * of the next document, or the offset of the next line if ids end with offsets.
+   */
   frame(from: number, to: number, slot: Buffer, filled: number, limits: Limits, number: number): Framed {
     const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents, missingName } = this.#exports
     const stop = frame(
@@ -228,6 +232,8 @@ function isFlat({ index, id, routing }: ActionTemplate): boolean {
   const paths = [...(rule?.fields ?? []), ...(routing === undefined ? [] : [routing.field])]
   return rule?.isHashed !== true && (rule?.fields.length ?? 0) < 2 && !paths.some(path => path.includes('.'))
 }
+
+const kinds = { none: ID_NONE, number: ID_NUMBER, offset: ID_OFFSET } as const
 
 const LINE_FEED = 0x0a
 /** Looked at several times, one pass behind the other: it stays in the CPU's second cache meanwhile. */

@@ -16,7 +16,7 @@ export const AFTER = 2 * TEXT_BYTES
 /** The text before and after each document, on its line. */
 export const OPENING = 3 * TEXT_BYTES
 export const CLOSING = 4 * TEXT_BYTES
-/** The number of the next document: decimal digits that end at `NUMBER_END`. */
+/** The number of the next document, or the offset of its line: decimal digits that end at `NUMBER_END`. */
 export const NUMBER_END = 7 * TEXT_BYTES + 32
 /** Begins the action line if each document names its index. Behind the digits. */
 export const NAME_OPENING = 7 * TEXT_BYTES + 64
@@ -61,6 +61,7 @@ export const ID_NONE = 0
 export const ID_NUMBER = 1
 export const ID_IN_FIELD = 2
 export const ID_OF_PARTS = 3
+export const ID_OFFSET = 4
 
 /** Why the kernel stopped: all lines are framed, or as many as were asked for. */
 export const STOP_DONE = 0

@@ -18,6 +18,8 @@ export interface RolloverOptions extends BatchIds {
   readonly index: string
   /** Whether an earlier process may have sent the same documents under the same ids: a resume, or a named run. */
   readonly sentBefore: boolean
+  /** Whether only the same document ever gets an id of Sluice's own, whoever sends it: a conflict is then no other document. Default false. */
+  readonly repeatsIds?: boolean
   /** Whether an earlier process may have sent documents whose outcome it did not note. Default: as `sentBefore`. */
   readonly leftInDoubt?: boolean
   /** Indices behind the name when the first document was sent. Absent: not known. */
@@ -34,7 +36,7 @@ const MOST_IDS = 1000
 const SEEN_MS = 1000
 
 export function rollover(stream: StreamWatch, inner: Send): Send {
-  const { sentBefore: ownBefore, leftInDoubt = ownBefore } = stream.options
+  const { sentBefore: ownBefore, leftInDoubt = ownBefore, repeatsIds = false } = stream.options
   const each = new EachIndex(stream)
   return async request => {
     const { history, batch } = request
@@ -43,7 +45,7 @@ export function rollover(stream: StreamWatch, inner: Send): Send {
     const found = mayBeStored(stream, request) ? await lookUp(stream, each, request) : undefined
     if (found !== undefined) return found
     // The last send of a dead letter was answered, so it is no reason for doubt.
-    const resent = history.resent || sentBefore || batch.addressed !== undefined
+    const resent = history.resent || sentBefore || repeatsIds || batch.addressed !== undefined
     return await inner({ ...request, history: { resent, doubtful: history.doubtful || sentBefore } })
   }
 }

@@ -173,7 +173,7 @@ function expectTruth(outcome: Outcome, natures: readonly Nature[], told: readonl
   expect({ updated, skipped }).toEqual({ updated: 0, skipped: 0 })
   const settledAs = (as: Told['settledAs']) => told.filter(one => one.settledAs === as).length
   expect(created).toBe(settledAs('created'))
-  const ordinals = [...rejected].map(({ origin }) => origin.document - 1)
+  const ordinals = [...rejected].map(({ origin: { document = 0 } }) => document - 1)
   expect(new Set(ordinals).size).toBe(ordinals.length)
   for (const ordinal of ordinals) expect(told[ordinal]?.stored, 'a rejected document is stored').toBe(false)
   for (const [ordinal, one] of told.entries())
@@ -235,10 +235,11 @@ async function run(seed: number): Promise<void> {
   })
   expectTruth(outcome, natures, truth.told)
   for (const { document, origin, id } of outcome.rejected) {
-    expect(String(document)).toBe(lines[origin.document - 1])
-    const before = lines.slice(0, origin.document - 1)
+    const { document: number = 0 } = origin
+    expect(String(document)).toBe(lines[number - 1])
+    const before = lines.slice(0, number - 1)
     const offset = before.reduce((sum, line) => sum + line.length + 1, 0)
-    expect(origin).toEqual({ input: 'input', document: origin.document, line: origin.document, offset })
+    expect(origin).toEqual({ input: 'input', document: number, line: number, offset })
     expect(id).toBe(safe ? `t-${origin.document}` : undefined)
   }
 }

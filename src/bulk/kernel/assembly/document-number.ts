@@ -1,4 +1,4 @@
-/** The number of the next document, kept in decimal: counting up costs less than converting. */
+/** The number of the next document, or the offset of its line, kept in decimal: adding to it costs less than converting. */
 import { NUMBER_END } from '../layout'
 
 const END: usize = NUMBER_END
@@ -31,6 +31,20 @@ export function countUp(): void {
     digits += 1
     store<u8>(at, ZERO + 1)
   } else store<u8>(at, load<u8>(at) + 1)
+}
+
+/** Adds the bytes of a line. */
+export function countBytes(bytes: usize): void {
+  let carry = u32(bytes)
+  for (let at = END - 1; carry > 0; at -= 1) {
+    if (at < END - digits) {
+      digits += 1
+      store<u8>(at, ZERO)
+    }
+    const sum = carry + (load<u8>(at) - ZERO)
+    carry = sum / 10
+    store<u8>(at, ZERO + u8(sum - carry * 10))
+  }
 }
 
 // @ts-ignore: decorator

@@ -9,6 +9,7 @@ import {
   CLOSING,
   ID_IN_FIELD,
   ID_NUMBER,
+  ID_OFFSET,
   ID_OF_PARTS,
   NAME_OPENING,
   OPENING,
@@ -30,7 +31,7 @@ import { noMarks } from '../../../strict-json/assembly/marks'
 import { noEscape } from '../../../strict-json/assembly/strings'
 import { TEXT_START } from '../../../strict-json/layout'
 import { copy } from './copy'
-import { countUp, digits, numberFrom, writeNumber } from './document-number'
+import { countBytes, countUp, digits, numberFrom, writeNumber } from './document-number'
 import { nameBytes, noName, writeName } from './names'
 import { findParts, idBytes, routingBytes, wantParts, writeId, writeRouting } from './parts'
 
@@ -48,6 +49,7 @@ export let bodyBytes: usize = 0
 export let documents: u32 = 0
 
 let id: u32 = 0
+let isNumbered = false
 let isRouted = false
 let isNamed = false
 let looksForFields = false
@@ -70,6 +72,7 @@ export function prepare(
   indexFields: u32,
 ): void {
   id = idKind
+  isNumbered = idKind == ID_NUMBER || idKind == ID_OFFSET
   isRouted = routed
   isNamed = indexFields > 0
   looksForParts = parts
@@ -84,7 +87,7 @@ export function prepare(
 /**
  * Passes the blank lines at the start of [from, to), then frames the documents that lie one behind the other, each line with
  * its line feed, into the `room` bytes at `body`: at most `most` documents, no line longer than `longest`. `number` is that of
- * the first one. Returns why it stopped; the line it stopped at is untouched.
+ * the first one, or the offset of the first line. Returns why it stopped; the line it stopped at is untouched.
  */
 export function frame(from: usize, to: usize, body: usize, room: usize, most: u32, longest: usize, number: f64): u32 {
   let line = from
@@ -96,7 +99,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
   noEscape()
   noMarks()
   noName()
-  if (id == ID_NUMBER) numberFrom(u64(number))
+  if (isNumbered) numberFrom(u64(number))
   while (line < to && framed < most) {
     const start = afterSpace(line)
     if (load<u8>(start) == LINE_FEED) {
@@ -105,6 +108,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
         break
       }
       blanks += 1
+      if (id == ID_OFFSET) countBytes(start + 1 - line)
       line = firstDocument = start + 1
       continue
     }
@@ -128,6 +132,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
     line = end + 1
     framed += 1
     if (id == ID_NUMBER) countUp()
+    else if (id == ID_OFFSET) countBytes(lineBytes)
   }
   blankLines = blanks
   blankBytes = firstDocument - from
@@ -142,7 +147,7 @@ export function frame(from: usize, to: usize, body: usize, room: usize, most: u3
 @inline
 function addedBytes(): usize {
   let bytes = textBytes
-  if (id == ID_NUMBER) bytes += digits
+  if (isNumbered) bytes += digits
   else if (id == ID_IN_FIELD) bytes += idEnd - idStart
   if (isNamed) bytes += nameBytes()
   if (looksForParts) bytes += idBytes + routingBytes
@@ -156,7 +161,7 @@ function writeAction(to: usize): usize {
   let at = to
   if (isNamed) at = writeName(writeText(at, NAME_OPENING))
   at = writeText(at, BEFORE)
-  if (id == ID_NUMBER) at = writeNumber(at)
+  if (isNumbered) at = writeNumber(at)
   else if (id == ID_IN_FIELD) at = write(at, idStart, idEnd)
   else if (id == ID_OF_PARTS) at = writeId(at)
   if (isRouted) {

@@ -1,0 +1,57 @@
+/** A load that many processes share, composed: one finds the inputs, and each loads ranges of them. No state is kept. */
+import { completed, noted, type OverConnection } from './connect/over-connection.js'
+import { loadOnce, openPlatform, remote } from './ingest.js'
+import type { Receipt } from './ledger/receipt.js'
+import { sharedLimits } from './limits/limit-traffic.js'
+import type { IngestOptions } from './options/ingest-options.js'
+import { readOptions } from './options/read-options.js'
+import { loadRanges } from './ranges/load-ranges.js'
+import { type FoundInput, planInputs } from './ranges/plan-inputs.js'
+import { type RangeJob, type RangeOptions, readRangeOptions } from './ranges/range-load.js'
+import { HookList } from './run/hooks.js'
+import { stopSignalsOf } from './run/stop-signals.js'
+import { findSources } from './source/open-sources.js'
+import { listenerOf } from './options/listener.js'
+import { systemClock } from './time/system-clock.js'
+
+/**
+ * Loads ranges of inputs. Any process makes the same ids for the same lines, however inputs are cut, so a range may be loaded again at
+ * any time. The inputs of the receipt are the ranges in their order. If one fails, Sluice still loads the others.
+ *
+ * ```ts
+ * const receipt = await ingestRanges(
+ *   { target, proxy, index: 'logs' },
+ *   { run: 'nightly-7', ranges: [{ name: '/shared/app.ndjson', from: 0, to: 67108864, identity }] },
+ * )
+ * ```
+ * @throws SluiceError as `ingest` does. INPUT_CHANGED and INPUT_REPLACED: an input is not the one that was planned.
+ */
+export async function ingestRanges(
+  options: RangeOptions | OverConnection<RangeOptions>,
+  job: RangeJob,
+): Promise<Receipt> {
+  const given = completed(options)
+  return await noted(given, async () => {
+    const load = readRangeOptions(given, job)
+    const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: given.stateDir }
+    return await loadOnce(load, openPlatform, shared)
+  })
+}
+
+/**
+ * Finds the inputs of a load, in their order, and asks the cluster for nothing. `cutFrom`: an input of at least so many bytes is looked
+ * into, to see whether it can be cut.
+ * @throws SluiceError as `ingest` does for its inputs, and INPUT_UNREADABLE for those that no other process can read.
+ */
+export async function* findInputs(options: IngestOptions, cutFrom: number): AsyncGenerator<FoundInput> {
+  const load = readOptions(options)
+  using stop = stopSignalsOf(load.stopping, systemClock)
+  const features = load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]
+  await using hooks = await HookList.open(features, { stop, tell: listenerOf(load.onEvent) })
+  const { source, stdin } = load.inputs
+  const where = { elsewhere: hooks.elsewhere, ...(stdin === undefined ? {} : { stdin }) }
+  yield* planInputs(await findSources(source, where), load, cutFrom, stop.signal)
+}
+
+export type { InputRange } from './source/ranges.js'
+export type { FoundInput, RangeJob, RangeOptions }

@@ -1,0 +1,92 @@
+/** Looks at inputs before others load them: what stands for their content on any machine, and whether they can be cut. */
+import { fail, isSluiceError } from '../failure/failure.js'
+import type { Source } from '../flow.js'
+import { decode } from '../format/decode.js'
+import type { Load } from '../options/load.js'
+import { isCompressed } from '../compression/decompress.js'
+import { type CuttableFile, seenText, wholeMs } from '../source/seen-input.js'
+import { isSourceUrl } from '../text/source-url.js'
+
+/** An input as one process found it. */
+export interface FoundInput {
+  /** Without the secrets of a URL. */
+  readonly name: string
+  /** Stored bytes. */
+  readonly size: number
+  /** Goes into each range of it: see `InputRange`. */
+  readonly identity: string
+  /** Whether it is plain NDJSON that can be loaded in ranges. False for inputs of less than `cutFrom` bytes, which nobody looks into. */
+  readonly canBeCut: boolean
+}
+
+/** Yields one input after the other. Throws SluiceError INPUT_UNREADABLE for an input that no other process can read, SOURCE_*. */
+export async function* planInputs(
+  sources: readonly Source[],
+  load: Pick<Load, 'inputs' | 'edits' | 'transform'>,
+  cutFrom: number,
+  signal: AbortSignal,
+): AsyncGenerator<FoundInput> {
+  for (const source of sources) {
+    const { name } = source
+    const file = cuttable(source)
+    const { size } = file.stat
+    const identity = await identityOf(name, file)
+    const mayCut = size >= cutFrom && file.hasRanges && !isRewritten(load)
+    yield { name, size, identity, canBeCut: mayCut && (await isPlain(source, file, load, signal)) }
+  }
+}
+
+function cuttable({ name: input, file }: Source): CuttableFile {
+  if (file !== undefined && 'between' in file) return file as CuttableFile
+  const problem =
+    'it can be read only once, or nobody knows its length, so no other process can load it. Save it as a file first'
+  throw fail('INPUT_UNREADABLE', { input, problem })
+}
+
+async function identityOf(input: string, file: CuttableFile): Promise<string> {
+  const { size, mtimeMs, ctimeMs: etagNumber } = file.stat
+  const modifiedMs = wholeMs(mtimeMs)
+  if (!isSourceUrl(input)) {
+    const { head } = await file.look()
+    return seenText({ kind: 'file', size, modifiedMs, content: head.sha256.slice(0, 32) })
+  }
+  const problem =
+    'its server names neither its version (ETag) nor the time of its change, so nobody notices if it is replaced'
+  if (etagNumber === 0 && modifiedMs === 0) throw fail('INPUT_UNREADABLE', { input, problem })
+  return seenText({ kind: 'object', size, modifiedMs, content: String(etagNumber) })
+}
+
+function isRewritten({
+  inputs: { format, pick, csv },
+  edits,
+  transform,
+}: Pick<Load, 'inputs' | 'edits' | 'transform'>) {
+  const isOther = format !== 'auto' && format !== 'ndjson'
+  return isOther || pick !== undefined || csv !== undefined || edits !== undefined || transform !== undefined
+}
+
+/** Bytes that show what an input is. */
+const HEAD_BYTES = (1 << 20) + 1
+
+async function isPlain(
+  { id, name }: Source,
+  file: CuttableFile,
+  { inputs: { format } }: Pick<Load, 'inputs'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const parts: Uint8Array[] = []
+    for await (const chunk of file.between(signal, 0, HEAD_BYTES)) parts.push(Uint8Array.from(chunk))
+    const head = Buffer.concat(parts)
+    if (isCompressed(head, name)) return false
+    const bytes = (async function* () {
+      yield await Promise.resolve(head)
+    })()
+    const { kind } = await decode({ id, name, open: () => bytes }, bytes, { format })
+    return kind === 'lines'
+  } catch (error) {
+    // Whoever loads it as a whole says what is wrong with it.
+    if (isSluiceError(error) && ['INPUT_NOT_JSON', 'INPUT_MALFORMED'].includes(error.code)) return false
+    throw error
+  }
+}

@@ -1,0 +1,23 @@
+import type { LineRange, Lines, ReadMemory, Source } from '../flow.js'
+import { decode, type DecodeOptions } from '../format/decode.js'
+import { cannotCut } from '../source/ranges.js'
+
+interface Reading {
+  readonly format: DecodeOptions
+  readonly batcher: { readonly reading?: ReadMemory | undefined }
+  readonly signal: AbortSignal
+}
+
+/** Returns the lines of a range. Throws SluiceError INPUT_MALFORMED if the input is no plain NDJSON, as far as its start shows. */
+export async function linesOfRange(
+  source: Source,
+  { from, begin }: LineRange,
+  { format, batcher, signal }: Reading,
+): Promise<Lines> {
+  // In the middle of NDJSON nothing is left to recognise.
+  if (from > 0) return { kind: 'range', ...(await begin(signal, batcher.reading)) }
+  const lines = await decode(source, source.open(signal, 0, undefined, batcher.reading), format)
+  if (lines.kind === 'lines') return lines
+  await lines.bytes[Symbol.asyncIterator]().return?.()
+  throw cannotCut(source.name, 'it is no plain NDJSON')
+}
