@@ -19,6 +19,7 @@ import type { RemoteSections } from './remote/read-remote.js'
 import type { Feature } from './run/hooks.js'
 import { rehearse } from './rehearsal/rehearse.js'
 import { recordTimeline } from './report/record-timeline.js'
+import type { OpenConnection } from './run/locked-run.js'
 import { run } from './run/run.js'
 import { keptSegments } from './spool/segments.js'
 import { runScript } from './scripted/run-script.js'
@@ -74,22 +75,30 @@ interface Shared {
   readonly planDir: string | undefined
 }
 
+/** A load that is a part of something larger. */
+export interface Part {
+  /** Comes before all others. */
+  readonly feature: Feature
+  /** Absent: the load opens its own connection. */
+  readonly connection?: OpenConnection
+}
+
 /** Loads what the sections say. */
 export async function loadOnce(
   load: Load,
   open: OpenPlatform,
   { limits, own, planDir }: Shared,
-  round?: Pick<Round, 'feature' | 'connection'>,
+  part?: Part,
 ): Promise<Receipt> {
   return await run({
     command: 'ingest',
     secrets: secretsOf(load),
     load,
     listCopies: keptSegments,
-    ...(round === undefined ? {} : { connection: round.connection }),
+    ...(part?.connection === undefined ? {} : { connection: part.connection }),
     // In the order of their endings.
     features: [
-      ...(round === undefined ? [] : [round.feature]),
+      ...(part === undefined ? [] : [part.feature]),
       traceRun({
         name: 'sluice ingest',
         index: load.documents.indexPattern === undefined ? load.documents.into : undefined,

@@ -27,8 +27,8 @@ export async function bundleProgram(build) {
   const program = await rolldown({
     input: join(build, 'cli', 'main.js'),
     platform: 'node',
-    // Whoever reads from S3 installs it beside Sluice.
-    external: ['@aws-sdk/client-s3'],
+    // Whoever reads from S3, or shares a queue, installs them beside Sluice.
+    external: ['@aws-sdk/client-s3', 'bullmq', 'ioredis', 'pg'],
     cwd: root,
     resolve: {
       alias: {

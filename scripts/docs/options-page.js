@@ -25,7 +25,7 @@ export function optionsPage(all) {
     '  and in `sluice.config.json` they work, with a warning.',
     '',
     '`sluice ingest` takes all options, except those of the doctor, the webhook receiver, tunnels and filter administration. The letters show which',
-    'other commands take an option: **d** `sluice doctor`, **s** `sluice serve`, **v** `sluice verify` and `sluice undo`, **t** `sluice tunnel` and `sluice run`, **p** only `sluice pull`, **i** only `sluice infer`.',
+    'other commands take an option: **d** `sluice doctor`, **s** `sluice serve`, **v** `sluice verify` and `sluice undo`, **t** `sluice tunnel` and `sluice run`, **w** `sluice worker`, **j** `sluice jobs`, **p** only `sluice pull`, **i** only `sluice infer`.',
     '`sluice filter` takes the options of filter administration, of the cluster and of the route to it, and `--no-direct-check`. `sluice config` takes all.',
     ...groups.flatMap(group => [
       '',
@@ -52,7 +52,7 @@ function row({ flag, label, default: preset, doc, env, commands }) {
   if (!isExplained) throw new Error(`${flag} is not an option of ingest, filter, doctor, serve, pull, infer or tunnel: the page says that all are`)
   const cells = [
     code(label === undefined ? flag : `${flag} <${label}>`),
-    Object.entries({ doctor: '**d**', serve: '**s**', verify: '**v**', tunnel: '**t**' })
+    Object.entries({ doctor: '**d**', serve: '**s**', verify: '**v**', tunnel: '**t**', worker: '**w**', jobs: '**j**' })
       .flatMap(([command, mark]) => (commands.includes(command) ? [mark] : []))
       .concat(commands.includes('pull') && !commands.includes('ingest') ? ['**p**'] : [])
       .concat(commands.includes('infer') && !commands.includes('ingest') ? ['**i**'] : [])

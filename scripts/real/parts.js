@@ -3,7 +3,7 @@
  * `node scripts/real/parts.js` prints it as JSON.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cacheFolder, findJava, homeOf, releases } from './elasticsearch.js'
@@ -52,6 +52,11 @@ export function findParts() {
   const versitygw = executable(built) ? built : undefined
   if (!versitygw) missing.push({ part: `versitygw ${s3Server.version}`, reason: 'not in the cache', only: 'sources' })
 
+  const redis = program('redis-server')
+  if (!redis) missing.push({ part: 'Redis', reason: 'not installed', package: 'redis-server', only: 'jobs' })
+  const postgres = newestPostgres()
+  if (!postgres) missing.push({ part: 'PostgreSQL', reason: 'not installed', package: 'postgresql', only: 'jobs' })
+
   const zsh = program('zsh')
   if (!zsh) missing.push({ part: 'zsh', reason: 'not installed', package: 'zsh', only: 'completion' })
   const fish = program('fish')
@@ -81,6 +86,8 @@ export function findParts() {
     microsocks,
     openssl,
     versitygw,
+    redis,
+    postgres,
     zsh,
     fish,
     groff,
@@ -90,6 +97,13 @@ export function findParts() {
     elasticsearch,
     missing,
   }
+}
+
+/** Folder of its programs. Debian keeps each version in a folder of its own, and none of them on the PATH. */
+function newestPostgres() {
+  const root = '/usr/lib/postgresql'
+  const versions = existsSync(root) ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a)) : []
+  return versions.map(version => join(root, version, 'bin')).find(folder => executable(join(folder, 'postgres')))
 }
 
 /** Path of a program; the sbin folders count even where an ordinary user's PATH leaves them out, and `more`. */

@@ -27,6 +27,8 @@ const verbs: Readonly<Record<string, Verb>> = {
     async () => (await import('./commands/replay.js')).defineReplay,
   ],
   serve: ['receive webhooks and load their documents', async () => (await import('./commands/serve.js')).defineServe],
+  worker: ['load parts of jobs that lie on a queue', async () => (await import('./commands/worker.js')).defineWorker],
+  jobs: ['list jobs on a queue, cancel or retry one', async () => (await import('./commands/jobs.js')).defineJobs],
   tunnel: [
     'open local ports that lead through the proxy',
     async () => (await import('./commands/tunnel.js')).defineTunnel,
@@ -145,11 +147,9 @@ function rootCommand(terminal: Terminal, version: string): Command {
       'after',
       `
 Examples:
-  sluice demo                                        try it on this machine
   sluice ingest 'logs/*.ndjson.gz' --index logs-app  load files
 
-Exit codes:
-  0 every document stored  1 some rejected or unknown  2 wrong usage
+Exit codes: 0 every document stored  1 some rejected or unknown  2 wrong usage
   3 change something  4 try again later  5 interrupted  6 locked  70 a bug`,
     )
 }

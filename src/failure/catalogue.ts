@@ -9,6 +9,7 @@ import { indexEntries } from './entries/indices-failures.js'
 import { inputEntries } from './entries/input-failures.js'
 import { optionsEntries } from './entries/options-failures.js'
 import { proxyEntries } from './entries/proxy-failures.js'
+import { queueEntries } from './entries/queue-failures.js'
 import { runEntries } from './entries/run-failures.js'
 import { servicenowEntries } from './entries/servicenow-failures.js'
 import { sourceEntries } from './entries/source-failures.js'
@@ -26,6 +27,7 @@ export const catalogue = {
   ...at('cluster', clusterEntries),
   ...at('index', indexEntries),
   ...at('servicenow', servicenowEntries),
+  ...at('queue', queueEntries),
   ...at('run', runEntries),
 }
 

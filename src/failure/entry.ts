@@ -55,6 +55,7 @@ export const stages = {
   cluster: 'The cluster',
   index: 'The index',
   servicenow: 'ServiceNow',
+  queue: 'The queue',
   run: 'The run',
 } as const
 

@@ -53,6 +53,14 @@ export class Ledger {
     if (broken === undefined || broken.code === 'INPUT_UNENDED') this.#prefix.end(input)
   }
 
+  /** Books what another process has loaded of an input, and has written to dead letters of its own. */
+  book(input: Input, counts: Counts, rejections: readonly Rejections[]): void {
+    // Every rejected document is of some kind: they are counted with it.
+    this.#account.add({ ...counts, rejected: 0 })
+    for (const kind of rejections) this.#account.rejectAlike(kind)
+    this.#inputs.read(input.id, counts.read)
+  }
+
   /** Every batch was taken and settled. */
   close(): void {
     this.#prefix.close()

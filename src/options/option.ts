@@ -14,10 +14,11 @@ export const toCluster = [
   'tunnel',
   'run',
   'init',
+  'worker',
 ] as const
 
 /** Commands that take options of the table. `lab` and `demo` have flags of their own. */
-export const optionCommands = [...toCluster, 'runs', 'infer', 'pull', 'login', 'config'] as const
+export const optionCommands = [...toCluster, 'runs', 'infer', 'pull', 'login', 'jobs', 'config'] as const
 export type OptionCommand = (typeof optionCommands)[number]
 
 export interface OptionRow<V> {

@@ -10,19 +10,20 @@ import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
 import { type OptionRow, group, toCluster } from './option.js'
+import { queueUrl } from './queue-kinds.js'
 import * as trafficKinds from './traffic-kinds.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
 /** What a child of `run` prints stays as it is. */
-const printingJson = [...toCluster.filter(name => name !== 'run'), 'runs', 'login'] as const
+const printingJson = [...toCluster.filter(name => name !== 'run'), 'runs', 'login', 'jobs'] as const
 
 const cluster = group('Cluster', toCluster, { section: 'target' })
 const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { section: 'proxy' })
 const route = group('Proxy and route', toCluster)
 const documents = group('Documents', ['ingest'])
 const csv = group('CSV', ['ingest', 'infer'], { section: 'csv' })
-const remote = group('Inputs on servers', ['ingest'], { section: 'remote' })
+const remote = group('Inputs on servers', ['ingest', 'worker'], { section: 'remote' })
 const edits = group('Edits', ['ingest'], { section: 'edits' })
 const functions = group('Edits', ['ingest'])
 const requests = group('Requests', ['ingest', 'replay', 'serve'])
@@ -40,6 +41,7 @@ const metrics = group('Metrics', ['ingest', 'replay', 'doctor'], { as: false })
 const preparing = group('Before the load', ['ingest'])
 const guarded = group('Guarded load', ['ingest'])
 const doctor = group('Doctor', ['doctor'], { section: 'doctor' })
+const queue = group('Many workers', ['ingest', 'worker'], { as: false })
 const filter = group('Filter administration', ['filter', 'init'], { as: false })
 const output = group('Output', [...toCluster, 'pull', 'login'], { as: false })
 
@@ -668,6 +670,26 @@ export const table = {
     first: true,
   }),
 
+  queue: queue(
+    queueUrl(),
+    'URL of the queue that workers share: redis://, rediss:// or postgres://. Safer in the environment',
+    { label: 'url', secret: 'url', commands: ['ingest', 'worker', 'jobs', 'doctor'], first: ['worker', 'jobs'] },
+  ),
+  jobs: queue(kinds.wholeNumber({ min: 1, max: 256 }), 'ranges that this worker loads at the same time', {
+    default: '4',
+    first: ['worker'],
+  }),
+  rangeBytes: queue(
+    kinds.size({ min: 1000, max: 1e12 }, { max: MOST }),
+    'with --queue: size of the ranges into which large NDJSON files are cut',
+    { default: '64mib', commands: ['ingest'] },
+  ),
+  leaseMs: queue(
+    kinds.duration({ bare: false }, { min: 1000, max: 3_600_000 }),
+    'how long a worker may be silent before other workers load its ranges',
+    { flag: '--lease', default: '30s' },
+  ),
+
   adminUrl: filter(
     kinds.webAddress(),
     'URL of the Elastic Cloud API. Sluice connects to it directly, never through the proxy',
@@ -710,7 +732,7 @@ export const table = {
   config: output(
     kinds.text(),
     'configuration file in place of sluice.config.json. Credentials of the environment may go to URLs that it names',
-    { label: 'file', commands: [...toCluster, 'runs', 'pull', 'login', 'infer'] },
+    { label: 'file', commands: [...toCluster, 'runs', 'pull', 'login', 'infer', 'jobs'] },
   ),
   json: output(kinds.toggle(), 'print one JSON object on stdout', {
     commands: printingJson,
@@ -720,7 +742,7 @@ export const table = {
   logFormat: output(
     kinds.choice('text', 'json'),
     'format of stderr. Default: text on a terminal and with --quiet, otherwise one JSON object per line',
-    { commands: ['ingest', 'replay', 'pull', 'serve', 'tunnel'] },
+    { commands: ['ingest', 'replay', 'pull', 'serve', 'tunnel', 'worker'] },
   ),
 } as const satisfies Readonly<Record<string, OptionRow<unknown>>>
 

@@ -63,6 +63,12 @@ export function readRangeOptions(given: RangeOptions, { run, ranges }: RangeJob)
   }
 }
 
+/** Returns the options of a whole load that its ranges have too. */
+export function ofRanges(options: Omit<IngestOptions, 'source'>): RangeOptions {
+  const isOfWhole = (name: string) => (ofWhole as readonly string[]).includes(name)
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !isOfWhole(name))) as unknown as RangeOptions
+}
+
 function checkRanges(given: RangeOptions, ranges: readonly InputRange[]): void {
   const table = ranges.find(({ name }) => isTable(name))
   if (table !== undefined) throw invalid('ranges', `hold ${table.name}, which is a table and no file`)

@@ -11,6 +11,7 @@ import type { Elsewhere } from '../source/find-files.js'
 import type { FoundRun } from '../state/find-run.js'
 import type { ConditionFields } from '../operation.js'
 import type { RunIdentity } from '../state/run-identity.js'
+import type { Loaded } from './load-documents.js'
 import type { StopSignals } from './stop-signals.js'
 import type { StepRetrying } from './retry-step.js'
 
@@ -53,6 +54,8 @@ export interface RunHook {
   frame?(framing: Framing, ledger: Ledger, inner: (framing: Framing) => BodyFramer): BodyFramer
   /** Whether its bodies may hold documents that carry their own actions. Default false. */
   readonly takesDumps?: boolean
+  /** Loads the inputs in place of this process. Resolves when every document has an outcome. Rejects only for a bug. */
+  loadElsewhere?(loading: LoadingElsewhere): Promise<Loaded>
   /** Called before a batch is sent, in the order of reading. Returns why it must not be, and the run stops. */
   admit?(batch: Batch): Failure | undefined
   inputOpened?(input: Input, kind: Lines['kind']): void
@@ -76,7 +79,7 @@ export interface RunHook {
   dispose?(): Promise<void>
 }
 
-type SentOptions = 'budget' | 'rates' | 'learnt' | 'ownIds' | 'safeToResend' | 'sentBefore' | 'repeatsIds'
+type SentOptions = 'budget' | 'rates' | 'learnt' | 'ownIds' | 'safeToResend' | 'sentBefore' | 'repeatsIds' | 'permit'
 
 type Progress = Extract<IngestEvent, { type: 'progress' }>
 
@@ -107,6 +110,14 @@ export interface Started {
   readonly isKept: boolean
   /** Returns how to retry steps beside the documents. `settled`: documents of the run that have their outcome. */
   patience(settled: number): StepRetrying
+}
+
+/** A run whose documents other processes load. */
+export interface LoadingElsewhere {
+  readonly inputs: readonly Source[]
+  readonly ledger: Pick<Ledger, 'begin' | 'end' | 'book' | 'counts' | 'overLimit' | 'settled'>
+  readonly stop: StopSignals
+  readonly tell: Tell
 }
 
 interface LoadedRun {

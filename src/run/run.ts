@@ -177,44 +177,47 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const { batcher, sender, ledger, keeper } = pipeline
     await using _ = keeper
     const extent = new Extent(started.found.plan)
-    const loaded = await load({
-      inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
-      format: {
-        format,
-        pick,
-        csv,
-        takesDumps: hooks.all.some(hook => hook.takesDumps),
-        besides: sections.documents.indexPattern,
-      },
-      batcher,
-      send: async batch => {
-        const refused = hooks.admit(batch)
-        if (sections.dryRun || refused !== undefined) return unsent(batch, refused)
-        const unkept = keeper === undefined ? undefined : await keeper.sending(batch)
-        return unkept === undefined ? await sender.send(batch) : unsent(batch, unkept)
-      },
-      room: async () => {
-        await sender.room()
-        await ledger.room()
-      },
-      halt: () => sender.halt(),
-      ledger,
-      begin: async input => {
-        extent.begin(input)
-        await keeper?.begin(input)
-      },
-      opened: (input, kind) => {
-        for (const hook of hooks.all) hook.inputOpened?.(input, kind)
-      },
-      settled: () => {
-        for (const hook of hooks.all) hook.batchSettled?.()
-        return keeper?.touch()
-      },
-      soFar: counts => extent.soFar(counts),
-      progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
-      stop,
-      tell,
-    })
+    const loadElsewhere = hooks.all.find(hook => hook.loadElsewhere !== undefined)?.loadElsewhere
+    const loadHere = async () =>
+      await load({
+        inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
+        format: {
+          format,
+          pick,
+          csv,
+          takesDumps: hooks.all.some(hook => hook.takesDumps),
+          besides: sections.documents.indexPattern,
+        },
+        batcher,
+        send: async batch => {
+          const refused = hooks.admit(batch)
+          if (sections.dryRun || refused !== undefined) return unsent(batch, refused)
+          const unkept = keeper === undefined ? undefined : await keeper.sending(batch)
+          return unkept === undefined ? await sender.send(batch) : unsent(batch, unkept)
+        },
+        room: async () => {
+          await sender.room()
+          await ledger.room()
+        },
+        halt: () => sender.halt(),
+        ledger,
+        begin: async input => {
+          extent.begin(input)
+          await keeper?.begin(input)
+        },
+        opened: (input, kind) => {
+          for (const hook of hooks.all) hook.inputOpened?.(input, kind)
+        },
+        settled: () => {
+          for (const hook of hooks.all) hook.batchSettled?.()
+          return keeper?.touch()
+        },
+        soFar: counts => extent.soFar(counts),
+        progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
+        stop,
+        tell,
+      })
+    const loaded = await (loadElsewhere?.({ inputs: run.sources, ledger, stop, tell }) ?? loadHere())
     return await finishRun(run, started, pipeline, loaded, performance.now() - began)
   } finally {
     if (run.connection === undefined) await cluster.route.destroy()

@@ -8,6 +8,7 @@ import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from '.
 import { type ByteBudget, budget } from './layers/byte-budget.js'
 import { type LearningOptions, type LearntLimits, Learning, learn } from './layers/learn.js'
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
+import { type Permit, permit } from './layers/permit.js'
 import { type PostOptions, post } from './layers/post.js'
 import { spread, type TokenBucket } from './layers/rate.js'
 import { type RolloverOptions, StreamWatch, rollover } from './layers/rollover.js'
@@ -25,6 +26,8 @@ export interface SenderOptions extends PostOptions, LearningOptions, Omit<Rollov
   readonly budget?: ByteBudget
   /** Limit bytes or documents per second. Absent: no limit. */
   readonly rates?: readonly TokenBucket[]
+  /** Asks for leave before each request. Absent: this run needs none. */
+  readonly permit?: Permit
   /** Removes the credentials of the run from what a server said. */
   readonly masked?: Mask
   onRetry(failure: Failure, documents: number, waitMs: number): void
@@ -65,7 +68,10 @@ export class Sender {
     const judged = post(options, async (index, name) => await stream.of(name, false).isBehind(index))
     const watched = options.watcher === undefined ? judged : watchRequests(options.watcher, clock, judged)
     const posted = learn(this.#learning, mask(options.masked, watched))
-    const looked = rollover(stream, spread(this.#rates, halted, budget(options.budget, halted, posted)))
+    const looked = rollover(
+      stream,
+      spread(this.#rates, halted, budget(options.budget, halted, permit(options.permit, halted, posted))),
+    )
     const passed = access(gate, () => (this.#retries += 1), looked)
     this.#send = limitConcurrency(this.#concurrency, encode(options.gzip, passed))
     this.#delivery = {

@@ -42,7 +42,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   sender: {
     imports: 'failure operation.ts flow.ts time text cluster',
-    doors: 'deliver layers/access layers/byte-budget layers/learn layers/rate send sender',
+    doors: 'deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
   },
   ledger: {
     imports: 'failure operation.ts flow.ts text disk',
@@ -84,7 +84,8 @@ export const house: Readonly<Record<string, Part>> = {
   run: {
     imports:
       'failure operation.ts flow.ts time text source format bulk sender ledger proxy cluster options connect state',
-    doors: 'hooks line-starts locked-run moved-lines open-batcher retry-step run run-record stop-signals',
+    doors:
+      'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-record stop-signals',
   },
   // Wings: one feature each. No wing imports another.
   spool: {
@@ -147,6 +148,12 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'time source ledger options connect run limits ranges ingest.ts',
   },
   'replay.ts': { imports: 'failure source ledger options connect run spool limits managed replay metrics report' },
+  // Jobs that many workers load. A run of its coordinator hangs on hooks, and ranges are runs of workers.
+  jobs: {
+    imports: 'failure flow.ts time text source sender ledger options connect state run ranges',
+    doors: 'job list-jobs open-engine queued-options run-worker submit-job',
+  },
+  'jobs.ts': { imports: 'ledger limits options run ranges jobs ingest.ts ingest-ranges.ts' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.
   metrics: { imports: 'failure disk ledger options run', doors: 'metrics-server run-metrics textfile trace-run' },
   // Features beside a load. `serve` makes runs of its own.
@@ -186,7 +193,7 @@ export const house: Readonly<Record<string, Part>> = {
   // The command line gets what an embedder gets.
   cli: {
     imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve traffic-plan ingest.ts replay.ts verify alarm filter tunnel doctor watch lab metrics report index.ts servicenow.ts',
+      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve traffic-plan ingest.ts replay.ts jobs jobs.ts verify alarm filter tunnel doctor watch lab metrics report index.ts servicenow.ts',
   },
 }
 
@@ -208,6 +215,10 @@ export const owners: Readonly<Record<string, string>> = {
   '@opentelemetry/api': 'metrics',
   '@peculiar/x509': 'lab',
   'reflect-metadata': 'lab',
+  // Optional: whoever shares a queue installs them.
+  bullmq: 'jobs',
+  ioredis: 'jobs',
+  pg: 'jobs',
   // Optional: whoever reads from S3 installs it.
   '@aws-sdk/client-s3': 'remote',
 }

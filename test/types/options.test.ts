@@ -214,6 +214,9 @@ const ofServe = [
   'acceptAnyway',
 ] as const satisfies (keyof Settings)[]
 
+/** Workers share a queue, which the library does not reach. */
+const ofTheQueue = ['queue', 'jobs', 'rangeBytes', 'leaseMs'] as const satisfies (keyof Settings)[]
+
 /** What others read of a run. */
 const ofTheMetrics = ['metricsTextfile', 'metricsPort'] as const satisfies (keyof Settings)[]
 
@@ -253,6 +256,7 @@ test('every option of the command reaches the library, but for those that concer
     ...ofTheFilter,
     ...ofServe,
     ...ofTheTunnel,
+    ...ofTheQueue,
     ...ofTheMetrics,
     ...ofTheAlarm,
   ]

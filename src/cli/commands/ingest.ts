@@ -79,6 +79,12 @@ async function load(
   return (await after.around(measuring)).code
 }
 
+/** Loads the code of jobs on a queue, which other loads do not need. */
+async function byWorkers(effective: Effective, source: Inputs, terminal: HoldingTerminal) {
+  const { ingestByWorkers } = await import('../ingest-by-workers.js')
+  return await ingestByWorkers(effective, source, terminal)
+}
+
 /** Hides the secrets in URLs of inputs. */
 function hideRemote(names: readonly string[], terminal: Terminal): void {
   keepSecrets(terminal, remoteSecrets(names.filter(isSourceUrl).flatMap(name => readSourceUrl(name) ?? [])))
@@ -128,8 +134,12 @@ async function loadWith(
   }
   const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
   const alarm = await openAlarm(effective, terminal, access, work)
+  const { queue } = effective.values
   const loading = async () => {
-    const running = async () => await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
+    const running = async () =>
+      queue === undefined
+        ? await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
+        : await byWorkers(effective, source, terminal)
     const receipt = await record(async () => await measuring.loading(running))
     await after.ended(receipt)
     return { receipt, code: await sayReceipt(receipt, terminal, json, quiet) }

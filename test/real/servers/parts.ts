@@ -11,6 +11,9 @@ export interface Parts {
   readonly microsocks?: string
   readonly openssl?: string
   readonly versitygw?: string
+  readonly redis?: string
+  /** Folder of its programs. */
+  readonly postgres?: string
   readonly prometheus?: string
   readonly promtool?: string
   readonly chromium?: string

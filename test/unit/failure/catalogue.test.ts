@@ -140,8 +140,10 @@ describe('the catalogue', () => {
 
   test('names only options and variables that exist', () => {
     const all = optionNames.map(describeOption)
-    // Of single commands: rollback, undo, filter.
+    // Of single commands: rollback, undo, filter, jobs.
     const own = [
+      '--cancel',
+      '--retry',
       '--to',
       // Miller's, in a pipe before Sluice.
       '--icsv',

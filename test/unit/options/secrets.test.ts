@@ -98,6 +98,7 @@ test('whatever holds credentials is marked as a secret', () => {
     'alarmPassword',
     'alarmClientSecret',
     'nodes',
+    'queue',
     'adminUrl',
     'adminKey',
   ]

@@ -1,0 +1,120 @@
+import type { Command } from 'commander'
+import { fail, type SluiceError } from '../../failure/failure.js'
+import type { ListedJob } from '../../jobs/list-jobs.js'
+import { nearest } from '../../options/nearest.js'
+import { masked } from '../../options/mask-secrets.js'
+import { localTime } from '../../time/local-time.js'
+import { shown } from '../../text/visible.js'
+import { loadOptions, sayWarnings } from '../load-options.js'
+import { openQueue } from '../open-queue.js'
+import { columns, count, plural, showDuration } from '../show/columns.js'
+import { sayFailure } from '../show/say-error.js'
+import { showReceipt } from '../show/show-receipt.js'
+import { addOptions } from '../terminal/help.js'
+import type { Terminal } from '../terminal/terminal.js'
+
+export function defineJobs(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'jobs')
+    .argument('[job]', 'show one job: its name from the list')
+    .option('--cancel', 'cancel the job: its workers stop, and its receipt says what is stored')
+    .option('--retry', 'load again what has failed, and what the job had not begun when it stopped')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice jobs --queue redis://queue:6379
+  sluice jobs logs-app-1f0c9b2e7a44
+  sluice jobs logs-app-1f0c9b2e7a44 --cancel
+Environment: SLUICE_QUEUE`,
+    )
+    .action(async (named: string | undefined, flags: Record<string, unknown>) => {
+      done(await show(named, flags, terminal))
+    })
+}
+
+async function show(named: string | undefined, flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
+  const effective = await loadOptions(flags, terminal)
+  sayWarnings(effective, terminal)
+  const { cancel, retry } = flags
+  if (named === undefined && (cancel === true || retry === true))
+    throw invalid(`${cancel === true ? '--cancel' : '--retry'} needs the name of a job`)
+  if (cancel === true && retry === true) throw invalid('--cancel and --retry exclude each other')
+  await using engine = await openQueue(effective, terminal)
+  const { listJobs, findJob, cancelJob, retryJob } = await import('../../jobs/list-jobs.js')
+  const { json } = effective.values
+  const { secrets } = terminal.manner
+  if (named === undefined) {
+    const jobs = masked(await listJobs(engine), secrets)
+    terminal.out(json ? `${JSON.stringify({ jobs })}\n` : table(jobs))
+    return 0
+  }
+  const job = await findJob(engine, named)
+  if (job === undefined) throw unknown(named, await listJobs(engine))
+  const isOver = job.state === 'finished' || job.state === 'failed'
+  if (cancel === true && isOver) throw invalid(`job ${named} is over, so there is nothing to cancel`)
+  if (retry === true && !isOver) throw invalid(`job ${named} is not over yet. A retry loads what has failed when it is`)
+  if (cancel === true) await cancelJob(engine, named)
+  if (retry === true) await retryJob(engine, named)
+  const did = cancel === true ? 'cancelled' : retry === true ? 'opened' : undefined
+  if (json) terminal.out(`${JSON.stringify(masked(did === undefined ? job : { job: named, did }, secrets))}\n`)
+  else terminal.out(did === undefined ? details(masked(job, secrets)) : shown`Job ${named} is ${said[did]}.\n`)
+  return 0
+}
+
+const said = {
+  cancelled: 'cancelled. Its workers stop within seconds',
+  opened: 'open again. Workers load what has failed',
+} as const
+
+function table(jobs: readonly ListedJob[]): string {
+  if (jobs.length === 0) return 'No jobs.\n'
+  const head = ['job', 'made', 'state', 'index', 'done', 'active', 'waiting', 'failed', 'documents', 'per second']
+  const rows = jobs.map(({ job, made, state, index, ranges, counts, docsPerSecond, failure }) => [
+    job,
+    localTime(made),
+    failure === undefined ? state : `${state}: ${failure.code}`,
+    index,
+    ...[ranges.done, ranges.active, ranges.waiting, ranges.failed].map(count),
+    count(counts.read),
+    count(docsPerSecond),
+  ])
+  return columns([head, ...rows])
+}
+
+function details(job: ListedJob): string {
+  const { ranges, workers, counts, failure, receipt } = job
+  if (receipt !== undefined) return showReceipt(receipt)
+  const hosts = Object.entries(workers).map(([host, active]) => `${host} (${count(active)})`)
+  return [
+    shown`Job ${job.job} into ${job.index}: ${job.state}\n\n`,
+    columns(
+      [
+        ['made', `${localTime(job.made)} on ${job.host}`],
+        ['cluster', job.url],
+        [
+          'ranges',
+          `${count(ranges.done)} done, ${count(ranges.active)} active, ${count(ranges.waiting)} waiting, ${count(ranges.failed)} failed`,
+        ],
+        [
+          'documents',
+          `${plural(counts.read, 'document')} in ${showDuration(job.elapsedMs)}, ${count(job.docsPerSecond)} per second`,
+        ],
+        ['workers', hosts.length === 0 ? 'none' : hosts.join(', ')],
+      ],
+      '  ',
+    ),
+    failure === undefined ? '' : `\n${sayFailure(failure)}`,
+  ].join('')
+}
+
+function unknown(named: string, jobs: readonly ListedJob[]): SluiceError {
+  const near = nearest(
+    named,
+    jobs.map(({ job }) => job),
+  )
+  return invalid(`there is no job '${named}' on the queue${near === undefined ? '' : `. Did you mean ${near}?`}`)
+}
+
+function invalid(problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option: 'sluice jobs', problem })
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { WorkerEvent } from '../../jobs/run-worker.js'
+import { addOptions } from '../terminal/help.js'
+import { interruptible } from '../terminal/interrupt.js'
+import { loadForCluster } from '../load-options.js'
+import { openQueue, ownPart } from '../open-queue.js'
+import { plural } from '../show/columns.js'
+import { tell } from '../terminal/log.js'
+import type { LogEntry, Terminal } from '../terminal/terminal.js'
+import { spareOptimising } from '../tune-engine.js'
+
+export function defineWorker(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command, 'worker')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  SLUICE_QUEUE=redis://queue:6379 sluice worker
+  sluice worker --queue redis://queue:6379 --jobs 2
+
+A worker loads ranges of all jobs on the queue that are for its cluster, until
+a signal. What it has begun then goes back to the queue. Credentials of cluster,
+proxy and storage are its own, and never stand on the queue.
+Environment: SLUICE_QUEUE, and that of sluice ingest`,
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      done(await workUntilSignal(flags, terminal))
+    })
+}
+
+async function workUntilSignal(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
+  const { effective } = await loadForCluster(flags, terminal)
+  await using engine = await openQueue(effective, terminal)
+  using interruption = interruptible(terminal, 'taking no more ranges, and giving back what is begun')
+  const { work } = await import('../../jobs.js')
+  spareOptimising()
+  tell(terminal, { level: 'info', event: 'worker', message: `working on ${engine.display}` })
+  await work({
+    ...(await ownPart(effective, terminal)),
+    engine,
+    signal: interruption.signal,
+    tell: event => tell(terminal, entryOf(event)),
+  })
+  return 0
+}
+
+function entryOf(event: WorkerEvent): LogEntry {
+  switch (event.type) {
+    case 'joined':
+      return { level: 'info', event: 'joined', message: `job ${event.job}: loading into ${event.index}` }
+    case 'left':
+      return { level: 'info', event: 'left', message: `job ${event.job} is over` }
+    case 'problem':
+      return { level: 'warn', event: 'problem', message: event.message }
+    case 'range': {
+      const { counts, elapsedMs } = event.receipt
+      const message = `job ${event.job}: ${plural(counts.read, 'document')} in ${elapsedMs} ms`
+      return { level: 'info', event: 'range', message, fields: { job: event.job, ...counts } }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/** Loads by many workers, of which this process is one, to the one receipt. */
+import { SluiceError } from '../failure/failure.js'
+import type { Receipt } from '../index.js'
+import { invalid } from '../options/option-checks.js'
+import { readJsonOptions, readScript } from '../options/option-files.js'
+import type { Effective } from '../options/resolve.js'
+import { withoutCredentials } from '../options/hide-secrets.js'
+import { openQueue, ownPart } from './open-queue.js'
+import { interruptible } from './terminal/interrupt.js'
+import { tell } from './terminal/log.js'
+import type { Terminal } from './terminal/terminal.js'
+
+/** Throws SluiceError JOB_CONTINUES after a signal, and why the job could not begin. */
+export async function ingestByWorkers(
+  effective: Effective,
+  sources: readonly string[] | { readonly files: readonly string[] },
+  terminal: Terminal,
+): Promise<Receipt> {
+  if ('files' in sources) throw invalid(effective.origins.filesFrom, 'cannot be combined with --queue')
+  await using engine = await openQueue(effective, terminal)
+  using interruption = interruptible(terminal, 'giving back what is begun')
+  const [{ work }, { submitJob, waitForJob }, { jobOf }] = await Promise.all([
+    import('../jobs.js'),
+    import('../jobs/submit-job.js'),
+    import('../jobs/queued-options.js'),
+  ])
+  const { name, data } = jobOf(await withContents(effective), sources, process.cwd())
+  await submitJob(engine, name, { ...data, url: withoutCredentials(data.url) })
+  terminal.manner.run = name
+  tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
+  const over = new AbortController()
+  const signal = AbortSignal.any([over.signal, interruption.signal])
+  const working = work({ ...(await ownPart(effective, terminal)), engine, signal, tell: () => undefined })
+  try {
+    const end = await waitForJob(engine, name, interruption.signal)
+    if ('failure' in end) throw new SluiceError(end.failure)
+    return end.receipt
+  } finally {
+    over.abort('the job is over')
+    await working
+  }
+}
+
+/** Files that options name are on this machine only: their contents go to the queue in their place. */
+async function withContents(effective: Effective): Promise<Effective> {
+  const json = await readJsonOptions(effective)
+  const script = await readScript(effective)
+  const text = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, JSON.stringify(value)]))
+  return { ...effective, values: { ...effective.values, ...text, ...(script === undefined ? {} : { script }) } }
+}

@@ -1,0 +1,61 @@
+/** Opens the queue of the options, and gives workers of this process their options. */
+import type { Engine } from '../jobs/open-engine.js'
+import type { JobData } from '../jobs/job.js'
+import type { Working } from '../jobs/run-worker.js'
+import { withoutCredentials } from '../options/hide-secrets.js'
+import { ingestOptions } from '../options/library-options.js'
+import { secretForms } from '../options/mask-secrets.js'
+import { invalid } from '../options/option-checks.js'
+import { readJsonOptions, readRemoteAccess } from '../options/option-files.js'
+import type { Effective } from '../options/resolve.js'
+import { loadAccess, reloadCredentials } from './load-options.js'
+import { tell } from './terminal/log.js'
+import { keepSecrets, type Terminal } from './terminal/terminal.js'
+
+/** Throws SluiceError OPTION_INVALID without a queue, QUEUE_*. */
+export async function openQueue(effective: Effective, terminal: Terminal): Promise<Engine> {
+  const { queue } = effective.values
+  if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
+  const { username, password } = new URL(queue)
+  if (password !== '') keepSecrets(terminal, [...secretForms(username, password), decodeURIComponent(password)])
+  const { openEngine } = await import('../jobs/open-engine.js')
+  let last = ''
+  return await openEngine(queue, message => {
+    if (message === last) return
+    last = message
+    tell(terminal, { level: 'warn', event: 'queue', message: `${message}. Sluice retries` })
+  })
+}
+
+/** Returns the part of a worker that comes from the options of this process. */
+export async function ownPart(
+  effective: Effective,
+  terminal: Terminal,
+): Promise<Pick<Working, 'slots' | 'leaseMs' | 'url' | 'optionsOf'>> {
+  const { jobs: slots, leaseMs, url = '' } = effective.values
+  const { withJob } = await import('../jobs/queued-options.js')
+  return {
+    slots,
+    leaseMs,
+    url: withoutCredentials(url),
+    optionsOf: async (data: JobData) => {
+      const given = withJob(effective, data)
+      const access = await loadAccess(given, terminal)
+      // The queue holds its text, and not the name of its file.
+      const { script } = given.values
+      const options = {
+        ...ingestOptions(given, access, await readJsonOptions(given), await readRemoteAccess(given)),
+        ...(script === undefined ? {} : { script }),
+        refreshCredentials: async () => await reloadCredentials(given, terminal),
+      }
+      // Only what somebody has set rewrites lines, so that a file cannot be cut.
+      const { csv, edits, ...plain } = options
+      return { ...plain, ...(isSet(csv) ? { csv } : {}), ...(isSet(edits) ? { edits } : {}) }
+    },
+  }
+}
+
+/** Returns whether any option differs from what it is if nobody sets it. */
+function isSet(section: object | undefined): boolean {
+  return Object.values(section ?? {}).some(value => value !== undefined && value !== false && value !== 'omit')
+}

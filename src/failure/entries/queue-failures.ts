@@ -1,0 +1,133 @@
+import type { Entries } from '../entry.js'
+
+const queue = 'redis://queue.example:6379'
+const job = '20261121T093000Z-4f1c2a'
+
+/** The queue that workers share, and the jobs on it. */
+export const queueEntries = {
+  QUEUE_NEEDS_PACKAGE: {
+    exit: 2,
+    title: 'A package that reaches the queue is not installed',
+    message: 'to use the queue {queue}, Sluice needs the packages {packages}: {problem}',
+    observed: 'ERR_MODULE_NOT_FOUND, "Cannot find package \'bullmq\'".',
+    causes: ['Sluice does not install these packages, because most loads do not need them.'],
+    fixes: [
+      {
+        fix: 'Install them beside Sluice: `npm install bullmq ioredis`, or with -g if Sluice was installed with -g. Then run the same command again.',
+        if: /ioredis/,
+      },
+      {
+        fix: 'Install them beside Sluice: `npm install bullmq pg`, or with -g if Sluice was installed with -g. Then run the same command again.',
+        if: /pg/,
+      },
+    ],
+    example: { queue, packages: 'bullmq and ioredis', problem: 'bullmq is not installed' },
+  },
+  QUEUE_UNREACHABLE: {
+    exit: 4,
+    retry: 'later',
+    title: 'The queue cannot be reached',
+    message: 'the queue {queue} cannot be reached: {problem}',
+    observed: 'ECONNREFUSED, ENOTFOUND or ETIMEDOUT, and the port is that of Redis (6379) or PostgreSQL (5432).',
+    causes: [
+      'Redis or PostgreSQL does not run, or listens on another address.',
+      'A firewall stands between this machine and the queue. Sluice reaches the queue directly, never through the proxy.',
+      { cause: 'The host name is mistyped.', if: /ENOTFOUND|EAI_AGAIN/ },
+    ],
+    fixes: [
+      'Check the URL in --queue (SLUICE_QUEUE).',
+      'Test the port from this machine, for example with `redis-cli -u URL ping` or `psql URL -c "select 1"`.',
+    ],
+    example: { queue, problem: 'connect ECONNREFUSED 203.0.113.7:6379' },
+  },
+  QUEUE_REFUSED: {
+    title: 'The queue refuses the login',
+    message: 'the queue {queue} refuses the login: {problem}',
+    observed: 'NOAUTH, WRONGPASS, NOPERM, or "password authentication failed for user".',
+    causes: [
+      'User or password in --queue are missing or wrong.',
+      'The user may not create what the queue needs: keys that begin with sluice, or a schema of PostgreSQL with that name.',
+    ],
+    fixes: [
+      'Write user and password into the URL: `redis://USERNAME:PASSWORD@HOST:6379`. Keep it in the environment (SLUICE_QUEUE).',
+    ],
+    example: { queue, problem: 'WRONGPASS invalid username-password pair or user is disabled.' },
+  },
+  QUEUE_UNSAFE: {
+    title: 'The queue may lose jobs',
+    message: 'the queue {queue} may lose jobs: {problem}',
+    observed: 'Jobs vanish from the queue after a restart of Redis, or when its memory is full.',
+    causes: [
+      {
+        cause: 'Redis removes keys if its memory is full. Then ranges of a job are gone, and nothing says so.',
+        if: /maxmemory-policy/,
+      },
+      { cause: 'Redis writes nothing to its disk, so a restart forgets all jobs.', if: /appendonly/ },
+      { cause: 'PostgreSQL may forget what it has confirmed.', if: /fsync|synchronous_commit/ },
+    ],
+    fixes: [
+      { fix: 'Set `maxmemory-policy noeviction` in redis.conf.', if: /maxmemory-policy/ },
+      { fix: 'Set `appendonly yes` and `appendfsync everysec` in redis.conf.', if: /appendonly/ },
+      { fix: 'Set `fsync = on` and `synchronous_commit = on` in postgresql.conf.', if: /fsync|synchronous_commit/ },
+    ],
+    example: { queue, problem: 'maxmemory-policy is allkeys-lru' },
+  },
+  JOB_RANGES_FAILED: {
+    title: 'Some parts of a job could not be loaded',
+    message: '{failed} of {ranges} ranges failed: {first}',
+    observed: 'The receipt of a job lists ranges with their failures.',
+    causes: [
+      'The receipt names the failure of each range. An object may have been replaced after the job was planned.',
+    ],
+    fixes: ['Remove the cause, then load the failed ranges again: `sluice jobs JOB --retry`.'],
+    example: { failed: 2, ranges: 1600, first: 'INPUT_CHANGED: s3://logs.example/a.ndjson changed while it was read' },
+  },
+  JOB_CANCELLED: {
+    title: 'Somebody cancelled the job',
+    message: 'job {job} was cancelled',
+    observed: 'The workers stop, and the receipt of the job counts what is stored.',
+    causes: ['Somebody ran `sluice jobs JOB --cancel`.'],
+    fixes: ['To load the rest, run the same `sluice ingest` command again.'],
+    example: { job },
+  },
+  JOB_CONTINUES: {
+    exit: 5,
+    retry: 'later',
+    title: 'This process stopped, but the job continues',
+    message: '{reason}: this process stopped. Job {job} stays on the queue, and other workers continue it',
+    observed: 'Exit code 5 of `sluice ingest --queue`.',
+    causes: ['Somebody pressed Ctrl-C, or the system ended the process that waited for the job.'],
+    fixes: [
+      'Run the same command again. It waits for the same job, and prints its receipt.',
+      'To end the job, run `sluice jobs JOB --cancel`.',
+    ],
+    example: { reason: 'SIGTERM', job },
+  },
+  JOB_RANGE_LOST: {
+    title: 'A range of a job was given up',
+    message: 'the queue gave up a range: {problem}',
+    observed: '"job stalled more than allowable limit" in the list of failed jobs of BullMQ.',
+    causes: [
+      'Each worker that loaded the range was killed, for example because its memory was too small.',
+      'Somebody changed the queue with another tool.',
+    ],
+    fixes: [
+      'Look at the logs of the workers and of the system, for example for the out-of-memory killer.',
+      'Then load the range again: `sluice jobs JOB --retry`.',
+    ],
+    example: { problem: 'job stalled more than allowable limit' },
+  },
+  JOB_LEASE_LOST: {
+    exit: 4,
+    retry: 'later',
+    title: 'A worker was silent for too long',
+    message: 'this worker did not renew its lease on the range for {silentMs} ms, so another worker may load it',
+    observed: 'A worker that was stopped, or cut off from the queue, continues and sends nothing more.',
+    causes: [
+      'The process was stopped (SIGSTOP), or its machine slept or was overloaded.',
+      'The worker cannot reach the queue.',
+    ],
+    fixes: ['Nothing needs to be done: another worker loads the range again, under the same ids.'],
+    example: { silentMs: 31_000 },
+  },
+} as const satisfies Entries

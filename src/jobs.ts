@@ -1,0 +1,33 @@
+/** Composes jobs that many workers load: the queue, and loads as `ingest` makes them. */
+import { loadOnce, openPlatform } from './ingest.js'
+import { findInputs } from './ingest-ranges.js'
+import { type LoadParts, runWorker, type Working } from './jobs/run-worker.js'
+import { sharedLimits } from './limits/limit-traffic.js'
+import { readOptions } from './options/read-options.js'
+import { loadRanges } from './ranges/load-ranges.js'
+import { ofRanges, readRangeOptions } from './ranges/range-load.js'
+
+const parts: LoadParts = {
+  findInputs,
+  loadWhole: async (options, feature) => {
+    const load = readOptions(options)
+    // The time line of a job would only show what its coordinator did.
+    const own = () => undefined
+    return await loadOnce(
+      load,
+      openPlatform,
+      { limits: sharedLimits(load.traffic), own, planDir: undefined },
+      { feature },
+    )
+  },
+  loadRanges: async (options, job, part) => {
+    const load = readRangeOptions(ofRanges(options), job)
+    const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: undefined }
+    return await loadOnce(load, openPlatform, shared, part)
+  },
+}
+
+/** Works until the signal aborts. */
+export async function work(working: Omit<Working, 'parts'>): Promise<void> {
+  await runWorker({ ...working, parts })
+}

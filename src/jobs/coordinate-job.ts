@@ -1,0 +1,70 @@
+/** Runs one job to its end, as its one coordinator: plans it, keeps its state while workers load it, and finishes it once. */
+import type { Job, Queue } from 'bullmq'
+import { isSluiceError } from '../failure/failure.js'
+import type { Receipt } from '../ledger/receipt.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import { dispatchRanges } from './dispatch-ranges.js'
+import type { JobData, JobEnd, RangeData } from './job.js'
+import { rangesOf } from './job.js'
+import { JobControl } from './job-control.js'
+import type { LoadParts } from './load-parts.js'
+import type { Engine } from './open-engine.js'
+
+export interface Coordination {
+  readonly engine: Engine
+  readonly control: Queue<JobData>
+  readonly leaseMs: number
+  readonly now: () => number
+  /** Options of the job, with the access of this worker. */
+  optionsOf(data: JobData): Promise<Omit<IngestOptions, 'source'>>
+  readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
+  /** Aborted when this worker leaves. */
+  readonly signal: AbortSignal
+}
+
+/** Throws WaitingError if this worker leaves: another one continues. */
+export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, given: Coordination): Promise<JobEnd> {
+  const { engine, control, leaseMs, now, optionsOf, parts, signal } = given
+  const id = job.id ?? ''
+  const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
+  const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, leaseMs, now })
+  const options = await optionsOf(job.data)
+  const feature = dispatchRanges({
+    data: job.data,
+    find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined }, cutFrom),
+    ranges,
+    planned: async planned => await job.updateData({ ...job.data, planned }),
+    look: async () => await keeping.look(),
+    stop: async why => await keeping.stop(why),
+  })
+  try {
+    const ended = await ran(
+      parts.loadWhole(
+        {
+          ...options,
+          source: job.data.sources,
+          runId: id,
+          stateDir: undefined,
+          deadLetters: false,
+          signal,
+        },
+        feature,
+      ),
+    )
+    if (!signal.aborted) return ended
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  await job.moveToWait(token)
+  throw Object.assign(new Error('the worker leaves'), { name: 'WaitingError' })
+}
+
+async function ran(loading: Promise<Receipt>): Promise<JobEnd> {
+  try {
+    return { receipt: await loading }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    if (error.receipt !== undefined) return { receipt: error.receipt as Receipt }
+    return { failure: error.failure }
+  }
+}

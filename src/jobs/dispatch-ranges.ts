@@ -1,0 +1,232 @@
+/** Loads the inputs of a run by workers: puts their ranges on a queue, waits until each has a receipt, and adds these up. */
+import type { Job, Queue } from 'bullmq'
+import { type Failure, failure, isSluiceError } from '../failure/failure.js'
+import type { Source } from '../flow.js'
+import { addCounts, nothing } from '../ledger/account.js'
+import type { Counts } from '../ledger/receipt.js'
+import type { Feature, LoadingElsewhere, RunHook } from '../run/hooks.js'
+import type { Loaded } from '../run/load-documents.js'
+import type { JobData, Planned, RangeData } from './job.js'
+import type { FoundInput } from '../ranges/plan-inputs.js'
+import { planRanges, type PlannedRange } from './plan-ranges.js'
+import { endOfRange, type RangeEnd } from './range-end.js'
+import { systemClock } from '../time/system-clock.js'
+
+/** Ranges that go to the queue in one request, and receipts that come back in one. */
+const PAGE = 500
+/** Time between two looks at the queue, in milliseconds. */
+const LOOK_MS = 500
+/** How often a range is tried before it counts as failed. */
+const ATTEMPTS = 5
+
+export interface Dispatching {
+  /** Finds the inputs behind one name. */
+  find(name: string, cutFrom: number): AsyncIterable<FoundInput>
+  readonly data: JobData
+  readonly ranges: Queue<RangeData>
+  /** Notes that all ranges are on the queue. */
+  planned(planned: Planned): Promise<void>
+  /** Takes what workers have told. Returns why the job must stop, if it must. */
+  look(): Promise<Failure | undefined>
+  /** Tells workers to stop. */
+  stop(why: Failure): Promise<void>
+}
+
+declare module '../ledger/receipt.js' {
+  interface Receipt {
+    /** Only of a job on a queue: how its parts were loaded, and by which machines. */
+    readonly job?: {
+      readonly objects: number
+      readonly ranges: number
+      readonly failed: readonly {
+        readonly range: string
+        readonly inputs: readonly string[]
+        readonly failure: Failure
+      }[]
+      readonly workers: Readonly<Record<string, number>>
+    }
+  }
+}
+
+/** Failed ranges that a receipt names, and inputs of each. */
+const NAMED = 100
+const NAMED_INPUTS = 3
+
+export function dispatchRanges(dispatching: Dispatching): Feature {
+  return () => new Dispatch(dispatching).hook()
+}
+
+class Dispatch {
+  readonly #given: Dispatching
+  #index = ''
+  #planned: Planned
+  #failures = 0
+  readonly #failed: { range: string; inputs: readonly string[]; failure: Failure }[] = []
+  readonly #workers: Record<string, number> = {}
+  #requests = 0
+  #retries = 0
+  #bytes = { read: 0, sent: 0, received: 0 }
+
+  constructor(given: Dispatching) {
+    this.#given = given
+    this.#planned = given.data.planned ?? { objects: 0, ranges: 0, bytes: 0 }
+  }
+
+  hook(): RunHook {
+    return {
+      sources: this.#given.data.sources.map((name, id) => inputOf(name, id)),
+      prepare: async ({ found }) => {
+        this.#index = found.target.index
+        await Promise.resolve()
+      },
+      loadElsewhere: async loading => await this.#load(loading),
+      receipt: () => ({
+        job: {
+          objects: this.#planned.objects,
+          ranges: this.#planned.ranges,
+          failed: this.#failed,
+          workers: this.#workers,
+        },
+        requests: this.#requests,
+        retries: this.#retries,
+        bytes: this.#bytes,
+      }),
+    }
+  }
+
+  async #load(loading: LoadingElsewhere): Promise<Loaded> {
+    const { inputs, ledger } = loading
+    for (const input of inputs) ledger.begin(input)
+    try {
+      await this.#plan(loading)
+      const why = await this.#wait(loading)
+      await this.#addUp(loading)
+      const stopped = why ?? ledger.overLimit() ?? this.#whatFailed()
+      if (stopped === undefined) for (const input of inputs) ledger.end(input)
+      return { bytesRead: this.#bytes.read, ...(stopped === undefined ? {} : { failure: stopped }) }
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      return { bytesRead: this.#bytes.read, failure: error.failure }
+    }
+  }
+
+  /** A job that was planned before its planner was killed is not planned again: its objects are those of then. */
+  async #plan({ tell }: LoadingElsewhere): Promise<void> {
+    const { ranges, data, planned, find } = this.#given
+    // Before the first range, so that no worker can take too many.
+    await ranges.setGlobalConcurrency(data.concurrency)
+    if (data.planned !== undefined) return
+    const total = { objects: 0, ranges: 0, bytes: 0 }
+    let page: PlannedRange[] = []
+    const put = async () => {
+      await ranges.addBulk(page.map(range => this.#jobOf(range)))
+      page = []
+    }
+    for await (const range of planRanges(data.sources, data.rangeBytes, find)) {
+      total.objects += range.begins
+      total.ranges += 1
+      total.bytes += range.bytes
+      page.push(range)
+      if (page.length === PAGE) await put()
+    }
+    await put()
+    this.#planned = total
+    await planned(total)
+    tell({ type: 'planning', inputs: total.objects })
+  }
+
+  #jobOf({ id, source, inputs }: PlannedRange) {
+    const options = { jobId: id, attempts: ATTEMPTS, backoff: { type: 'exponential', delay: 1000, jitter: 0.5 } }
+    return { name: 'range', data: { source, inputs, index: this.#index }, opts: options }
+  }
+
+  /** Resolves when no range is left, or to the reason why the job stops before that. */
+  async #wait({ stop, tell }: LoadingElsewhere): Promise<Failure | undefined> {
+    const { ranges, look } = this.#given
+    let why: Failure | undefined
+    const left = ['waiting', 'active', 'delayed', 'prioritized'] as const
+    let seen = { at: 0, counts: nothing }
+    for (;;) {
+      const { completed = 0, failed = 0, ...open } = await ranges.getJobCounts('completed', 'failed', ...left)
+      seen = await this.#countMore(seen, completed)
+      const { counts } = seen
+      const { ranges: all, bytes } = this.#planned
+      const done = completed + failed
+      const underWay = open['active'] ?? 0
+      tell({
+        type: 'standing',
+        ofRun: counts,
+        bytes: { read: all === 0 ? 0 : Math.round((bytes * done) / all), total: bytes },
+        file: { number: done, of: all },
+        underWay,
+      })
+      if (Object.values(open).every(count => count === 0)) return why
+      // A job that stops waits for the receipts of what is under way.
+      if (why !== undefined && underWay === 0) return why
+      if (stop.signal.aborted) return stop.why(0)
+      if (why === undefined) {
+        why = await look()
+        if (why !== undefined) await this.#given.stop(why)
+      }
+      await systemClock.sleep(LOOK_MS, stop.signal).catch(() => undefined)
+    }
+  }
+
+  /** Counts for people, while ranges end: a clock that is wrong may hide one of them until all are added up. */
+  async #countMore(seen: { readonly at: number; readonly counts: Counts }, completed: number) {
+    let { at, counts } = seen
+    while (at < completed) {
+      const page = await this.#given.ranges.getJobs(['completed'], at, at + PAGE - 1, true)
+      if (page.length === 0) break
+      for (const one of page) counts = addCounts(counts, endOfRange(one).counts)
+      at += page.length
+    }
+    return { at, counts }
+  }
+
+  async #addUp({ ledger, inputs }: LoadingElsewhere): Promise<void> {
+    for (const state of ['completed', 'failed'] as const)
+      for (let at = 0; ; at += PAGE) {
+        const page = await this.#given.ranges.getJobs([state], at, at + PAGE - 1, true)
+        for (const one of page) this.#add(one, endOfRange(one), ledger, inputs)
+        if (page.length < PAGE) break
+      }
+  }
+
+  #add(range: Job<RangeData>, end: RangeEnd, ledger: LoadingElsewhere['ledger'], inputs: readonly Source[]): void {
+    const input = inputs[range.data.source]
+    if (input !== undefined) ledger.book(input, end.counts, end.rejections)
+    this.#requests += end.requests
+    this.#retries += end.retries
+    const { read, sent, received } = this.#bytes
+    this.#bytes = { read: read + end.bytes.read, sent: sent + end.bytes.sent, received: received + end.bytes.received }
+    if (end.host !== undefined) this.#workers[end.host] = (this.#workers[end.host] ?? 0) + 1
+    if (end.failure === undefined) return
+    this.#failures += 1
+    if (this.#failed.length === NAMED) return
+    const names = range.data.inputs.slice(0, NAMED_INPUTS).map(({ name }) => name)
+    this.#failed.push({ range: range.id ?? '', inputs: names, failure: end.failure })
+  }
+
+  #whatFailed(): Failure | undefined {
+    const [first] = this.#failed
+    if (first === undefined) return undefined
+    const { code, message } = first.failure
+    return failure('JOB_RANGES_FAILED', {
+      failed: this.#failures,
+      ranges: this.#planned.ranges,
+      first: `${code}: ${message}`,
+    })
+  }
+}
+
+/** Stands for all objects behind one name. Workers open them. */
+function inputOf(name: string, id: number): Source {
+  return {
+    id,
+    name,
+    open: () => {
+      throw new Error(`${name} is loaded by workers`)
+    },
+  }
+}

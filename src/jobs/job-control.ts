@@ -1,0 +1,115 @@
+/** Keeps the state of a job from what its workers tell: whether it is parked, slowed or stopping. Only the coordinator has one. */
+import type { Queue } from 'bullmq'
+import { type Failure, failure } from '../failure/failure.js'
+import { type JobRow, type JobState, rowsFrom } from './job-state.js'
+
+interface Controlled {
+  readonly control: Queue
+  /** Name of the job. */
+  readonly job: string
+  readonly ranges: Queue
+  /** Most ranges at the same time. */
+  readonly most: number
+  readonly leaseMs: number
+  readonly now: () => number
+}
+
+/** How long the cluster must not be busy before more ranges are loaded at the same time again. */
+const CALM_MS = 5000
+
+export class JobControl {
+  readonly #given: Controlled
+  #row = 0
+  #state: JobState = {}
+  #written = ''
+  /** Workers without access, and when they were heard of. */
+  readonly #blocked = new Map<
+    string,
+    { at: number; readonly host: string; readonly failure: Failure; readonly since: string }
+  >()
+  #busyAt = -Infinity
+  #isPaused: boolean | undefined
+
+  constructor(given: Controlled) {
+    this.#given = given
+  }
+
+  /** Reads what is new, and writes the state if it has changed. Returns why the job must stop, if it must. */
+  async look(): Promise<Failure | undefined> {
+    const { control, job, now, leaseMs } = this.#given
+    const rows = await rowsFrom(control, job, this.#row)
+    this.#row += rows.length
+    let why: Failure | undefined
+    for (const row of rows) why ??= this.#take(row)
+    // A worker that was killed while it waited for access must not keep the others waiting.
+    for (const [worker, { at }] of this.#blocked) if (now() - at > leaseMs) this.#blocked.delete(worker)
+    const [parked] = this.#blocked.values()
+    const { parked: _, slowedTo: __, ...rest } = this.#state
+    const slowedTo = this.#slowedTo(rows.some(({ type }) => type === 'busy'))
+    this.#state = {
+      ...rest,
+      ...(parked === undefined ? {} : { parked: { host: parked.host, failure: parked.failure, since: parked.since } }),
+      ...(slowedTo === undefined ? {} : { slowedTo }),
+    }
+    await this.#write()
+    return why
+  }
+
+  /** Tells workers to stop. They leave receipts for what they have begun. */
+  async stop(why: Failure): Promise<void> {
+    this.#state = { stopping: why }
+    await this.#write()
+  }
+
+  #take(row: JobRow): Failure | undefined {
+    const { job, now } = this.#given
+    switch (row.type) {
+      case 'busy':
+        return undefined
+      case 'blocked': {
+        const { worker, host, failure: why, isNew } = row
+        const known = this.#blocked.get(worker)
+        if (known !== undefined) known.at = now()
+        else if (isNew === true)
+          this.#blocked.set(worker, { at: now(), host, failure: why, since: new Date().toISOString() })
+        return undefined
+      }
+      case 'unblocked':
+        // One was let through, so the others may try.
+        this.#blocked.clear()
+        return undefined
+      case 'stop':
+        return row.failure
+      case 'cancel':
+        return failure('JOB_CANCELLED', { job })
+    }
+  }
+
+  /** Halves on each sign that the cluster is busy, and adds one after some calm. */
+  #slowedTo(isBusy: boolean): number | undefined {
+    const { most, now } = this.#given
+    const before = this.#state.slowedTo ?? most
+    if (isBusy) {
+      this.#busyAt = now()
+      return Math.max(1, Math.floor(before / 2))
+    }
+    if (before === most) return undefined
+    if (now() - this.#busyAt < CALM_MS) return before
+    this.#busyAt = now()
+    return before + 1 >= most ? undefined : before + 1
+  }
+
+  async #write(): Promise<void> {
+    const { control, job, ranges, most } = this.#given
+    const isPaused = this.#state.parked !== undefined || this.#state.stopping !== undefined
+    if (isPaused !== this.#isPaused) {
+      await (isPaused ? ranges.pause() : ranges.resume())
+      this.#isPaused = isPaused
+    }
+    const text = JSON.stringify(this.#state)
+    if (text === this.#written) return
+    await ranges.setGlobalConcurrency(this.#state.slowedTo ?? most)
+    await control.updateJobProgress(job, this.#state)
+    this.#written = text
+  }
+}

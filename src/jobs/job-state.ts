@@ -1,0 +1,47 @@
+/**
+ * What the workers of a job tell each other. Workers add rows to the log of the job. Its one coordinator reads them, and writes the
+ * state that all workers read: a single writer needs no lock.
+ */
+import type { Job, Queue } from 'bullmq'
+import type { Failure } from '../failure/failure.js'
+import { parseObject } from '../text/parse-json.js'
+import type { JobData } from './job.js'
+
+/** Read by workers. */
+export interface JobState {
+  /** Set while a worker has no access: nobody sends anything. */
+  readonly parked?: { readonly host: string; readonly failure: Failure; readonly since: string }
+  /** Set while the cluster is busy: most ranges that are loaded at the same time. */
+  readonly slowedTo?: number
+  /** Set when the job ends before all ranges are loaded. Workers stop, and leave receipts. */
+  readonly stopping?: Failure
+}
+
+/** Written by workers, and by people. `worker`: tells one process from others. */
+export type JobRow =
+  | { readonly type: 'busy'; readonly worker: string }
+  | {
+      readonly type: 'blocked'
+      readonly worker: string
+      readonly host: string
+      readonly failure: Failure
+      /** Absent: the worker still waits. */
+      readonly isNew?: true
+    }
+  | { readonly type: 'unblocked'; readonly worker: string }
+  | { readonly type: 'stop'; readonly worker: string; readonly failure: Failure }
+  | { readonly type: 'cancel' }
+
+export async function tellJob(control: Queue, job: string, row: JobRow): Promise<void> {
+  await control.addJobLog(job, JSON.stringify(row))
+}
+
+/** Returns the rows from a number on. */
+export async function rowsFrom(control: Queue, job: string, from: number): Promise<readonly JobRow[]> {
+  const { logs } = await control.getJobLogs(job, from, -1, true)
+  return logs.flatMap(text => (parseObject(text) as JobRow | undefined) ?? [])
+}
+
+export function stateIn({ progress }: Pick<Job<JobData>, 'progress'>): JobState {
+  return typeof progress === 'object' ? progress : {}
+}

@@ -1,0 +1,20 @@
+/** What a worker takes from the loads of `ingest`. Whoever puts jobs together passes it. */
+import type { Receipt } from '../ledger/receipt.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import type { FoundInput } from '../ranges/plan-inputs.js'
+import type { RangeJob } from '../ranges/range-load.js'
+import type { Feature } from '../run/hooks.js'
+import type { OpenConnection } from '../run/locked-run.js'
+
+export interface LoadParts {
+  /** Finds inputs, and looks into those of at least `cutFrom` bytes. */
+  findInputs(options: IngestOptions, cutFrom: number): AsyncIterable<FoundInput>
+  /** A load with one more feature, over a connection of its own. */
+  loadWhole(options: IngestOptions, feature: Feature): Promise<Receipt>
+  /** A load of ranges with one more feature, over an open connection. */
+  loadRanges(
+    options: Omit<IngestOptions, 'source'>,
+    job: RangeJob,
+    part: { readonly feature: Feature; readonly connection: OpenConnection },
+  ): Promise<Receipt>
+}

@@ -1,0 +1,152 @@
+/** Loads one range at a time over each of its connections. Opens a connection when it is first needed. */
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { openClusterItself } from '../connect/open-target.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
+import type { Receipt } from '../ledger/receipt.js'
+import type { IngestOptions } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
+import { loadOf, readConnecting } from '../options/read-options.js'
+import { checkIngestOptions } from '../options/check-options.js'
+import type { OpenConnection } from '../run/locked-run.js'
+import { openSlots } from '../run/open-batcher.js'
+import type { Permit } from '../sender/layers/permit.js'
+import type { RangeData, RangeReceipt } from './job.js'
+import type { LoadParts } from './load-parts.js'
+
+export interface RangeLoading {
+  /** Options of the job, with the access of this worker. */
+  readonly options: Omit<IngestOptions, 'source'>
+  /** Name of the job: it makes the ids. */
+  readonly job: string
+  /** Folder for dead letters. */
+  readonly folder: string
+  readonly loadRanges: LoadParts['loadRanges']
+  readonly heard?: ((event: IngestEvent) => void) | undefined
+}
+
+/** What happens while a range is loaded. */
+export interface RangeWatch {
+  readonly permit: Permit
+  readonly signal: AbortSignal
+  busy(): void
+  blocked(failure: Failure): void
+  unblocked(): void
+}
+
+export interface LoadedRange {
+  readonly receipt: RangeReceipt
+  readonly failure?: Failure
+}
+
+export class RangeLoader {
+  readonly #given: RangeLoading
+  readonly #free: OpenConnection[] = []
+  readonly #open: OpenConnection[] = []
+
+  constructor(given: RangeLoading) {
+    this.#given = given
+  }
+
+  /** Throws SluiceError if the cluster cannot be reached at all. */
+  async load(id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
+    const connection = this.#free.pop() ?? (await this.#connect(watch.signal))
+    try {
+      return await this.#loadOver(connection, id, range, watch)
+    } finally {
+      this.#free.push(connection)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { cluster, slots } of this.#open) {
+      await cluster.route.destroy()
+      slots[Symbol.dispose]()
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<OpenConnection> {
+    // The first connection has found out whether all addresses are let through.
+    const more = this.#open.length === 0 ? {} : { preflightConnections: 1 }
+    const options = { ...this.#given.options, ...more, concurrency: 1, source: [] }
+    const { connecting, batching } = loadOf(options, checkIngestOptions(options))
+    const { cluster, way } = await openClusterItself(readConnecting({ ...options, signal }), signal)
+    const connection = { cluster, way, slots: openSlots(connecting, batching) }
+    this.#open.push(connection)
+    return connection
+  }
+
+  async #loadOver(connection: OpenConnection, id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
+    const { options, job, folder, loadRanges, heard } = this.#given
+    await mkdir(folder, { recursive: true })
+    const path = join(folder, `${id}.ndjson`)
+    const written = `${path}.part`
+    await rm(written, { force: true })
+    const before = connection.cluster.route.traffic
+    const onEvent = (event: IngestEvent) => {
+      heard?.(event)
+      if (event.type === 'retry' && isBusy(event.failure)) watch.busy()
+      if (event.type === 'blocked') watch.blocked(event.failure)
+      if (event.type === 'unblocked') watch.unblocked()
+    }
+    const given = {
+      ...options,
+      index: range.index,
+      concurrency: 1,
+      deadLetters: written,
+      signal: watch.signal,
+      onEvent,
+    }
+    const feature = () => ({ sending: { permit: watch.permit } })
+    const { receipt, failure } = await toReceipt(
+      loadRanges(given, { run: job, ranges: range.inputs }, { feature, connection }),
+    )
+    if (receipt === undefined) throw failure
+    const hasLetters = receipt.rejected > 0 && receipt.deadLetters !== undefined
+    // Whole, or not at all: a second delivery writes the same file again.
+    if (hasLetters) await rename(written, path)
+    const { sent, received } = trafficSince(connection, before)
+    return {
+      receipt: {
+        ...accountOf(receipt),
+        bytes: { read: receipt.bytes.read, sent, received },
+        host: hostname(),
+        ...(hasLetters ? { deadLetters: path } : {}),
+      },
+      ...(receipt.failure === undefined ? {} : { failure: receipt.failure }),
+    }
+  }
+}
+
+function isBusy({ code }: Failure): boolean {
+  return code === 'CLUSTER_OVERLOADED'
+}
+
+type Ran =
+  | { readonly receipt: Receipt; readonly failure?: never }
+  | { readonly receipt?: never; readonly failure: Error }
+
+async function toReceipt(loading: Promise<Receipt>): Promise<Ran> {
+  try {
+    return { receipt: await loading }
+  } catch (error) {
+    if (isSluiceError(error) && error.receipt !== undefined) return { receipt: error.receipt as Receipt }
+    return { failure: error as Error }
+  }
+}
+
+function trafficSince(
+  { cluster: { route } }: OpenConnection,
+  before: OpenConnection['cluster']['route']['traffic'],
+): { readonly sent: number; readonly received: number } {
+  const { bytesSent, bytesReceived } = route.traffic
+  return { sent: bytesSent - before.bytesSent, received: bytesReceived - before.bytesReceived }
+}
+
+function accountOf(receipt: Receipt): Omit<RangeReceipt, 'bytes' | 'host'> {
+  const { read, created, accepted, updated, deleted, noop, notFound, older, duplicate, rejected, skipped } = receipt
+  const { unsent, unknown, rejections, requests, retries, elapsedMs } = receipt
+  const stored = { created, accepted, updated, deleted, noop, notFound, older, duplicate }
+  return { counts: { read, ...stored, rejected, skipped, unsent, unknown }, rejections, requests, retries, elapsedMs }
+}

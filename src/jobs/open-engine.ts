@@ -1,0 +1,117 @@
+/** Opens the queue that workers share: BullMQ on Redis, or on PostgreSQL. Loads the packages that this needs. */
+import type { BackendFactory, Queue, Worker, WorkerOptions, Processor } from 'bullmq'
+import { fail, isSluiceError, type SluiceError } from '../failure/failure.js'
+import { withoutCredentials } from '../options/hide-secrets.js'
+import { withoutSecrets } from '../options/mask-secrets.js'
+
+/** Begins every key of Redis, and names the schema of PostgreSQL. */
+const PREFIX = 'sluice'
+
+/** How long the first connection may take. Later ones are retried for as long as the process lives. */
+const FIRST_MS = 10_000
+
+export interface Engine extends AsyncDisposable {
+  /** Its URL without credentials. */
+  readonly display: string
+  readonly kind: 'redis' | 'postgres'
+  /** Returns the queue of that name, always the same one. */
+  queue(name: string): Queue
+  /** Starts a worker. The caller closes it. */
+  worker<D, R>(
+    name: string,
+    processor: Processor<D, R>,
+    options: Omit<WorkerOptions, 'connection'>,
+    Own?: typeof Worker<D, R>,
+  ): Promise<Worker<D, R>>
+  /** Returns what an error of the queue means, without credentials. */
+  failure(error: unknown): SluiceError
+}
+
+/** `problem`: hears of each error of a connection that is open. Throws SluiceError QUEUE_NEEDS_PACKAGE, QUEUE_UNREACHABLE, QUEUE_REFUSED. */
+export async function openEngine(url: string, problem: (message: string) => void = () => undefined): Promise<Engine> {
+  const display = withoutCredentials(url)
+  const kind = /^redis/i.test(url) ? 'redis' : 'postgres'
+  const bullmq = await load(display, kind)
+  const connection = (kind === 'redis' ? { url } : { connectionString: url, schema: PREFIX, migrate: true }) as never
+  const factory = (kind === 'redis' ? undefined : bullmq.createPostgresBackend) as undefined
+  const queues = new Map<string, Queue>()
+  const named = (error: unknown) => nameProblem(error, display, url)
+  const heard = (error: Error) => problem(named(error).message)
+  const engine: Engine = {
+    display,
+    kind,
+    queue: name => {
+      const known = queues.get(name)
+      if (known !== undefined) return known
+      const queue = new bullmq.Queue(name, { connection, prefix: PREFIX }, factory)
+      queue.on('error', heard)
+      queues.set(name, queue)
+      return queue
+    },
+    worker: async (name, processor, options, Own = bullmq.Worker) => {
+      const worker = new Own(
+        name,
+        processor,
+        { ...options, connection, prefix: PREFIX },
+        factory as BackendFactory & undefined,
+      )
+      worker.on('error', heard)
+      return await Promise.resolve(worker)
+    },
+    failure: named,
+    [Symbol.asyncDispose]: async () => {
+      for (const queue of queues.values()) await queue.close().catch(() => undefined)
+    },
+  }
+  const first = engine.queue(CONTROL)
+  try {
+    await firstContact(first)
+  } catch (error) {
+    void first.close().catch(() => undefined)
+    throw named(error)
+  }
+  return engine
+}
+
+/** The queue of jobs. Each job has a queue of its own for its ranges. */
+export const CONTROL = 'jobs'
+
+async function load(display: string, kind: Engine['kind']): Promise<typeof import('bullmq')> {
+  const driver = kind === 'redis' ? 'ioredis' : 'pg'
+  const packages = `bullmq and ${driver}`
+  try {
+    await (kind === 'redis' ? import('ioredis') : import('pg'))
+    return await import('bullmq')
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && /MODULE_NOT_FOUND/.test(String(error.code))
+    const problem = isMissing ? 'one of them is not installed' : `they cannot be loaded (${String(error)})`
+    throw fail('QUEUE_NEEDS_PACKAGE', { queue: display, packages, problem }, { cause: error })
+  }
+}
+
+async function firstContact(queue: Queue): Promise<void> {
+  const late = new AbortController()
+  try {
+    await Promise.race([
+      queue.waitUntilReady(),
+      new Promise((_, reject) => queue.once('error', reject)),
+      new Promise((_, reject) => {
+        const timer = setTimeout(() => reject(new Error(`no answer in ${FIRST_MS / 1000} s`)), FIRST_MS)
+        late.signal.addEventListener('abort', () => clearTimeout(timer))
+      }),
+    ])
+  } finally {
+    late.abort()
+  }
+}
+
+/** Drivers repeat the URL in some messages. */
+function nameProblem(error: unknown, queue: string, url: string): SluiceError {
+  if (isSluiceError(error)) return error
+  const text = error instanceof AggregateError ? String(error.errors[0]) : String(error)
+  const { password } = new URL(url)
+  const secrets = [url, password, decodeURIComponent(password)].filter(secret => secret !== '')
+  const problem = withoutSecrets(text.replace(/^\w*Error: /, ''), secrets)
+  const isLogin = /NOAUTH|WRONGPASS|NOPERM|password authentication|permission denied|no pg_hba/i.test(problem)
+  return fail(isLogin ? 'QUEUE_REFUSED' : 'QUEUE_UNREACHABLE', { queue, problem }, { cause: undefined })
+}

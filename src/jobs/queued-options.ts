@@ -1,0 +1,103 @@
+/** Chooses the options of a load that go to the queue, and takes them from there. Secrets, and how a worker connects, never do. */
+import { hostname } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { fail } from '../failure/failure.js'
+import { describeOption } from '../options/describe-option.js'
+import { invalid } from '../options/option-checks.js'
+import type { Effective } from '../options/resolve.js'
+import { type OptionName, optionNames } from '../options/table.js'
+import { keyOf, newRunId } from '../state/run-identity.js'
+import { isSourceUrl, readSourceUrl } from '../text/source-url.js'
+import type { JobData } from './job.js'
+
+/** Parts of the table whose options say what is loaded, and how. */
+const groups: ReadonlySet<string> = new Set([
+  'Documents',
+  'CSV',
+  'Edits',
+  'Requests',
+  'Guarded load',
+  'Before the load',
+])
+/** Options of a load that each worker has of its own. */
+const own: ReadonlySet<OptionName> = new Set(['sourceThroughProxy', 'timeoutMs'])
+/** Options that a load by many workers cannot have. */
+const refused = ['follow', 'transform', 'spool', 'dryRun', 'filesFrom', 'timeBudgetMs', 'plan', 'byteBudget'] as const
+
+/** Returns whether an option goes to the queue. */
+function isQueued(name: OptionName): boolean {
+  const { commands, group, secret, environmentOnly } = describeOption(name)
+  if (secret !== undefined || environmentOnly === true || own.has(name)) return false
+  return commands.includes('ingest') && groups.has(group)
+}
+
+/** Throws SluiceError OPTION_INVALID for what only one machine can load. */
+export function jobOf(effective: Effective, sources: readonly string[], cwd: string): { name: string; data: JobData } {
+  const { values, origins } = effective
+  const wrong = refused.find(name => values[name] !== undefined && values[name] !== false)
+  if (wrong !== undefined) throw invalid(origins[wrong], 'cannot be combined with --queue')
+  const { index, swapAlias, runId, again, url = '', concurrency, rangeBytes } = values
+  const into = swapAlias ?? index ?? ''
+  const settings = Object.fromEntries(
+    optionNames.flatMap(name => (isQueued(name) && values[name] !== undefined ? [[name, values[name]]] : [])),
+  )
+  const named = sources.map(source => placeOf(source, cwd))
+  const { deadLetters: _, concurrency: __, maxRate: ___, ...sent } = settings
+  const isAnew = again || swapAlias !== undefined
+  const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, sent])))
+  return {
+    name,
+    data: {
+      version: 1,
+      sources: named,
+      settings,
+      url,
+      index: into,
+      concurrency,
+      rangeBytes,
+      deadLetters: resolve(cwd, values.deadLetters ?? `sluice-dead-letters-${name}`),
+      host: hostname(),
+      made: new Date().toISOString(),
+    },
+  }
+}
+
+/** Returns the options of a job as this process has them, with its own access. */
+export function withJob(effective: Effective, { settings }: JobData): Effective {
+  const queued = Object.entries(settings).filter(([name]) => isKnown(name) && isQueued(name))
+  const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))
+  return { ...effective, values: { ...effective.values, ...rest, ...Object.fromEntries(queued) } }
+}
+
+function isKnown(name: string): name is OptionName {
+  return (optionNames as readonly string[]).includes(name)
+}
+
+/** Every worker must find the same object. A URL that is a login would put the login on the queue. */
+function placeOf(source: string, cwd: string): string {
+  if (source === '-' || source.startsWith('servicenow:'))
+    throw fail('OPTION_INVALID', {
+      option: '--queue',
+      problem: `cannot load ${source}: workers load files and objects`,
+    })
+  if (!isSourceUrl(source)) return resolve(cwd, source)
+  const read = readSourceUrl(source)
+  if (read === undefined || read.secrets.length > 0)
+    throw fail('OPTION_INVALID', {
+      option: '--queue',
+      problem: `cannot load ${read?.name ?? basename(source)}: its URL holds a login or a signature, which the queue must not hold. Use s3://, or --source-token on each worker`,
+    })
+  return read.name
+}
+
+/** Characters of the index in the name of a job. */
+const SHOWN = 40
+
+/** The same command has the same name, and so the same ids. */
+function nameOf(into: string, key: string): string {
+  const shown = into
+    .replaceAll(/[^\w.-]/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, SHOWN)
+  return `${shown === '' ? 'job' : shown}-${key.slice(0, 12)}`
+}

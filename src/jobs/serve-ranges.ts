@@ -1,0 +1,194 @@
+/** Loads ranges of one job, some at a time, for as long as the job is open. */
+import type { Job, Queue, Worker } from 'bullmq'
+import { hostname } from 'node:os'
+import { type Failure, SluiceError } from '../failure/failure.js'
+import type { JobData, RangeData, RangeReceipt } from './job.js'
+import { rangesOf } from './job.js'
+import { type JobState, stateIn, tellJob } from './job-state.js'
+import { Lease } from './lease.js'
+import type { Engine } from './open-engine.js'
+import { asError } from './range-end.js'
+import type { LoadedRange, RangeLoader } from './load-range.js'
+import { RangePermit } from './range-permit.js'
+
+export interface Serving {
+  readonly engine: Engine
+  readonly control: Queue<JobData>
+  readonly job: Job<JobData>
+  readonly loader: RangeLoader
+  /** Tells this process from others. */
+  readonly worker: string
+  readonly slots: number
+  readonly leaseMs: number
+  /** Milliseconds of a clock that a stopped process cannot stop. */
+  readonly now: () => number
+  readonly ended: (receipt: RangeReceipt) => void
+}
+
+/** Workers that may be killed while they load a range, before the range counts as the reason. */
+const MOST_STALLS = 25
+/** A cluster that is busy is told to others at most this often. */
+const TELL_MS = 1000
+
+export class RangeServer implements AsyncDisposable {
+  readonly #given: Serving
+  #worker: Worker<RangeData, RangeReceipt> | undefined
+  readonly #leases = new Map<string, Lease>()
+  readonly #over = new AbortController()
+  #state: JobState
+  #isLeaving = false
+  #busyAt = -Infinity
+  #blocked: { readonly failure: Failure; toldAt: number } | undefined
+
+  constructor(given: Serving) {
+    this.#given = given
+    this.#state = stateIn(given.job)
+  }
+
+  static async open(given: Serving): Promise<RangeServer> {
+    const server = new RangeServer(given)
+    await server.#start()
+    return server
+  }
+
+  /** Takes the state of the job as it is on the queue now. */
+  update(job: Job<JobData>): void {
+    this.#state = stateIn(job)
+    if (this.#state.stopping !== undefined && !this.#over.signal.aborted) this.#over.abort(this.#state.stopping.message)
+    if (this.#blocked !== undefined) void this.#tellBlocked(this.#blocked)
+  }
+
+  /** Ranges under way go back to the queue, and other workers load them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isLeaving = true
+    this.#over.abort('the worker leaves')
+    await this.#worker?.close().catch(() => undefined)
+    await this.#given.loader.close()
+  }
+
+  async #start(): Promise<void> {
+    const { engine, job, slots, leaseMs, now } = this.#given
+    const worker = await engine.worker<RangeData, RangeReceipt>(
+      rangesOf(job.id ?? ''),
+      async (range, token = '') => await this.#serve(range, token),
+      {
+        name: hostname(),
+        concurrency: slots,
+        lockDuration: leaseMs,
+        stalledInterval: Math.ceil(leaseMs / 2),
+        maxStalledCount: MOST_STALLS,
+        runRetryDelay: 1000,
+        drainDelay: 1,
+      },
+    )
+    const renew = worker.extendJobLocks.bind(worker)
+    worker.extendJobLocks = async (ids, tokens, ms) => {
+      const at = now()
+      const lost = await renew(ids, tokens, ms)
+      for (const id of ids) {
+        if (lost.includes(id)) this.#leases.get(id)?.revoke()
+        else this.#leases.get(id)?.renewed(at)
+      }
+      return lost
+    }
+    this.#worker = worker
+  }
+
+  async #serve(range: Job<RangeData, RangeReceipt>, token: string): Promise<RangeReceipt> {
+    const { leaseMs, now, loader, ended } = this.#given
+    const id = range.id ?? ''
+    const askedAt = now()
+    // The process may have been stopped since it took the range.
+    await range.extendLock(token, leaseMs)
+    const lease = new Lease(leaseMs, now, askedAt)
+    this.#leases.set(id, lease)
+    const stop = new AbortController()
+    const onOver = () => stop.abort(this.#over.signal.reason)
+    this.#over.signal.addEventListener('abort', onOver)
+    if (this.#over.signal.aborted) onOver()
+    const permit = new RangePermit({
+      lease,
+      state: () => this.#state,
+      now,
+      stop,
+      most: this.#given.job.data.concurrency,
+    })
+    try {
+      const { receipt, failure } = await loader.load(id, range.data, {
+        permit: async halted => await permit.ask(halted),
+        signal: stop.signal,
+        busy: () => this.#tellBusy(),
+        blocked: why => this.#block(why),
+        unblocked: () => this.#unblock(),
+      })
+      if (lease.lost !== undefined) throw new SluiceError(lease.lost)
+      if (failure === undefined) {
+        ended(receipt)
+        return receipt
+      }
+      return await this.#fail(range, token, { receipt, failure })
+    } finally {
+      this.#leases.delete(id)
+      this.#over.signal.removeEventListener('abort', onOver)
+    }
+  }
+
+  /** Always throws: what the queue understands. */
+  async #fail(range: Job<RangeData>, token: string, { receipt, failure }: Required<LoadedRange>): Promise<never> {
+    const { control, job, worker } = this.#given
+    if (this.#isLeaving && this.#state.stopping === undefined) {
+      await range.moveToWait(token)
+      throw named('WaitingError', 'the worker leaves')
+    }
+    const text = asError({ ...receipt, failure: this.#state.stopping ?? failure })
+    const isOver = this.#state.stopping !== undefined
+    if (!isOver && failure.retry === 'later') throw new Error(text)
+    if (!isOver && stopsJob(failure)) await tellJob(control, job.id ?? '', { type: 'stop', worker, failure })
+    throw named('UnrecoverableError', text)
+  }
+
+  #tellBusy(): void {
+    const { control, job, worker, now } = this.#given
+    if (now() - this.#busyAt < TELL_MS) return
+    this.#busyAt = now()
+    void tellJob(control, job.id ?? '', { type: 'busy', worker }).catch(() => undefined)
+  }
+
+  #block(failure: Failure): void {
+    if (this.#blocked !== undefined) return
+    this.#blocked = { failure, toldAt: -Infinity }
+    void this.#tellBlocked(this.#blocked)
+  }
+
+  /** Told again while it lasts: the job must not wait for a worker that is gone. */
+  async #tellBlocked(blocked: { readonly failure: Failure; toldAt: number }): Promise<void> {
+    const { control, job, worker, now, leaseMs } = this.#given
+    if (now() - blocked.toldAt < leaseMs / 3) return
+    const isNew = blocked.toldAt === -Infinity
+    blocked.toldAt = now()
+    const { failure } = blocked
+    await tellJob(control, job.id ?? '', {
+      type: 'blocked',
+      worker,
+      host: hostname(),
+      failure,
+      ...(isNew ? { isNew } : {}),
+    }).catch(() => undefined)
+  }
+
+  #unblock(): void {
+    const { control, job, worker } = this.#given
+    this.#blocked = undefined
+    void tellJob(control, job.id ?? '', { type: 'unblocked', worker }).catch(() => undefined)
+  }
+}
+
+/** What is wrong with one object is no reason to stop the others. */
+function stopsJob({ code }: Failure): boolean {
+  return !/^(INPUT|SOURCE|DOCUMENT)_/.test(code)
+}
+
+/** The queue knows errors by their names. */
+function named(name: 'WaitingError' | 'UnrecoverableError', message: string): Error {
+  return Object.assign(new Error(message), { name })
+}

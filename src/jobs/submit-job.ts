@@ -1,0 +1,55 @@
+/** Puts a job on the queue, or joins the same job that is there, and waits for its end. */
+import type { Job, Queue } from 'bullmq'
+import { fail } from '../failure/failure.js'
+import type { JobData, JobEnd } from './job.js'
+import { rangesOf } from './job.js'
+import { CONTROL, type Engine } from './open-engine.js'
+import { systemClock } from '../time/system-clock.js'
+
+/** Time between two looks at the job, in milliseconds. */
+const LOOK_MS = 300
+
+/**
+ * The same command is the same job: one that is open is joined. One that has ended is planned again, and loads what is new or has
+ * failed, because ranges that are loaded keep their places on the queue.
+ */
+export async function submitJob(engine: Engine, name: string, data: JobData): Promise<void> {
+  const control: Queue<JobData> = engine.queue(CONTROL)
+  const known = (await control.getJob(name)) as Job<JobData> | undefined
+  if (known === undefined) {
+    await control.add('job', data, { jobId: name, attempts: 1 })
+    return
+  }
+  await reopen(engine, known, data)
+}
+
+/** Opens a job that has ended again. Does nothing to a job that is open. */
+export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): Promise<void> {
+  const state = await job.getState()
+  if (state !== 'completed' && state !== 'failed') return
+  await job.updateData(data)
+  await job.clearLogs()
+  await job.updateProgress({})
+  const ranges = engine.queue(rangesOf(job.id ?? ''))
+  await ranges.retryJobs({ state: 'failed' })
+  await ranges.resume()
+  // Another process may have opened it meanwhile.
+  await job.retry(state).catch(async (error: unknown) => {
+    const now = await job.getState()
+    if (now === state) throw error
+  })
+}
+
+/** Resolves to what the job left. Throws SluiceError JOB_CONTINUES if the signal aborts first. */
+export async function waitForJob(engine: Engine, name: string, signal: AbortSignal): Promise<JobEnd> {
+  const control: Queue<JobData, JobEnd> = engine.queue(CONTROL)
+  for (;;) {
+    const job = await control.getJob(name)
+    if (job === undefined) throw fail('JOB_RANGE_LOST', { problem: `job ${name} is no longer on the queue` })
+    const state = await job.getState()
+    if (state === 'completed') return (await control.getJob(name))?.returnvalue ?? job.returnvalue
+    if (state === 'failed') throw new Error(job.failedReason)
+    if (signal.aborted) throw fail('JOB_CONTINUES', { reason: String(signal.reason), job: name })
+    await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,37 @@
+/** One job on a real queue: its inputs, its workers as processes of their own, and what the lab's cluster holds in the end. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { Receipt } from '../../src/index.js'
+import { index, lab, path } from '../support/shared-lab.js'
+import { type Running, startSluice } from '../support/sluice.js'
+
+/** Writes files of so many documents each, numbered through. */
+export function writeFiles(files: number, each: number, bytes = 40): void {
+  mkdirSync(path('in'), { recursive: true })
+  for (let file = 0; file < files; file += 1) {
+    const lines = Array.from({ length: each }, (_, n) => `{"n":${file * each + n},"text":"${'x'.repeat(bytes)}"}\n`)
+    writeFileSync(path(`in/${String(file).padStart(3, '0')}.ndjson`), lines.join(''))
+  }
+}
+
+function environment(queue: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { ...lab.env, SLUICE_QUEUE: queue, SLUICE_LEASE: '2s', SLUICE_PREFLIGHT_CONNECTIONS: '1', ...more }
+}
+
+export function startIngest(queue: string, ...more: readonly string[]): Running {
+  const args = ['ingest', path('in/*.ndjson'), '--index', index, '--json', ...more]
+  return startSluice(args, { cwd: path('.'), env: environment(queue) })
+}
+
+export function startWorker(queue: string, ...more: readonly string[]): Running {
+  return startSluice(['worker', ...more], { cwd: path('.'), env: environment(queue) })
+}
+
+export function receiptOf({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): Receipt {
+  if (stdout === '') throw new Error(`no receipt:\n${stderr}`)
+  return JSON.parse(stdout) as Receipt
+}
+
+/** How many documents the index holds. */
+export async function stored(): Promise<number> {
+  return lab.control.count(index)
+}
