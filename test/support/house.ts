@@ -153,7 +153,7 @@ export const house: Readonly<Record<string, Part>> = {
     imports: 'failure flow.ts time text source sender ledger options connect state run ranges',
     doors: 'job list-jobs open-engine queued-options run-worker submit-job',
   },
-  'jobs.ts': { imports: 'ledger limits options run ranges jobs ingest.ts ingest-ranges.ts' },
+  'jobs.ts': { imports: 'limits options ranges jobs ingest.ts ingest-ranges.ts' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.
   metrics: { imports: 'failure disk ledger options run', doors: 'metrics-server run-metrics textfile trace-run' },
   // Features beside a load. `serve` makes runs of its own.
