@@ -19,6 +19,8 @@ const BAIT = Buffer.from('"}]}]}"}}}0,"a":1}\n{"id":"bait","tenant":"bait"}\n')
 
 const templates: readonly ActionTemplate[] = [
   actionTemplate({ operation: 'create', ids: { from: 'run' } }, 'token'),
+  actionTemplate({ operation: 'create', ids: { from: 'run', by: 'offset' } }, 'token', 'range'),
+  actionTemplate({ operation: 'index', ids: { from: 'run', by: 'offset' }, routingField: 'tenant' }, 'token'),
   actionTemplate({ operation: 'index', ids: { from: 'cluster' } }, ''),
   actionTemplate({ operation: 'index', ids: { from: 'field', field: 'id' } }, ''),
   actionTemplate({ operation: 'create', ids: { from: 'field', field: 'id' }, routingField: 'tenant' }, ''),
@@ -36,6 +38,7 @@ const templates: readonly ActionTemplate[] = [
     { indexPattern: '{tenant.id}', ids: { from: 'hash', field: 'id,tenant' } as const },
     { indexPattern: 'a{id:yyyyMMdd-HH}', ids: { from: 'field', field: 'id' } as const },
     { indexPattern: 'a{tenant}b', ids: { from: 'cluster' } as const },
+    { indexPattern: 'b-{tenant}', ids: { from: 'run', by: 'offset' } as const },
   ].map(({ indexPattern, ids = { from: 'run' }, ...more }) =>
     actionTemplate(
       { operation: 'create', ids, ...more, indexPattern: patternIn(indexPattern) as IndexPattern },

@@ -30,6 +30,8 @@ interface Given {
   readonly bytes: Buffer
   readonly places: readonly number[]
   readonly kind: Lines['kind']
+  /** Offset of the first byte. Default 0. */
+  readonly at?: number
 }
 
 /** All that a batch says, copied out of its memory. */
@@ -72,8 +74,8 @@ async function frameAll(given: readonly Given[], { actions, ...limits }: Setting
   const framed: object[] = []
   const into = way === 'in place' ? batcher.reading : undefined
   if (way === 'in place' && into === undefined) throw new Error('no kernel on this machine')
-  for (const [id, { bytes, places, kind }] of given.entries()) {
-    const lines = { kind, at: 0, bytes: cutAt(bytes, places, into) }
+  for (const [id, { bytes, places, kind, at = 0 }] of given.entries()) {
+    const lines = { kind, at, bytes: cutAt(bytes, places, into) }
     for await (const batch of batcher.frame({ id, name: `input-${id}` }, `token${id}`, lines))
       framed.push(copyOut(batch))
   }
@@ -111,11 +113,14 @@ function randomInput(random: Seeded): Given {
   const all = Buffer.concat(parts)
   const bytes = random.chance(0.3) ? all.subarray(0, random.below(all.length + 1)) : all
   const places = bytes.length < 2 ? [] : everyPlace(bytes).filter(() => random.chance(0.003))
-  return { bytes, places, kind: random.pick(['lines', 'elements']) }
+  // Offsets get another digit on the way.
+  const at = random.pick([0, 3, 985, 99_999_900, 2 ** 53 - 100_000])
+  return { bytes, places, kind: random.pick(['lines', 'lines', 'elements', 'range']), at }
 }
 
 const allActions: readonly ActionOptions[] = [
   { operation: 'create', ids: { from: 'run' } },
+  { operation: 'create', ids: { from: 'run', by: 'offset' } },
   { operation: 'index', ids: { from: 'cluster' } },
   { operation: 'index', ids: { from: 'field', field: 'id' } },
   { operation: 'create', ids: { from: 'field', field: 'é' } },
@@ -129,6 +134,8 @@ const allActions: readonly ActionOptions[] = [
   { operation: 'create', ids: { from: 'hash', field: 'id' }, routingField: 'tenant.tenant.id' },
   { operation: 'delete', ids: { from: 'hash', field: 'id,tenant.id' } },
   { operation: 'create', ids: { from: 'run' }, routingField: 'tenant.id' },
+  { operation: 'index', ids: { from: 'run', by: 'offset' }, routingField: 'tenant' },
+  { operation: 'create', ids: { from: 'run', by: 'offset' }, routingField: 'tenant.id' },
   // These the kernel cannot look for.
   { operation: 'create', ids: { from: 'field', field: 'id,id,id,id,id,id,id,id,id' } },
   { operation: 'create', ids: { from: 'field', field: `id,${'x'.repeat(300)}` } },
@@ -175,7 +182,7 @@ describe('the kernel and plain JavaScript', () => {
     const bytes = Buffer.concat([...lines, notUtf8, Buffer.from('{"id":10,"tenant":10}')])
     // In the ordinary run each place is tried with a few of the actions.
     const step = rounds(160, 1)
-    for (const [first, actions] of allActions.slice(0, 8).entries()) {
+    for (const [first, actions] of allActions.slice(0, 9).entries()) {
       const setting = settingOf({ actions, batchBytes: 300, batchDocs: 4 })
       const whole = await frameAll([{ bytes, places: [], kind: 'lines' }], setting, 'plain')
       const some = everyPlace(bytes).filter(place => place % step === first % step)
@@ -291,6 +298,25 @@ describe('the kernel', () => {
         Number(digits),
       )
       expect(numbers).toEqual(Array.from({ length: 1200 }, (_, at) => first + at))
+    }
+  })
+
+  test('adds the bytes of lines to offsets, through every number of digits', () => {
+    const { kernel, slots } = kernelWith({ ids: { from: 'run', by: 'offset' } }, 1, 1_000_000)
+    const [slot = Buffer.alloc(0)] = slots
+    const text = Array.from({ length: 300 }, (_, at) => `{"a":"${'x'.repeat((at * at) % 1999)}"}\n`).join('')
+    const lines = Buffer.from(` \n\r\n${text}`)
+    kernel.load(lines)
+    const starts: number[] = []
+    for (let at = 4; at < lines.length; at = lines.indexOf('\n', at) + 1) starts.push(at)
+    for (const first of [0, 5, 95, 99_990, 999_999_990, Number.MAX_SAFE_INTEGER - lines.length]) {
+      const most = { bodyBytes: 1_000_000, documents: 1200, lineBytes: 5000 }
+      // Leaves nines where the shorter numbers get their first digits.
+      kernel.frame(4, lines.length, slot, 0, { ...most, documents: 1 }, 999_999_999_999_998)
+      const { bodyBytes, stop } = kernel.frame(0, lines.length, slot, 0, most, first)
+      expect(stop).toBe('done')
+      const offsets = [...slot.toString('utf8', 0, bodyBytes).matchAll(/token-(\d+)"/g)].map(([, digits]) => digits)
+      expect(offsets).toEqual(starts.map(at => String(first + at)))
     }
   })
 
