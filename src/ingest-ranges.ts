@@ -6,7 +6,7 @@ import { sharedLimits } from './limits/limit-traffic.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
 import { loadRanges } from './ranges/load-ranges.js'
-import { type FoundInput, planInputs } from './ranges/plan-inputs.js'
+import { type FoundInput, planInputs, refuseSecrets } from './ranges/plan-inputs.js'
 import { type RangeJob, type RangeOptions, readRangeOptions } from './ranges/range-load.js'
 import { HookList } from './run/hooks.js'
 import { stopSignalsOf } from './run/stop-signals.js'
@@ -45,6 +45,7 @@ export async function ingestRanges(
  */
 export async function* findInputs(options: IngestOptions, cutFrom: number): AsyncGenerator<FoundInput> {
   const load = readOptions(options)
+  refuseSecrets(load)
   using stop = stopSignalsOf(load.stopping, systemClock)
   const features = load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]
   await using hooks = await HookList.open(features, { stop, tell: listenerOf(load.onEvent) })

@@ -19,6 +19,19 @@ export interface FoundInput {
   readonly canBeCut: boolean
 }
 
+/**
+ * Refuses URLs that others cannot use by their shown names, which hold neither login nor query. Secrets of inputs go into no plan.
+ * Throws SluiceError OPTION_INVALID.
+ */
+export function refuseSecrets({ remote }: Pick<Load, 'remote'>): void {
+  for (const { name, url, username } of remote?.addresses.values() ?? []) {
+    const has = username !== undefined ? 'a login' : url !== undefined && url.search !== '' ? 'a query' : undefined
+    if (has === undefined) continue
+    const problem = `holds ${name} with ${has}, which would be a part of the plan that others read. Use s3:// or a URL without ${has}`
+    throw fail('OPTION_INVALID', { option: 'source', problem })
+  }
+}
+
 /** Yields one input after the other. Throws SluiceError INPUT_UNREADABLE for an input that no other process can read, SOURCE_*. */
 export async function* planInputs(
   sources: readonly Source[],
@@ -74,19 +87,27 @@ async function isPlain(
   { inputs: { format } }: Pick<Load, 'inputs'>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const head = await headOf(file, signal)
+  if (head === undefined || isCompressed(head, name)) return false
+  const bytes = (async function* () {
+    yield await Promise.resolve(head)
+  })()
+  const decoding = decode({ id, name, open: () => bytes }, bytes, { format })
+  // Whoever loads it whole says what is wrong with it.
+  return await decoding.then(
+    ({ kind }) => kind === 'lines',
+    () => false,
+  )
+}
+
+/** Returns undefined if offsets do not count in what the server sends. */
+async function headOf(file: CuttableFile, signal: AbortSignal): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = []
   try {
-    const parts: Uint8Array[] = []
     for await (const chunk of file.between(signal, 0, HEAD_BYTES)) parts.push(Uint8Array.from(chunk))
-    const head = Buffer.concat(parts)
-    if (isCompressed(head, name)) return false
-    const bytes = (async function* () {
-      yield await Promise.resolve(head)
-    })()
-    const { kind } = await decode({ id, name, open: () => bytes }, bytes, { format })
-    return kind === 'lines'
+    return Buffer.concat(parts)
   } catch (error) {
-    // Whoever loads it as a whole says what is wrong with it.
-    if (isSluiceError(error) && ['INPUT_NOT_JSON', 'INPUT_MALFORMED'].includes(error.code)) return false
+    if (isSluiceError(error) && error.code === 'INPUT_MALFORMED') return undefined
     throw error
   }
 }

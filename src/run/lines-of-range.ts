@@ -16,8 +16,9 @@ export async function linesOfRange(
 ): Promise<Lines> {
   // In the middle of NDJSON nothing is left to recognise.
   if (from > 0) return { kind: 'range', ...(await begin(signal, batcher.reading)) }
-  const lines = await decode(source, source.open(signal, 0, undefined, batcher.reading), format)
+  const stored = source.open(signal, 0, undefined, batcher.reading)[Symbol.asyncIterator]()
+  const lines = await decode(source, { [Symbol.asyncIterator]: () => stored }, format)
   if (lines.kind === 'lines') return lines
-  await lines.bytes[Symbol.asyncIterator]().return?.()
+  await stored.return?.()
   throw cannotCut(source.name, 'it is no plain NDJSON')
 }
