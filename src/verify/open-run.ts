@@ -47,6 +47,12 @@ export interface OpenRun extends FoundCheckpoint, AsyncDisposable {
   readonly notes: readonly string[]
 }
 
+/** Ids that no option names. */
+const named: Readonly<Record<string, string>> = {
+  replay: 'the ids of dead letters',
+  offset: 'the offsets of lines in ids',
+}
+
 const MOST_IDS = 1000
 const IN_FLIGHT = 4
 
@@ -60,8 +66,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   const { checkpoint, others, namesakes } = known
   const ids = checkpoint.options['ids'] ?? 'run'
   if (ids !== 'run') {
-    const named = ids === 'replay' ? 'the ids of dead letters' : `--ids ${ids}`
-    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named })
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named[ids] ?? `--ids ${ids}` })
   }
   if (isDump(checkpoint.options['format']) || checkpoint.inputs.some(({ mark }) => mark.kind === 'actions'))
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: 'the ids that its documents had in a dump' })

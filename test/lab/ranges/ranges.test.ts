@@ -109,6 +109,16 @@ describe('a load of ranges', () => {
     expect((await letters())[0]).toMatchObject({ id: expect.stringMatching(/-9$/) as string })
   })
 
+  test('may begin in the middle of an input, and fill an index first', async () => {
+    await writeFile(path('a.ndjson'), numbered(100))
+    const [, second] = cutInto(await one('a.ndjson'), 2000)
+    if (second === undefined) throw new Error('one range only')
+    // The first document that was stored shows that the index is still the same one.
+    const receipt = await ingestRanges(options(), { run: 'job', ranges: [second] })
+    expect(receipt).toMatchObject({ status: 'finished', rejected: 0 })
+    expect(receipt.created).toBe(stored().size)
+  })
+
   test('keeps no state, and holds no lock', async () => {
     await writeFile(path('a.ndjson'), numbered(200))
     const job = { run: 'job', ranges: cutInto(await one('a.ndjson'), 1000) }

@@ -2,6 +2,7 @@ import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type VerifyOptions, verify } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
+import { lastRun, rewriteRun } from '../../support/stored-runs.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
 
 let lab: Lab
@@ -222,6 +223,10 @@ describe('verify', () => {
     await writeFile(world.path('a.ndjson'), lines(3))
     const { run } = await world.load('a.ndjson', { ids: 'field', idField: 'n' })
     expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*--ids field/)
+    // Ranges keep no checkpoint. If one ever said so, their ids would not be numbers in a row.
+    const { path: file, checkpoint } = await lastRun(world.stateDir)
+    await rewriteRun(file, { ...checkpoint, options: { ...checkpoint.options, ids: 'offset' } })
+    expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*offsets of lines/)
     expect(await codeOf(look(world, `${run.slice(0, -1)}_`))).toMatch(/^RUN_NOT_FOUND: .*did you mean/)
     const own = await world.load('a.ndjson', { index: `${world.index}-own` })
     const other = await lab.control.createDeployment(`other-${process.pid}`)

@@ -266,6 +266,28 @@ describe('a dead letter that was repaired by hand', () => {
   })
 })
 
+describe('a dead letter from the middle of an input', () => {
+  const middle = (id: string) =>
+    letter({ ...refused('{"n":1}'), id, origin: { input: 'a.ndjson', offset: 9_000_000_057 } })
+
+  test('has an id of Sluice if it ends with its offset, and keeps its origin', async () => {
+    const [own] = await frame(middle(`${OWN}-9000000057`))
+    expect(own).toMatchObject({ ids: 'own', origins: [{ input: 'a.ndjson', offset: 9_000_000_057 }], refused: [] })
+    const [given] = await frame(middle(`${OWN}-9000000058`))
+    expect(given).toMatchObject({ ids: 'given', refused: [] })
+  })
+
+  test('is none without an offset', async () => {
+    const [batch] = await frame(middle(`${OWN}-1`).replace(',"offset":9000000057', ''))
+    expect(batch?.refused).toMatchObject([{ type: 'DEAD_LETTER_BROKEN' }])
+  })
+
+  test('has such an id also where its number is known', async () => {
+    const [batch] = await frame(letter(refused('{"n":1}', { id: `${OWN}-57` })))
+    expect(batch).toMatchObject({ ids: 'own', origins: [{ document: 3, line: 4, offset: 57 }] })
+  })
+})
+
 describe('a line that is no dead letter', () => {
   test('is refused by its place, and what kept it from being one is named without quoting it', async () => {
     const whole = letter(refused('{"secret":"hunter2"}'))

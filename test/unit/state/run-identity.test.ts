@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { randomToken, randomTokens, tokenOf } from '../../../src/state/run-identity.js'
+import { randomToken, randomTokens, tokenOf, tokens } from '../../../src/state/run-identity.js'
 
 test('a token is random, or the same for the same parts; ids end in it and a number', () => {
   expect(randomToken()).toMatch(/^[a-z2-7]{16}$/)
@@ -16,4 +16,20 @@ test('tokens by number are as random as others, all different, and the same for 
   expect(tokens.every(token => /^[a-z2-7]{16}$/.test(token))).toBe(true)
   expect(tokens.map((_, number) => tokenOfNumber(number))).toEqual(tokens)
   expect(tokens).not.toContain(randomTokens()(0))
+})
+
+test('an input that somebody else has seen gets the token of its name and content, whichever cluster is asked', async () => {
+  const open = () => (async function* () {})()
+  const token = async (runId: string, into: string, name: string, seen: string, place = 'uuid') =>
+    await tokens({ state: { runId }, identity: { into } }, place, [])({ id: 0, name, seen, open })
+  const one = await token('job', 'logs', 'a.ndjson', '100 abc')
+  expect(one).toMatch(/^[a-z2-7]{16}$/)
+  expect(await token('job', 'logs', 'a.ndjson', '100 abc', 'https://other:9243')).toBe(one)
+  const others = await Promise.all([
+    token('job-2', 'logs', 'a.ndjson', '100 abc'),
+    token('job', 'logs-2', 'a.ndjson', '100 abc'),
+    token('job', 'logs', 'b.ndjson', '100 abc'),
+    token('job', 'logs', 'a.ndjson', '101 abc'),
+  ])
+  expect(new Set([one, ...others]).size).toBe(5)
 })

@@ -10,7 +10,7 @@ const there: Verdict = {
 }
 
 /** A watch that finds every body it is asked for. */
-function watch(options: Pick<RolloverOptions, 'sentBefore' | 'safeToResend'>) {
+function watch(options: Pick<RolloverOptions, 'sentBefore' | 'safeToResend' | 'repeatsIds'>) {
   const looked: { fresh: boolean; ownIds: boolean }[] = []
   const look = async (_: Body, fresh: boolean, ownIds: boolean) => {
     looked.push({ fresh, ownIds })
@@ -47,4 +47,12 @@ test('if the cluster makes the ids, there is nothing to look up', async () => {
   expect(await rollover(stream, lower)(await bulkRequest())).toBe(done)
   expect(looked).toEqual([])
   expect(lower.requests[0]?.history).toEqual({ resent: true, doubtful: true })
+})
+
+test('if nobody else makes such ids, a first send is not looked up, and a conflict is the same document', async () => {
+  const { looked, stream } = watch({ sentBefore: false, safeToResend: true, repeatsIds: true })
+  const lower = lowerLayer()
+  expect(await rollover(stream, lower)(await bulkRequest())).toBe(done)
+  expect(looked).toEqual([])
+  expect(lower.requests[0]?.history).toEqual({ resent: true, doubtful: false })
 })
