@@ -49,7 +49,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   const first = await firstPart(reading, limit)
   if (first === undefined) return false
   const { facts } = first
-  if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(reading.name)
+  if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(reading.name, OTHER_ETAG)
   reading.onFacts?.(facts)
   yield* first.chunks
   const end = Math.min(limit, facts.size ?? limit)
@@ -133,9 +133,11 @@ async function* readWhole(reading: Reading): AsyncGenerator<Buffer> {
 }
 
 function check({ name, etagNumber, onFacts }: Reading, facts: ObjectFacts): void {
-  if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(name)
+  if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(name, OTHER_ETAG)
   onFacts?.(facts)
 }
+
+const OTHER_ETAG = 'it has another ETag now'
 
 function replaced(input: string, observed = 'it is not the object that Sluice has begun to read'): SluiceError {
   return fail('INPUT_REPLACED', { input, observed })
