@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
+import { ingestRanges } from '../../src/ingest-ranges.js'
+import { cutInto, failed, foundInputs } from '../support/ranges.js'
 import { newIndex, loadThrough } from '../contracts/options.js'
 import type { World } from '../contracts/world.js'
 import type { Gateway } from './servers/gateway.js'
@@ -142,6 +144,33 @@ export function describeSources(world: () => World): void {
         expect(await world().count(index)).toBe(300)
       },
     )
+
+    test('are loaded in ranges, each line once, until they are replaced', async () => {
+      const text = long(0, 300)
+      await write('cut.ndjson', text)
+      await put('cut.ndjson', text)
+      for (const source of ['s3://logs/cut.nd*', `https://127.0.0.1:${nginx.port}/files/cut.ndjson`]) {
+        index = newIndex('sources')
+        const options = { ...loadThrough(world(), world().proxy.http), preflightConnections: 1, index, remote: { ca } }
+        const [input] = await foundInputs({ ...options, source })
+        if (input?.canBeCut !== true) throw new Error('not an input that can be cut')
+        const ranges = cutInto(input, 5_000_001)
+        const first = await ingestRanges(options, { run: 'job', ranges: ranges.slice(1), isFirstDelivery: true })
+        const others = cutInto(input, 7_000_000)
+        expect(await ingestRanges(options, { run: 'job', ranges: others })).toMatchObject({
+          created: 300 - first.created,
+          duplicate: first.created,
+        })
+        expect(await world().count(index)).toBe(300)
+        // Of the same length.
+        await write('cut.ndjson', text.replaceAll('x', 'y'))
+        await put('cut.ndjson', text.replaceAll('x', 'y'))
+        const { code, receipt } = await failed(ingestRanges(options, { run: 'job', ranges: others }))
+        expect([code, receipt.read]).toEqual(['INPUT_REPLACED', 0])
+        expect(receipt.inputs.map(({ failure }) => failure?.code)).toEqual(others.map(() => 'INPUT_REPLACED'))
+        await write('cut.ndjson', text)
+      }
+    })
 
     test('are listed in the order of their numbers, a thousand keys at a time', async () => {
       const keys = numbers(0, 1100).map(n => `many/part-${n}.ndjson`)
