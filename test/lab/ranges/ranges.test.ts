@@ -267,7 +267,7 @@ describe('options of a load of ranges', () => {
   ])('leave out what belongs to a whole load: %s', async (name, more) => {
     await writeFile(path('a.ndjson'), numbered(5))
     const job = { run: 'job', ranges: cutInto(await one('a.ndjson'), 50) }
-    const { code, message } = await failed(ingestRanges({ ...options(), ...more } as RangeOptions, job))
+    const { code, message } = await failed(ingestRanges({ ...options(), ...more }, job))
     expect(code).toBe('OPTION_INVALID')
     expect(message).toContain(name)
   })
@@ -290,7 +290,7 @@ describe('options of a load of ranges', () => {
   })
 
   test('find no input that another process cannot read', async () => {
-    const { code, message } = await failed(foundInputs({ ...options(), source: [{ n: 1 }] as unknown as string[] }))
+    const { code, message } = await failed(foundInputs({ ...options(), source: [{ n: 1 }] }))
     expect(code).toBe('INPUT_UNREADABLE')
     expect(message).toContain('it can be read only once')
   })
