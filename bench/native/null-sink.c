@@ -2,13 +2,14 @@
  * A cluster that throws everything away: it answers _bulk as Elasticsearch 9.4.3 does and stores nothing, so that what is
  * measured is the client. One thread, epoll, HTTP/1.1.
  *
- *   null-sink [-p PORT] [-l MS] [-c]     prints the port it listens on (127.0.0.1), serves until it is killed
- *   null-sink -s FILE                    prints documents, bytes and sum of an NDJSON file
+ *   null-sink [-p PORT] [-l MS] [-r BYTES] [-c]     prints the port it listens on (127.0.0.1), serves until it is killed
+ *   null-sink -s FILE                               prints documents, bytes and sum of an NDJSON file
  *
- *   -l MS   every _bulk answer waits this long after the last byte of its request
- *   -c      also sums a hash of every document line; the sum does not depend on the order in which they arrive
+ *   -l MS      every _bulk answer waits this long after the last byte of its request
+ *   -r BYTES   every _bulk answer waits until its request would have arrived at this many bytes a second
+ *   -c         also sums a hash of every document line; the sum does not depend on the order in which they arrive
  *
- * GET /_sink/stats, /_sink/reset and /_sink/latency/MS are for the one who measures.
+ * GET /_sink/stats, /_sink/reset, /_sink/latency/MS and /_sink/rate/BYTES are for the one who measures.
  *
  * Every body holds pairs of lines: an action (index or create) and its document. gzip bodies are inflated: an answer has one
  * item per document, so that they have to be counted.
@@ -76,6 +77,7 @@ static struct {
 
 static int verifying;
 static double latency; /* seconds */
+static double rate;    /* bytes a second and connection; 0 without a limit */
 
 static double now(void) {
   struct timespec t;
@@ -189,13 +191,13 @@ typedef struct connection {
   char answer[4096];
   struct iovec parts[3];
   int part, partCount;
-  double due;
+  double began, due; /* CLOCK_MONOTONIC seconds */
   struct connection *next;
 } connection;
 
 static int poller;
 static unsigned char input[READ_BYTES], inflated[READ_BYTES * 4];
-static connection *firstDelayed, *lastDelayed;
+static connection *firstDelayed; /* in the order in which they are due */
 
 static void await_request(connection *c) {
   c->phase = HEAD;
@@ -331,6 +333,10 @@ static int answer_other(connection *c) {
     latency = atof(target + strlen("/_sink/latency/")) / 1000;
     return answer_text(c, "{}");
   }
+  if (starts_with(target, "/_sink/rate/")) {
+    rate = atof(target + strlen("/_sink/rate/"));
+    return answer_text(c, "{}");
+  }
   if (!strcmp(target, "/") || starts_with(target, "/?"))
     return answer_text(c,
         "{\"name\":\"sink\",\"cluster_name\":\"sink\",\"cluster_uuid\":\"Ab3dEf9hJk2mNp5qRs7tUw\",\"version\":{\"number\":\"9.4.3\","
@@ -409,7 +415,8 @@ static int begin_request(connection *c) {
   }
   if (c->bulk) {
     if (++seen.inFlight > seen.mostInFlight) seen.mostInFlight = seen.inFlight;
-    if (seen.firstRequest == 0) seen.firstRequest = now();
+    c->began = now();
+    if (seen.firstRequest == 0) seen.firstRequest = c->began;
   }
   if (says(header(c, "expect"), "100")) {
     const char proceed[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -429,14 +436,16 @@ static int begin_request(connection *c) {
 /* False when the connection is gone. */
 static int end_request(connection *c) {
   if (!c->bulk) return answer_other(c);
-  if (latency == 0) return answer_bulk(c);
+  if (latency == 0 && rate == 0) return answer_bulk(c);
+  double arrived = now();
+  if (rate > 0 && c->began + c->received / rate > arrived) arrived = c->began + c->received / rate;
   c->phase = DELAYED;
   c->delayed = 1;
-  c->due = now() + latency;
-  c->next = NULL;
-  if (lastDelayed) lastDelayed->next = c;
-  else firstDelayed = c;
-  lastDelayed = c;
+  c->due = arrived + latency;
+  connection **at = &firstDelayed;
+  while (*at && (*at)->due <= c->due) at = &(*at)->next;
+  c->next = *at;
+  *at = c;
   return 1;
 }
 
@@ -545,7 +554,6 @@ static int answer_delayed(void) {
     double left = c->due - now();
     if (left > 0) return (int)(left * 1000) + 1;
     firstDelayed = c->next;
-    if (!firstDelayed) lastDelayed = NULL;
     c->delayed = 0;
     if (c->fd < 0) release(c);
     else answer_bulk(c);
@@ -572,9 +580,10 @@ static int sum_file(const char *path) {
 
 int main(int count, char **words) {
   int port = 0, option;
-  while ((option = getopt(count, words, "p:l:cs:")) > 0) {
+  while ((option = getopt(count, words, "p:l:r:cs:")) > 0) {
     if (option == 'p') port = atoi(optarg);
     else if (option == 'l') latency = atof(optarg) / 1000;
+    else if (option == 'r') rate = atof(optarg);
     else if (option == 'c') verifying = 1;
     else if (option == 's') return sum_file(optarg);
     else return 2;
