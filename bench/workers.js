@@ -34,6 +34,7 @@ const { values } = parseArgs({
     sluice: { type: 'string' },
   },
 })
+let jobsSoFar = 0
 const [objects, jobs] = [Number(values.objects), Number(values.jobs)]
 const user = { ROOT_ACCESS_KEY: 'sluice-bench', ROOT_SECRET_KEY: 'not-a-secret-of-anybody' }
 
@@ -158,6 +159,9 @@ async function loadAsJob(pattern, expected, { workers, concurrency, core }) {
       String(jobs),
       '--concurrency',
       String(concurrency),
+      // A job of the same name would be the same job, which is done.
+      '--run-id',
+      `bench-${(jobsSoFar += 1)}`,
       '--json',
     ],
     core,
