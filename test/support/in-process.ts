@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { stateHome } from './build.js'
-import type { Ended, Surroundings } from './sluice.js'
+import { type Ended, type Surroundings, fewConnections } from './sluice.js'
 import { runProgram } from '../../src/cli/program.js'
 import { openTerminal } from '../../src/cli/terminal/terminal.js'
 
@@ -50,7 +50,8 @@ export async function sluiceHere(
   uses += 1
   process.chdir(cwd)
   try {
-    const own = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text' }
+    const few = fewConnections(args)
+    const own = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text', ...few }
     return { ...(await inProcess(args, { ...own, ...env }, input === undefined ? {} : { input })), signal: null }
   } finally {
     uses -= 1

@@ -39,16 +39,18 @@ export async function sluice(args: readonly string[], surroundings: Surroundings
 
 /** Starts the built binary. */
 export function startSluice(args: readonly string[], surroundings: Surroundings = {}): Running {
-  const env = { ...(isLoad(args) && { SLUICE_PREFLIGHT_CONNECTIONS: '2' }), ...surroundings.env }
-  return start(process.execPath, [binary, ...args], { ...surroundings, env })
+  return start(process.execPath, [binary, ...args], {
+    ...surroundings,
+    env: { ...fewConnections(args), ...surroundings.env },
+  })
 }
 
 /**
  * A load opens 16 test connections first, which are most of its work if it is small. Two are enough where nothing is wrong with the route.
  * Tests of one address alone say 16.
  */
-function isLoad([command = '']: readonly string[]): boolean {
-  return ['ingest', 'replay', 'serve'].includes(command)
+export function fewConnections([command = '']: readonly string[]): Readonly<Record<string, string>> {
+  return ['ingest', 'replay', 'serve'].includes(command) ? { SLUICE_PREFLIGHT_CONNECTIONS: '2' } : {}
 }
 
 /** Runs a line of shell in which `$SLUICE` is the binary. */

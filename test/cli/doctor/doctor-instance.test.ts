@@ -76,7 +76,7 @@ test.each([
     await using work = await folder()
     const ended = await sluice(['ingest', 'servicenow:incident', '--index', 'incidents', '--json'], {
       cwd: work.path,
-      env: { ...lab.env, SLUICE_NODES: lab.line.proxy.nodes.join(',') },
+      env: { ...lab.env, SLUICE_NODES: lab.line.proxy.nodes.join(','), SLUICE_PREFLIGHT_CONNECTIONS: '16' },
     })
     expect(ended.code).toBe(3)
     expect(JSON.parse(ended.stdout)).toMatchObject({

@@ -1,12 +1,12 @@
 // @module-tag long
-/** `--on-failure incident`, in a process of its own, at the lab's service-management platform. */
+/** `--on-failure incident` at the lab's service-management platform. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Ended, type Folder, folder, sluice, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { type Ended, type Folder, folder, startSluice } from '../../support/sluice.js'
 
-// Each test starts processes.
 let lab: Lab
 let work: Folder
 beforeAll(async () => {
@@ -279,7 +279,15 @@ describe('an alarm that fails', () => {
   test('takes no longer than a limit of time allows', async () => {
     lab.control.register('none')
     lab.control.servicenow.plant({ stall: {} })
-    const { code, stderr } = await ingest([...alarm, '--alarm-timeout', '10m', '--time-budget', '20s', '--quiet'])
+    // The budget counts from the start of the process, so this one has its own.
+    const limits = ['--alarm-timeout', '10m', '--time-budget', '20s', '--quiet']
+    const { code, stderr } = await startSluice(
+      ['ingest', 'a.ndjson', '--index', 'alarms', ...few, ...alarm, ...limits],
+      {
+        cwd: work.path,
+        env: { ...lab.env, SLUICE_SERVICENOW_CA: lab.line.cluster.caFile },
+      },
+    ).ended
     expect(code).toBe(3)
     expect(stderr).toMatch(/^warning: the alarm failed: SERVICENOW_UNREACHABLE: .* no answer within 1?\d(\.\d+)? s/m)
   })

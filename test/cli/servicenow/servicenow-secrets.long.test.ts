@@ -4,9 +4,9 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { folder, sluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/in-process.js'
+import { folder } from '../../support/sluice.js'
 
-// Each test starts processes.
 let lab: Lab
 beforeAll(async () => {
   lab = await startLab()
