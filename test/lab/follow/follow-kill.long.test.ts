@@ -14,7 +14,7 @@ import { follow, linesOf, log, numbers, upTo } from './followed.js'
 
 shareLab()
 
-const KILLS = rounds(8, 60)
+const KILLS = rounds(4, 60)
 
 function start() {
   const small = ['--batch-docs', '7', '--concurrency', '3', '--preflight-connections', '1', '--poll', '20ms']

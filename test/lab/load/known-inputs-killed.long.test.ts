@@ -11,7 +11,7 @@ import { type Loader, tell } from './input-story.js'
 
 shareLab()
 
-const SEEDS = Number(process.env['SLUICE_SEEDS'] ?? rounds(24, 300))
+const SEEDS = Number(process.env['SLUICE_SEEDS'] ?? rounds(8, 300))
 const FIRST = Number(process.env['SLUICE_SEED'] ?? 1)
 /** A process mostly starts, and waits for its requests. */
 const AT_ONCE = 4

@@ -6,6 +6,7 @@ import { randomToken } from '../../../src/state/run-identity.js'
 import { ENTRY_BYTES, hashOf, type Request, type Segment } from '../../../src/serve/segment.js'
 import { recover } from '../../../src/serve/recover.js'
 import { Spool } from '../../../src/serve/spool.js'
+import { rounds } from '../../support/rounds.js'
 import { systemClock } from '../../../src/time/system-clock.js'
 
 let folder: string
@@ -126,8 +127,8 @@ describe('what a process that was killed has left', () => {
     const ends = requests.map((_, at) => requests.slice(0, at + 1).join(''))
     const lines = all.journal.toString().split('\n').slice(0, -1)
     const journalEnds = lines.map((_, at) => lines.slice(0, at + 1).join('\n').length + 1)
-    for (let dataEnd = 0; dataEnd <= all.data.length; dataEnd += 3) {
-      for (let journalEnd = 0; journalEnd <= all.journal.length; journalEnd += 7) {
+    for (let dataEnd = 0; dataEnd <= all.data.length; dataEnd += rounds(5, 1)) {
+      for (let journalEnd = 0; journalEnd <= all.journal.length; journalEnd += rounds(11, 1)) {
         await writeFile(data, all.data.subarray(0, dataEnd))
         await writeFile(journal, all.journal.subarray(0, journalEnd))
         const { segments } = await recover(folder)
