@@ -53,5 +53,5 @@ export const longSuites: readonly Suite[] = [
 ]
 export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
 /** What depends on no version. */
-export const suitesOfInputs: readonly Suite[] = [describeIdentity, describeFormats]
+export const suitesOfInputs: readonly Suite[] = [world => describeIdentity(world, 'all'), describeFormats]
 export const allSuites: readonly Suite[] = [...suitesOfVersions, ...suitesOfInputs]

@@ -176,9 +176,11 @@ export function describeSources(world: () => World): void {
       const keys = numbers(0, 1100).map(n => `many/part-${n}.ndjson`)
       for (let at = 0; at < keys.length; at += 50)
         await Promise.all(keys.slice(at, at + 50).map(async (key, n) => await put(key, lines(at + n, at + n + 1))))
-      const receipt = await load('s3://logs/many/part-*.ndjson')
-      expect(receipt).toMatchObject({ status: 'finished', created: 1100 })
-      expect(receipt.inputs.map(({ name }) => name)).toEqual(keys.map(key => `s3://logs/${key}`))
+      // All keys are listed, and every tenth is loaded.
+      const receipt = await load('s3://logs/many/part-*0.ndjson')
+      const tenths = keys.filter(key => key.endsWith('0.ndjson'))
+      expect(receipt).toMatchObject({ status: 'finished', created: 110 })
+      expect(receipt.inputs.map(({ name }) => name)).toEqual(tenths.map(key => `s3://logs/${key}`))
     })
 
     test('come directly, and through the proxy if the user says so', async () => {

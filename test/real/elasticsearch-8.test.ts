@@ -1,11 +1,14 @@
+import { allPairs, usualPair } from '../contracts/options.js'
 import { suitesOfVersions } from '../contracts/suites.js'
+import { rounds } from '../support/rounds.js'
 import { describeDataStreams } from './describe-data-streams.js'
 import { describeDeletions } from './describe-deletions.js'
 import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
-import { describeWorld } from './describe-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
+// The proxies and the filter are those of Elasticsearch 9, whose tests check them, with all pairs of proxy and scheme.
+const pairs = rounds(0, 1) === 0 ? usualPair : allPairs
 describeOnRealServers({ major: 8 }, world => {
-  const suites = [describeWorld, ...suitesOfVersions, describeDeletions, describeDataStreams, describeRehearsalsOfKeys]
-  for (const suite of suites) suite(world)
+  for (const suite of suitesOfVersions) suite(world, pairs)
+  for (const suite of [describeDeletions, describeDataStreams, describeRehearsalsOfKeys]) suite(world)
 })

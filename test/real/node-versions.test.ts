@@ -26,10 +26,14 @@ const decode = `
   }
 `
 
+/** Fetches each version once: npm takes longer than a load. */
 async function nodeOf(version: string): Promise<string> {
   const script = ['exec', '--yes', `--package=node@${version}`, '--', 'node', '-p', 'process.execPath']
-  return (await run('npm', script)).stdout.trim()
+  const fetching = fetched.get(version) ?? run('npm', script)
+  fetched.set(version, fetching)
+  return (await fetching).stdout.trim()
 }
+const fetched = new Map<string, Promise<{ readonly stdout: string }>>()
 
 describe.each(['20.19.0', '22', '24', '26'])('Node %s', version => {
   test('runs the demo, and says nothing that Sluice did not mean to', async () => {

@@ -23,6 +23,8 @@ const charts = ['documents', 'answers', 'open-requests', 'retries']
 
 const { chromium: program } = findParts()
 let browser: Browser
+/** Compares pictures. */
+let blank: Page
 let folder: string
 
 describe.skipIf(program === undefined)('the report in Chromium', () => {
@@ -32,6 +34,7 @@ describe.skipIf(program === undefined)('the report in Chromium', () => {
       executablePath: program ?? '',
       args: browserArguments,
     })
+    blank = await browser.newPage()
   })
   afterAll(async () => {
     await browser.close()
@@ -102,9 +105,8 @@ describe.skipIf(program === undefined)('the report in Chromium', () => {
 
   /** Returns the share of pixels that differ clearly. */
   async function differences(one: Buffer, other: Buffer): Promise<number> {
-    await using page = await browser.newPage()
     const urls = [one, other].map(png => `data:image/png;base64,${png.toString('base64')}`)
-    return await page.evaluate(`(${DIFFERENCES})(${JSON.stringify(urls)})`)
+    return await blank.evaluate(`(${DIFFERENCES})(${JSON.stringify(urls)})`)
   }
 })
 

@@ -1,6 +1,5 @@
 // @module-tag long
-import { describeFormats } from '../../contracts/formats.suite.js'
-import { describeIdentity } from '../../contracts/identity.suite.js'
 import { describeOnLab } from '../../contracts/on-the-lab.js'
+import { suitesOfInputs } from '../../contracts/suites.js'
 
-describeOnLab('Elasticsearch 9', {}, [describeIdentity, describeFormats])
+describeOnLab('Elasticsearch 9', {}, suitesOfInputs)
