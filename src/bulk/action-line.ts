@@ -74,11 +74,19 @@ export interface ActionTemplate extends Around {
   readonly after: string
 }
 
-/** `token` is the input's own part of the ids of a run. `kind`: that of its lines. */
-export function actionTemplate(options: ActionOptions, token: string, kind: Lines['kind'] = 'lines'): ActionTemplate {
+/** How the documents of a run stand in a bulk request. */
+export type ActionForm = ReturnType<typeof bulkFormOf>
+
+/** `token` is the input's own part of the ids of a run. `kind`: that of its lines. `form`: that of the options. */
+export function actionTemplate(
+  options: ActionOptions,
+  token: string,
+  kind: Lines['kind'] = 'lines',
+  form: ActionForm = actionForm(options),
+): ActionTemplate {
   const { ids, routingField, indexPattern: pattern } = options
   const routing = routingField === undefined ? undefined : { field: routingField }
-  const { action, opening, closing } = actionForm(options)
+  const { action, opening, closing } = form
   const index = pattern === undefined ? undefined : { opening: `${action}"_index":"`, pattern }
   const around = { index, opening, closing, numbers: [] }
   // The text before the next field, and at the end.
@@ -105,7 +113,7 @@ export function actionTemplate(options: ActionOptions, token: string, kind: Line
 }
 
 /** Returns how the documents of a run stand in a bulk request. */
-export function actionForm(options: ActionOptions): ReturnType<typeof bulkFormOf> {
+export function actionForm(options: ActionOptions): ActionForm {
   return bulkFormOf(options.operation, { ...options, condition: conditionKindOf(options) })
 }
 

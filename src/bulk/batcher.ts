@@ -10,6 +10,7 @@ import { conditionKindOf } from '../text/condition.js'
 import { LINE_PART_BYTES, partOf } from '../text/line-part.js'
 import { ownNumber } from '../text/own-number.js'
 import {
+  type ActionForm,
   type ActionOptions,
   type ActionTemplate,
   actionTemplate,
@@ -57,10 +58,12 @@ interface Stretch {
 export class Batcher {
   readonly #options: BatchOptions
   readonly #kernel: Kernel | undefined
+  readonly #form: ActionForm
   #open: OpenBatch<RefusedLines>
 
   constructor(options: BatchOptions) {
     this.#options = options
+    this.#form = actionForm(options)
     this.#kernel = options.plain === true ? undefined : openKernel(options.slots.memory)
     this.#open = this.#newBatch()
   }
@@ -76,7 +79,7 @@ export class Batcher {
    */
   frame(input: Input, token: string, lines: Lines): AsyncGenerator<Batch> {
     const { maxDocumentBytes, batchMs, clock, operation, longLine } = this.#options
-    const template = actionTemplate(this.#options, token, lines.kind)
+    const template = actionTemplate(this.#options, token, lines.kind, this.#form)
     this.#kernel?.prepare(template)
     return frameLines(input, lines, {
       open: () => this.#open,
@@ -107,7 +110,7 @@ export class Batcher {
 
   #newBatch(): OpenBatch<RefusedLines> {
     const { operation } = this.#options
-    return new OpenBatch(actionForm(this.#options), new RefusedLines(operation))
+    return new OpenBatch(this.#form, new RefusedLines(operation))
   }
 
   /** Lines with their line ends, which the last one may lack. */

@@ -189,14 +189,16 @@ async function* orLate(
       const next = iterator.next()
       const since = clock.now()
       // Most chunks are there at once, and an input of one chunk needs no timer.
-      if (!isTiming && !(await isThere(next))) startTimer(ms)
-      while (!(await cameFirst(next))) {
-        const left = ms - (clock.now() - since)
-        if (left <= MOMENT_MS) {
-          yield 'late'
-          break
+      if (isTiming || !(await isThere(next))) {
+        if (!isTiming) startTimer(ms)
+        while (!(await cameFirst(next))) {
+          const left = ms - (clock.now() - since)
+          if (left <= MOMENT_MS) {
+            yield 'late'
+            break
+          }
+          startTimer(left)
         }
-        startTimer(left)
       }
       const { done, value } = await next
       if (done === true) return

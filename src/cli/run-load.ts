@@ -12,7 +12,7 @@ import { balanceOf, receiptParts, showReceipt } from './show/show-receipt.js'
 import { type Asking, tellingCause } from './ask-doctor.js'
 import type { HoldingTerminal } from './terminal/hold-back.js'
 import type { LogEntry, Terminal } from './terminal/terminal.js'
-import { spareMemory, spareOptimising } from './tune-engine.js'
+import { optimiseSooner, spareMemory, spareOptimising } from './tune-engine.js'
 import { fstatSync } from 'node:fs'
 import { namedIn } from '../options/names.js'
 import { visibleLines } from '../text/visible.js'
@@ -102,6 +102,7 @@ export async function followed(
     if (event.type === 'planning') inputs = event.inputs
     if (event.type === 'begun') terminal.manner.run = event.run
     // Finding inputs leaves much garbage, and so does planning.
+    if (event.type === 'planning') optimiseSooner(event.inputs)
     if (event.type === 'planning' || event.type === 'begun') spareMemory(inputs)
     show(event)
     hear?.(event)

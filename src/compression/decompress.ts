@@ -38,6 +38,11 @@ export function isCompressed(head: Uint8Array, name = ''): boolean {
   return kinds.some(kind => kind.fits(head, name))
 }
 
+/** Returns whether an input that begins so is compressed, or too short to know. */
+export function mayBeCompressed(head: Uint8Array, name: string): boolean {
+  return mayBe(head) || isCompressed(head, name)
+}
+
 /**
  * Asks for the next chunk before the consumer gets one, which then works on it for long without a break. So the decoder works in
  * a thread or process of its own meanwhile, also behind the end of a slice.
@@ -98,14 +103,16 @@ const BZIP2 = Array.from({ length: 9 }, (_, n) => [0x42, 0x5a, 0x68, 0x31 + n]).
   [...start, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90],
 ])
 const XZ = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]
-const magics = [GZIP, ZSTD, ...ZSTD_EXTRA, ...BZIP2, XZ]
+const ALL_ZSTD = [ZSTD, ...ZSTD_EXTRA]
+const magics = [GZIP, ...ALL_ZSTD, ...BZIP2, XZ]
+const firstBytes = new Set(magics.map(([first]) => first))
 
 const kinds: readonly Kind[] = [
   {
     fits: (head, name) => begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP)),
     decode: gunzip,
   },
-  { fits: head => [ZSTD, ...ZSTD_EXTRA].some(magic => begins(head, magic)), decode: unzstd },
+  { fits: head => ALL_ZSTD.some(magic => begins(head, magic)), decode: unzstd },
   {
     fits: head => BZIP2.some(magic => begins(head, magic)),
     decode: (bytes, input) => decodeByProgram('bzip2', bytes, input),
@@ -116,6 +123,7 @@ const kinds: readonly Kind[] = [
 
 /** Returns whether these bytes could begin with a magic number if there were more of them. */
 function mayBe(head: Uint8Array): boolean {
+  if (head.length > 0 && !firstBytes.has(head[0])) return false
   return magics.some(magic => isCutShort(head, magic))
 }
 

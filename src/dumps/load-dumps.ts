@@ -52,7 +52,9 @@ export function loadDumps({ documents, inputs: { format } }: Sections): Feature 
           frame: (input, token, lines) =>
             lines.kind === 'actions'
               ? inTurn(usual, ofDumps().frame(input, token, lines))
-              : inTurn(dumps, usual.frame(input, token, lines)),
+              : dumps === undefined
+                ? usual.frame(input, token, lines)
+                : inTurn(dumps, usual.frame(input, token, lines)),
         }
       },
       receipt: () => (counts === undefined ? {} : { ids: { ...counts } }),
@@ -61,11 +63,8 @@ export function loadDumps({ documents, inputs: { format } }: Sections): Feature 
 }
 
 /** Batches stand in the order in which they were read: what another framer still holds comes first. */
-async function* inTurn(
-  other: Pick<BodyFramer, 'rest'> | undefined,
-  batches: AsyncGenerator<Batch>,
-): AsyncGenerator<Batch> {
-  const held = other?.rest()
+async function* inTurn(other: Pick<BodyFramer, 'rest'>, batches: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+  const held = other.rest()
   if (held !== undefined) yield held
   yield* batches
 }

@@ -1,7 +1,7 @@
 import type { FileReading, FileStat } from '../flow.js'
 import { ReadAhead } from './read-ahead.js'
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 
 const COLUMNS = 7
 /** Files of one piece of memory. A table that grew in one piece would be copied, and half empty. */
@@ -20,7 +20,7 @@ export class FileTable {
   readonly real = new RealPaths()
   readonly #numbers: Float64Array[] = []
   /** Files that follow each other are mostly of one folder. */
-  readonly #folders: { readonly prefix: string; readonly device: number }[] = []
+  readonly #folders: { readonly prefix: string; readonly device: number; readonly path: string }[] = []
   readonly #names: Buffer[] = []
   /** Bytes of the last names that are in use. */
   #filled = NAMES_BYTES
@@ -48,6 +48,15 @@ export class FileTable {
     return [this.#folders[this.#number(id, 0)]?.prefix, base].join('')
   }
 
+  /** Returns the absolute path. */
+  pathOf(id: number): string {
+    const name = this.nameOf(id)
+    const { path, prefix } = this.#folders[this.#number(id, 0)] ?? {}
+    // Windows has other separators, too.
+    if (path === undefined || prefix === undefined || sep !== '/') return resolve(this.folder, name)
+    return path + name.slice(prefix.length)
+  }
+
   deviceOf(id: number): number {
     return this.#folders[this.#number(id, 0)]?.device ?? 0
   }
@@ -63,7 +72,8 @@ export class FileTable {
 
   #folderOf(prefix: string, device: number): number {
     const last = this.#folders.at(-1)
-    if (last?.prefix !== prefix || last.device !== device) this.#folders.push({ prefix, device })
+    if (last?.prefix !== prefix || last.device !== device)
+      this.#folders.push({ prefix, device, path: join(resolve(this.folder, prefix), sep) })
     return this.#folders.length - 1
   }
 

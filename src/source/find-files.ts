@@ -1,6 +1,14 @@
-import { constants, type Dirent, readdir } from 'node:fs'
-import { access, lstat, stat } from 'node:fs/promises'
+import {
+  access as accessWithCallback,
+  constants,
+  type Dirent,
+  lstat as lstatWithCallback,
+  readdir,
+  type Stats,
+} from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { fail, SluiceError } from '../failure/failure.js'
 import type { FileStat, Source } from '../flow.js'
 import { fileStat } from '../disk/file-stat.js'
@@ -44,6 +52,10 @@ interface WithStdin {
   /** Whether there is a stdin to read. */
   readonly stdin: boolean
 }
+
+// The functions of node:fs/promises take more CPU, and a glob may match very many files.
+const access = promisify(accessWithCallback)
+const lstat: (path: string) => Promise<Stats> = promisify(lstatWithCallback)
 
 /** Files of a glob that are checked at once. */
 const AT_ONCE = 32

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { sumsOf } from '../checksum/file.js'
 import type { FileLook, FileReading, FileStat, ReadMemory } from '../flow.js'
 import { free } from '../compression/free.js'
 import { cannotRead } from './cannot-read.js'
-import { decompress, isCompressed } from '../compression/decompress.js'
+import { decompress, isCompressed, mayBeCompressed } from '../compression/decompress.js'
 import type { FileTable } from './file-table.js'
 import { readFile, readPart } from './read-file.js'
 import type { CuttableFile, CuttableInput } from './seen-input.js'
@@ -32,7 +31,7 @@ export class StoredInput implements CuttableInput, CuttableFile {
   }
 
   get path(): string {
-    return resolve(this.folder, this.name)
+    return this.#table.pathOf(this.id)
   }
 
   get realPath(): string {
@@ -68,8 +67,10 @@ export class StoredInput implements CuttableInput, CuttableFile {
     const check = checks.get(id)
     const read = (at: number) => readFile(path, name, signal, { from: at, into, opened, small, check })
     try {
-      if (small?.decoded === undefined) yield* decodedFrom(name, path, from, read)
-      else yield* decodedBefore(small.decoded, read(0))
+      if (small?.decoded !== undefined) yield* decodedBefore(small.decoded, read(0))
+      // There may be very many small files, and nothing is left to decide about their bytes.
+      else if (small !== undefined && !mayBeCompressed(small.bytes, name)) yield* read(0)
+      else yield* decodedFrom(name, path, from, read)
     } finally {
       // The checksum itself takes more memory.
       const { reading } = this

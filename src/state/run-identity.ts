@@ -180,7 +180,9 @@ export function tokenOf(...parts: readonly (string | number)[]): string {
 }
 
 function spell(bytes: Uint8Array): string {
-  return Array.from(bytes, byte => letters[byte & 31]).join('')
+  let text = ''
+  for (const byte of bytes) text += letters[byte & 31]
+  return text
 }
 
 interface Given {

@@ -160,11 +160,15 @@ class Kernel {
   }
 
   #layDown(at: number, text: string, longest: number): boolean {
+    const { texts } = this.#memory
+    // Inputs that follow each other differ in one text, and there may be very many of them.
+    if (texts.get(at) === text) return true
     const bytes = Buffer.from(text)
     // Half of a surrogate pair has no UTF-8, and would be taken for another character.
     if (bytes.length > longest || bytes.toString() !== text) return false
     this.#bytes.writeUInt32LE(bytes.length, at)
     bytes.copy(this.#bytes, at + TEXT_START)
+    texts.set(at, text)
     return true
   }
 

@@ -20,6 +20,8 @@ export interface KernelMemory {
   /** Files are read into this part and framed from it. */
   readonly reading: ReadMemory
   readonly slots: readonly Buffer[]
+  /** The texts of action lines that lie in it, by their addresses. */
+  readonly texts: Map<number, string>
 }
 
 /**
@@ -50,6 +52,7 @@ export function kernelMemory(slots: number, slotBytes: number): KernelMemory | u
     slots: Array.from({ length: slots }, (_, slot) =>
       Buffer.from(memory.buffer, slotsStart + slot * stride, slotBytes),
     ),
+    texts: new Map(),
   }
 }
 

@@ -288,6 +288,21 @@ describeBoth('framing', () => {
     expect(batch?.refused).toHaveLength(1)
   })
 
+  test('has its own action lines also if another one used the same memory before', async () => {
+    const slots = new SlotPool(2, 100_000)
+    const [one, other] = [batcherOf({ slots }), batcherOf({ slots, operation: 'update' })]
+    const framed: string[] = []
+    for (const [id, batcher] of [one, other, one, other].entries()) {
+      const lines = { kind: 'lines', at: 0, bytes: cutAt(Buffer.from('{"a":1}\n'), []) } as const
+      for await (const batch of batcher.frame(input(id), 'same', lines)) throw new Error(`${batch.docs} fill a batch`)
+      const rest = batcher.rest()
+      if (rest !== undefined) framed.push(String(copyOut(rest).body))
+    }
+    const created = '{"create":{"_id":"same-1"}}\n{"a":1}\n'
+    const updated = '{"update":{"retry_on_conflict":3,"_id":"same-1"}}\n{"doc":{"a":1}}\n'
+    expect(framed).toEqual([created, updated, created, updated])
+  })
+
   test('keeps refused lines of any length as they are, as often as they are asked for', async () => {
     const lines = Array.from({ length: 300 }, (_, at) => `${at} ${'x'.repeat(at % 50 === 7 ? 70_000 : at * 3)}`)
     const bytes = Buffer.from(lines.join('\r\n'))

@@ -25,6 +25,18 @@ async function text(source: Source | undefined): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
+test('a file has its whole path, however it is named', async () => {
+  await mkdir(join(cwd, 'a/b'), { recursive: true })
+  await write('top.ndjson', 'a/one.ndjson', 'a/b/two.ndjson')
+  const given = ['a/b/two.ndjson', 'a//b/../one.ndjson', './top.ndjson', join(cwd, 'a', 'b', '..', '..', 'top.ndjson')]
+  for (const [at, path] of ['a/b/two.ndjson', 'a/one.ndjson', 'top.ndjson', 'top.ndjson'].entries()) {
+    const [found] = await find(given[at] ?? '')
+    expect(found?.file?.path).toBe(join(cwd, path))
+  }
+  const ofRoot = await findSources(cwd.slice(1) + '/top.ndjson', { cwd: '/' })
+  expect(ofRoot.map(({ file }) => file?.path)).toEqual([join(cwd, 'top.ndjson')])
+})
+
 describe('globs', () => {
   test('a file called like a glob hides no other', async () => {
     await write('*.ndjson', 'a.ndjson', 'b.ndjson')
