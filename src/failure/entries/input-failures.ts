@@ -5,6 +5,9 @@ const damaged = /data is corrupt|data cannot be read|incorrect (header|data) che
 const directoryLast = /directory stands at its end/
 const leftOut = /of this archive cannot be loaded/
 
+/** The words of a worker: see `openRanges`. */
+const PLANNED = /planned to load/
+
 /** Inputs that cannot be read, and documents in them that cannot be sent. */
 export const inputEntries = {
   INPUT_NOT_FOUND: {
@@ -184,12 +187,34 @@ export const inputEntries = {
     observed:
       'Tools that skip by number or byte offset continue in the wrong place. They leave documents out or load them twice.',
     causes: [
-      'The file was replaced, rotated or edited after the run was interrupted.',
+      {
+        cause: 'The file was replaced, rotated or edited after the run was interrupted.',
+        unless: PLANNED,
+      },
+      {
+        cause:
+          'The file was replaced, rotated, edited or appended to after the job was planned, or while a worker read it.',
+        if: PLANNED,
+      },
       'Another file now has this name.',
     ],
     fixes: [
-      'Put the old content back and run the same command. It continues after the last document whose outcome is known.',
-      'Or forget the run with `sluice runs rm RUN`, and load the new content from the start. The documents of the old content stay in the index.',
+      {
+        fix: 'Put the old content back and run the same command. It continues after the last document whose outcome is known.',
+        unless: PLANNED,
+      },
+      {
+        fix: 'Or forget the run with `sluice runs rm RUN`, and load the new content from the start. The documents of the old content stay in the index.',
+        unless: PLANNED,
+      },
+      {
+        fix: 'Put the old content back, with its time, and load again what has failed: `sluice jobs JOB --retry`. What is stored counts as duplicate.',
+        if: PLANNED,
+      },
+      {
+        fix: 'Or load the new content with another job. The documents of the old content stay in the index. Load no file that is still being written.',
+        if: PLANNED,
+      },
     ],
     example: {
       input: 'logs/app.ndjson',

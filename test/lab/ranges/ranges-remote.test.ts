@@ -74,11 +74,12 @@ describe('ranges of an object on a server', () => {
     // Of the same length.
     server.put('b.ndjson', numbered(50).replaceAll('x', 'y'))
     server.put('c.ndjson.gz', gzipSync(numbered(60)))
-    const ranges = inputs.flatMap(input => (input.canBeCut ? cutInto(input, 1000) : [whole(input)]))
+    const ranges = inputs.flatMap(input => [...(input.canBeCut ? cutInto(input, 1000) : []), whole(input)])
     const { code, message, receipt } = await failed(load(ranges))
     expect(code).toBe('INPUT_REPLACED')
     expect(message).toContain(server.url('b.ndjson'))
-    expect(receipt).toMatchObject({ created: 50, read: 50 })
+    // Ranges of the first one, and then all of it.
+    expect(receipt).toMatchObject({ created: 50, duplicate: 50, read: 100 })
     expect(receipt.inputs.map(({ status, failure }) => failure?.code ?? status)).toEqual(
       ranges.map(({ name }) => (name === server.url('a.ndjson') ? 'finished' : 'INPUT_REPLACED')),
     )
