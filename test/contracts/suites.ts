@@ -27,21 +27,22 @@ type Suite = (world: () => World, pairs?: readonly Pair[]) => void
 
 /** What depends on the route to a cluster. */
 export const suitesOfRoutes: readonly Suite[] = [describeRoutes, describeRefusals, describeDoctor]
-/** What depends on the cluster's version, and is tried in every run of the tests. */
-export const ordinarySuites: readonly Suite[] = [
+/** What sends each version of the cluster the same requests. Without a search, only one version tries it. */
+const suitesOfFeatures: readonly Suite[] = [describeSwap, describeDumps, describeIndexByField]
+/** What another version of the cluster may answer in another way. */
+export const suitesOfAnswers: readonly Suite[] = [
   ...suitesOfRoutes,
   describeDocuments,
   describeReplay,
   describeOperations,
   describeVersions,
-  describeSwap,
   describeMapping,
   describeRuns,
   describeIds,
   describeFieldIds,
-  describeDumps,
-  describeIndexByField,
 ]
+/** What depends on the cluster, and is tried in every run of the tests. */
+export const ordinarySuites: readonly Suite[] = [...suitesOfAnswers, ...suitesOfFeatures]
 /** What else depends on the version. */
 export const longSuites: readonly Suite[] = [
   describeConditions,

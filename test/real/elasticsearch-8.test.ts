@@ -1,5 +1,5 @@
 import { allPairs, usualPair } from '../contracts/options.js'
-import { suitesOfVersions } from '../contracts/suites.js'
+import { longSuites, suitesOfAnswers, suitesOfVersions } from '../contracts/suites.js'
 import { rounds } from '../support/rounds.js'
 import { describeDataStreams } from './describe-data-streams.js'
 import { describeDeletions } from './describe-deletions.js'
@@ -7,8 +7,9 @@ import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
 // The proxies and the filter are those of Elasticsearch 9, whose tests check them, with all pairs of proxy and scheme.
-const pairs = rounds(0, 1) === 0 ? usualPair : allPairs
+const [suites, pairs] =
+  rounds(0, 1) === 0 ? [[...suitesOfAnswers, ...longSuites], usualPair] : [suitesOfVersions, allPairs]
 describeOnRealServers({ major: 8 }, world => {
-  for (const suite of suitesOfVersions) suite(world, pairs)
+  for (const suite of suites) suite(world, pairs)
   for (const suite of [describeDeletions, describeDataStreams, describeRehearsalsOfKeys]) suite(world)
 })
