@@ -24,15 +24,17 @@ export async function ingestByWorkers(
     import('../jobs/submit-job.js'),
     import('../jobs/queued-options.js'),
   ])
-  const { name, data } = jobOf(await withContents(effective), sources, process.cwd())
-  await submitJob(engine, name, { ...data, url: withoutCredentials(data.url) })
+  const job = jobOf(await withContents(effective), sources, process.cwd())
+  const { name } = job
+  const data = { ...job.data, url: withoutCredentials(job.data.url) }
+  await submitJob(engine, name, data)
   terminal.manner.run = name
   tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
   const over = new AbortController()
   const signal = AbortSignal.any([over.signal, interruption.signal])
   const working = work({ ...(await ownPart(effective, terminal)), engine, signal, tell: () => undefined })
   try {
-    const end = await waitForJob(engine, name, interruption.signal)
+    const end = await waitForJob(engine, { name, data }, { signal: interruption.signal, tell: () => undefined })
     if ('failure' in end) throw new SluiceError(end.failure)
     return end.receipt
   } finally {

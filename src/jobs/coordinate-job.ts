@@ -1,30 +1,36 @@
 /** Runs one job to its end, as its one coordinator: plans it, keeps its state while workers load it, and finishes it once. */
 import type { Job, Queue } from 'bullmq'
-import { isSluiceError } from '../failure/failure.js'
+import { isSluiceError, SluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import { dispatchRanges } from './dispatch-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
 import { JobControl } from './job-control.js'
+import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import type { Engine } from './open-engine.js'
+import { untilDone } from './until-done.js'
+import type { WorkerEvent } from './worker-event.js'
 
 export interface Coordination {
   readonly engine: Engine
   readonly control: Queue<JobData>
   readonly leaseMs: number
+  /** Of the job itself: another worker may have taken over. */
+  readonly lease: Lease
   readonly now: () => number
   /** Options of the job, with the access of this worker. */
   optionsOf(data: JobData): Promise<Omit<IngestOptions, 'source'>>
   readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
+  tell(event: WorkerEvent): void
   /** Aborted when this worker leaves. */
   readonly signal: AbortSignal
 }
 
 /** Throws WaitingError if this worker leaves: another one continues. */
 export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, given: Coordination): Promise<JobEnd> {
-  const { engine, control, leaseMs, now, optionsOf, parts, signal } = given
+  const { engine, control, leaseMs, lease, now, optionsOf, parts, signal } = given
   const id = job.id ?? ''
   const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
   const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, leaseMs, now })
@@ -34,8 +40,11 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined }, cutFrom),
     ranges,
     planned: async planned => await job.updateData({ ...job.data, planned }),
-    look: async () => await keeping.look(),
-    stop: async why => await keeping.stop(why),
+    look: async () => lease.lost ?? (await keeping.look()),
+    stop: async why => {
+      if (lease.lost === undefined) await keeping.stop(why)
+    },
+    patient: async work => await untilDone(work, { engine, signal, tell: given.tell }),
   })
   try {
     const ended = await ran(
@@ -51,6 +60,8 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
         feature,
       ),
     )
+    // The worker that has taken over finishes the job.
+    if (lease.lost !== undefined) throw new SluiceError(lease.lost)
     if (!signal.aborted) return ended
   } catch (error) {
     if (!signal.aborted) throw error

@@ -9,6 +9,7 @@ import type { Loaded } from '../run/load-documents.js'
 import type { JobData, Planned, RangeData } from './job.js'
 import type { FoundInput } from '../ranges/plan-inputs.js'
 import { planRanges, type PlannedRange } from './plan-ranges.js'
+import { joinDeadLetters } from './join-dead-letters.js'
 import { endOfRange, type RangeEnd } from './range-end.js'
 import { systemClock } from '../time/system-clock.js'
 
@@ -30,6 +31,8 @@ export interface Dispatching {
   look(): Promise<Failure | undefined>
   /** Tells workers to stop. */
   stop(why: Failure): Promise<void>
+  /** Repeats work on the queue until it succeeds. */
+  patient<T>(work: () => Promise<T>): Promise<T>
 }
 
 declare module '../ledger/receipt.js' {
@@ -44,6 +47,8 @@ declare module '../ledger/receipt.js' {
         readonly failure: Failure
       }[]
       readonly workers: Readonly<Record<string, number>>
+      /** Files of rejected documents that this machine cannot read, by the machines that wrote them. */
+      readonly deadLettersElsewhere?: Readonly<Record<string, number>>
     }
   }
 }
@@ -63,6 +68,10 @@ class Dispatch {
   #failures = 0
   readonly #failed: { range: string; inputs: readonly string[]; failure: Failure }[] = []
   readonly #workers: Record<string, number> = {}
+  /** Files of rejected documents by the machines that wrote them. */
+  readonly #letters = new Map<string, string>()
+  #deadLetters: string | undefined
+  #elsewhere: Readonly<Record<string, number>> = {}
   #requests = 0
   #retries = 0
   #bytes = { read: 0, sent: 0, received: 0 }
@@ -86,7 +95,9 @@ class Dispatch {
           ranges: this.#planned.ranges,
           failed: this.#failed,
           workers: this.#workers,
+          ...(Object.keys(this.#elsewhere).length === 0 ? {} : { deadLettersElsewhere: this.#elsewhere }),
         },
+        ...(this.#deadLetters === undefined ? {} : { deadLetters: this.#deadLetters }),
         requests: this.#requests,
         retries: this.#retries,
         bytes: this.#bytes,
@@ -98,9 +109,15 @@ class Dispatch {
     const { inputs, ledger } = loading
     for (const input of inputs) ledger.begin(input)
     try {
-      await this.#plan(loading)
-      const why = await this.#wait(loading)
+      await this.#plan(loading, this.#given.data.planned !== undefined)
+      let why = await this.#wait(loading)
+      // A queue that has lost ranges gets them again: those that it still has are not queued twice.
+      if (why === undefined && (await this.#hasLost())) {
+        await this.#plan(loading, false)
+        why = await this.#wait(loading)
+      }
       await this.#addUp(loading)
+      await this.#joinDeadLetters()
       const stopped = why ?? ledger.overLimit() ?? this.#whatFailed()
       if (stopped === undefined) for (const input of inputs) ledger.end(input)
       return { bytesRead: this.#bytes.read, ...(stopped === undefined ? {} : { failure: stopped }) }
@@ -111,15 +128,16 @@ class Dispatch {
   }
 
   /** A job that was planned before its planner was killed is not planned again: its objects are those of then. */
-  async #plan({ tell }: LoadingElsewhere): Promise<void> {
-    const { ranges, data, planned, find } = this.#given
+  async #plan({ tell }: LoadingElsewhere, isPlanned: boolean): Promise<void> {
+    const { ranges, data, planned, find, patient } = this.#given
     // Before the first range, so that no worker can take too many.
-    await ranges.setGlobalConcurrency(data.concurrency)
-    if (data.planned !== undefined) return
+    await patient(async () => await ranges.setGlobalConcurrency(data.concurrency))
+    if (isPlanned) return
     const total = { objects: 0, ranges: 0, bytes: 0 }
     let page: PlannedRange[] = []
     const put = async () => {
-      await ranges.addBulk(page.map(range => this.#jobOf(range)))
+      const jobs = page.map(range => this.#jobOf(range))
+      await patient(async () => await ranges.addBulk(jobs))
       page = []
     }
     for await (const range of planRanges(data.sources, data.rangeBytes, find)) {
@@ -131,7 +149,7 @@ class Dispatch {
     }
     await put()
     this.#planned = total
-    await planned(total)
+    await patient(async () => await planned(total))
     tell({ type: 'planning', inputs: total.objects })
   }
 
@@ -141,14 +159,19 @@ class Dispatch {
   }
 
   /** Resolves when no range is left, or to the reason why the job stops before that. */
-  async #wait({ stop, tell }: LoadingElsewhere): Promise<Failure | undefined> {
-    const { ranges, look } = this.#given
+  async #wait({ stop, tell, ledger }: LoadingElsewhere): Promise<Failure | undefined> {
+    const { ranges, look, patient } = this.#given
     let why: Failure | undefined
     const left = ['waiting', 'active', 'delayed', 'prioritized'] as const
     let seen = { at: 0, counts: nothing }
     for (;;) {
-      const { completed = 0, failed = 0, ...open } = await ranges.getJobCounts('completed', 'failed', ...left)
-      seen = await this.#countMore(seen, completed)
+      const {
+        completed = 0,
+        failed = 0,
+        ...open
+      } = await patient(async () => await ranges.getJobCounts('completed', 'failed', ...left))
+      const before = seen
+      seen = await patient(async () => await this.#countMore(before, completed))
       const { counts } = seen
       const { ranges: all, bytes } = this.#planned
       const done = completed + failed
@@ -165,7 +188,7 @@ class Dispatch {
       if (why !== undefined && underWay === 0) return why
       if (stop.signal.aborted) return stop.why(0)
       if (why === undefined) {
-        why = await look()
+        why = (await patient(look)) ?? ledger.isOverLimit(counts)
         if (why !== undefined) await this.#given.stop(why)
       }
       await systemClock.sleep(LOOK_MS, stop.signal).catch(() => undefined)
@@ -184,10 +207,24 @@ class Dispatch {
     return { at, counts }
   }
 
+  async #hasLost(): Promise<boolean> {
+    const { ranges, patient } = this.#given
+    const { completed = 0, failed = 0 } = await patient(async () => await ranges.getJobCounts('completed', 'failed'))
+    return completed + failed < this.#planned.ranges
+  }
+
+  async #joinDeadLetters(): Promise<void> {
+    if (this.#letters.size === 0) return
+    const { path, elsewhere } = await joinDeadLetters(this.#given.data.deadLetters, this.#letters)
+    this.#deadLetters = path
+    this.#elsewhere = elsewhere
+  }
+
   async #addUp({ ledger, inputs }: LoadingElsewhere): Promise<void> {
+    const { ranges, patient } = this.#given
     for (const state of ['completed', 'failed'] as const)
       for (let at = 0; ; at += PAGE) {
-        const page = await this.#given.ranges.getJobs([state], at, at + PAGE - 1, true)
+        const page = await patient(async () => await ranges.getJobs([state], at, at + PAGE - 1, true))
         for (const one of page) this.#add(one, endOfRange(one), ledger, inputs)
         if (page.length < PAGE) break
       }
@@ -201,6 +238,7 @@ class Dispatch {
     const { read, sent, received } = this.#bytes
     this.#bytes = { read: read + end.bytes.read, sent: sent + end.bytes.sent, received: received + end.bytes.received }
     if (end.host !== undefined) this.#workers[end.host] = (this.#workers[end.host] ?? 0) + 1
+    if (end.deadLetters !== undefined) this.#letters.set(end.deadLetters, end.host ?? '')
     if (end.failure === undefined) return
     this.#failures += 1
     if (this.#failed.length === NAMED) return

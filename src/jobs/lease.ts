@@ -1,4 +1,5 @@
 /** Knows whether this process still holds its ranges. Others take a range whose lease was not renewed in time. */
+import type { Worker } from 'bullmq'
 import { type Failure, failure } from '../failure/failure.js'
 
 export class Lease {
@@ -28,5 +29,19 @@ export class Lease {
     const silentMs = this.#now() - this.#renewedAt
     if (silentMs < this.#leaseMs) return undefined
     return failure('JOB_LEASE_LOST', { silentMs: Number.isFinite(silentMs) ? Math.round(silentMs) : this.#leaseMs })
+  }
+}
+
+/** Hears from a worker of the queue of each lease that it renews, or finds lost. */
+export function followLeases<D, R>(worker: Worker<D, R>, leases: ReadonlyMap<string, Lease>, now: () => number): void {
+  const renew = worker.extendJobLocks.bind(worker)
+  worker.extendJobLocks = async (ids, tokens, ms) => {
+    const at = now()
+    const lost = await renew(ids, tokens, ms)
+    for (const id of ids) {
+      if (lost.includes(id)) leases.get(id)?.revoke()
+      else leases.get(id)?.renewed(at)
+    }
+    return lost
   }
 }

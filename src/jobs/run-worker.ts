@@ -4,10 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Coordination, coordinateJob } from './coordinate-job.js'
 import type { JobData, JobEnd, RangeReceipt } from './job.js'
+import { followLeases, Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import { RangeLoader } from './load-range.js'
 import { CONTROL, type Engine } from './open-engine.js'
 import { RangeServer } from './serve-ranges.js'
+import type { WorkerEvent } from './worker-event.js'
 import { systemClock } from '../time/system-clock.js'
 
 export interface Working {
@@ -24,12 +26,6 @@ export interface Working {
   /** Hears what happens. */
   tell(event: WorkerEvent): void
 }
-
-export type WorkerEvent =
-  | { readonly type: 'joined'; readonly job: string; readonly index: string }
-  | { readonly type: 'range'; readonly job: string; readonly receipt: RangeReceipt }
-  | { readonly type: 'left'; readonly job: string }
-  | { readonly type: 'problem'; readonly message: string }
 
 /** Time between two looks at the list of jobs, in milliseconds. */
 const LOOK_MS = 1000
@@ -64,14 +60,26 @@ export async function runWorker(working: Working): Promise<void> {
 
 async function startCoordinator(working: Working, control: Queue<JobData>): Promise<Worker<JobData, JobEnd>> {
   const { engine, leaseMs, signal } = working
-  return await engine.worker<JobData, JobEnd>(
+  const now = () => systemClock.now()
+  const leases = new Map<string, Lease>()
+  const worker = await engine.worker<JobData, JobEnd>(
     CONTROL,
     async (job, token = '') => {
       if (job.data.url !== working.url) {
         await job.moveToDelayed(Date.now() + ELSEWHERE_MS, token)
         throw Object.assign(new Error('the job is for another cluster'), { name: 'DelayedError' })
       }
-      return await coordinateJob(job, token, { ...working, control, now: () => systemClock.now(), signal })
+      const askedAt = now()
+      // The process may have been stopped since it took the job.
+      await job.extendLock(token, leaseMs)
+      const lease = new Lease(leaseMs, now, askedAt)
+      const id = job.id ?? ''
+      leases.set(id, lease)
+      try {
+        return await coordinateJob(job, token, { ...working, control, lease, now, signal })
+      } finally {
+        leases.delete(id)
+      }
     },
     {
       name: hostname(),
@@ -83,6 +91,8 @@ async function startCoordinator(working: Working, control: Queue<JobData>): Prom
       drainDelay: 1,
     },
   )
+  followLeases(worker, leases, now)
+  return worker
 }
 
 interface Following {

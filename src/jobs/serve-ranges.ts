@@ -5,7 +5,7 @@ import { type Failure, SluiceError } from '../failure/failure.js'
 import type { JobData, RangeData, RangeReceipt } from './job.js'
 import { rangesOf } from './job.js'
 import { type JobState, stateIn, tellJob } from './job-state.js'
-import { Lease } from './lease.js'
+import { followLeases, Lease } from './lease.js'
 import type { Engine } from './open-engine.js'
 import { asError } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
@@ -81,16 +81,7 @@ export class RangeServer implements AsyncDisposable {
         drainDelay: 1,
       },
     )
-    const renew = worker.extendJobLocks.bind(worker)
-    worker.extendJobLocks = async (ids, tokens, ms) => {
-      const at = now()
-      const lost = await renew(ids, tokens, ms)
-      for (const id of ids) {
-        if (lost.includes(id)) this.#leases.get(id)?.revoke()
-        else this.#leases.get(id)?.renewed(at)
-      }
-      return lost
-    }
+    followLeases(worker, this.#leases, now)
     this.#worker = worker
   }
 

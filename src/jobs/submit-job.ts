@@ -1,10 +1,17 @@
 /** Puts a job on the queue, or joins the same job that is there, and waits for its end. */
 import type { Job, Queue } from 'bullmq'
-import { fail } from '../failure/failure.js'
+import { fail, failure, SluiceError } from '../failure/failure.js'
 import type { JobData, JobEnd } from './job.js'
 import { rangesOf } from './job.js'
 import { CONTROL, type Engine } from './open-engine.js'
+import { untilDone } from './until-done.js'
+import type { WorkerEvent } from './worker-event.js'
 import { systemClock } from '../time/system-clock.js'
+
+interface Waiting {
+  readonly signal: AbortSignal
+  tell(event: WorkerEvent): void
+}
 
 /** Time between two looks at the job, in milliseconds. */
 const LOOK_MS = 300
@@ -41,14 +48,25 @@ export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): 
 }
 
 /** Resolves to what the job left. Throws SluiceError JOB_CONTINUES if the signal aborts first. */
-export async function waitForJob(engine: Engine, name: string, signal: AbortSignal): Promise<JobEnd> {
+export async function waitForJob(
+  engine: Engine,
+  { name, data }: { readonly name: string; readonly data: JobData },
+  { signal, tell }: Waiting,
+): Promise<JobEnd> {
   const control: Queue<JobData, JobEnd> = engine.queue(CONTROL)
   for (;;) {
-    const job = await control.getJob(name)
-    if (job === undefined) throw fail('JOB_RANGE_LOST', { problem: `job ${name} is no longer on the queue` })
-    const state = await job.getState()
-    if (state === 'completed') return (await control.getJob(name))?.returnvalue ?? job.returnvalue
-    if (state === 'failed') throw new Error(job.failedReason)
+    const end = await untilDone(
+      async () => {
+        const job = await control.getJob(name)
+        const state = await job?.getState()
+        // A queue that was killed may have forgotten the last second.
+        if (job === undefined) await submitJob(engine, name, data)
+        if (state === 'failed') throw new SluiceError(failure('JOB_RANGE_LOST', { problem: job?.failedReason ?? '' }))
+        return state === 'completed' ? (await control.getJob(name))?.returnvalue : undefined
+      },
+      { engine, signal, tell },
+    )
+    if (end !== undefined) return end
     if (signal.aborted) throw fail('JOB_CONTINUES', { reason: String(signal.reason), job: name })
     await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)
   }

@@ -168,6 +168,11 @@ export class Ledger {
     return this.#tooMany(0)
   }
 
+  /** Whether that is so while others load, by their counts so far. */
+  isOverLimit(counts: Counts): Failure | undefined {
+    return this.#tooMany(SHARE_FROM, counts)
+  }
+
   get counts(): Counts {
     return this.#account.counts
   }
@@ -238,10 +243,9 @@ export class Ledger {
     this.#inputs.read(input, lines)
   }
 
-  #tooMany(shareFrom: number): Failure | undefined {
+  #tooMany(shareFrom: number, counts: Counts = this.#account.counts): Failure | undefined {
     const { maxRejected: limit, before = nothing } = this.#options
     if (limit === undefined) return undefined
-    const { counts } = this.#account
     const rejected = counts.rejected + before.rejected
     const read = counts.read + before.read
     if (typeof limit === 'number') {

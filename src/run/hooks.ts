@@ -115,7 +115,7 @@ export interface Started {
 /** A run whose documents other processes load. */
 export interface LoadingElsewhere {
   readonly inputs: readonly Source[]
-  readonly ledger: Pick<Ledger, 'begin' | 'end' | 'book' | 'counts' | 'overLimit' | 'settled'>
+  readonly ledger: Pick<Ledger, 'begin' | 'end' | 'book' | 'overLimit' | 'isOverLimit'>
   readonly stop: StopSignals
   readonly tell: Tell
 }

@@ -2,14 +2,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { Receipt } from '../../src/index.js'
 import { index, lab, path } from '../support/shared-lab.js'
-import { type Running, startSluice } from '../support/sluice.js'
+import type { ListedJob } from '../../src/jobs/list-jobs.js'
+import { sluiceHere } from '../support/in-process.js'
+import { type Ended, type Running, startSluice } from '../support/sluice.js'
 
-/** Writes files of so many documents each, numbered through. */
-export function writeFiles(files: number, each: number, bytes = 40): void {
+/** Writes files of so many documents each, numbered through, from the file `first` on. `more`: a line behind them. */
+export function writeFiles(files: number, each: number, bytes = 40, first = 0, more = ''): void {
   mkdirSync(path('in'), { recursive: true })
-  for (let file = 0; file < files; file += 1) {
+  for (let file = first; file < files; file += 1) {
     const lines = Array.from({ length: each }, (_, n) => `{"n":${file * each + n},"text":"${'x'.repeat(bytes)}"}\n`)
-    writeFileSync(path(`in/${String(file).padStart(3, '0')}.ndjson`), lines.join(''))
+    writeFileSync(path(`in/${String(file).padStart(3, '0')}.ndjson`), lines.join('') + more)
   }
 }
 
@@ -24,6 +26,17 @@ export function startIngest(queue: string, ...more: readonly string[]): Running 
 
 export function startWorker(queue: string, ...more: readonly string[]): Running {
   return startSluice(['worker', ...more], { cwd: path('.'), env: environment(queue) })
+}
+
+export async function jobs(queue: string, ...args: readonly string[]): Promise<Ended> {
+  return await sluiceHere(['jobs', ...args], { cwd: path('.'), env: environment(queue) })
+}
+
+/** The jobs of this test's index, as `sluice jobs --json` lists them. */
+export async function listed(queue: string): Promise<readonly ListedJob[]> {
+  const { stdout, stderr } = await jobs(queue, '--json')
+  if (stdout === '') throw new Error(stderr)
+  return (JSON.parse(stdout) as { readonly jobs: readonly ListedJob[] }).jobs.filter(job => job.index === index)
 }
 
 export function receiptOf({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): Receipt {

@@ -1,8 +1,11 @@
 /** Jobs that several workers load, on a real Redis and a real PostgreSQL, into the lab. */
-import { mkdirSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { path, shareLab } from '../support/shared-lab.js'
-import { receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
+import { eventually } from '../support/eventually.js'
+import { lab, path, shareLab } from '../support/shared-lab.js'
+import { jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
 import { findParts, required } from './servers/parts.js'
 import { startPostgres } from './servers/postgres.js'
@@ -18,6 +21,9 @@ const engines = {
   PostgreSQL: async (folder: string) => await startPostgres(required(parts.postgres, 'PostgreSQL'), folder),
 }
 
+/** Small requests, so that a job lasts for some time. */
+const slowly = ['--batch-bytes', '50kb', '--range-bytes', '500kb', '--concurrency', '3']
+
 for (const [name, start] of Object.entries(engines))
   describe.skipIf(missing.length > 0 && !process.env['CI'])(`a job on ${name}`, () => {
     shareLab()
@@ -29,19 +35,115 @@ for (const [name, start] of Object.entries(engines))
     })
     afterAll(async () => await owner[Symbol.asyncDispose]())
 
-    test('is loaded once by all workers, and has one receipt', async () => {
-      writeFiles(6, 1000, 3_000)
-      mkdirSync(path('state'))
+    test('is loaded once by all workers, has one receipt, and the same command loads only what is new', async () => {
+      writeFiles(4, 1000, 1500)
       const worker = startWorker(queue.url)
       await worker.printed('working on')
-      const { code, ...output } = await startIngest(queue.url, '--batch-bytes', '200kb', '--range-bytes', '500kb').ended
+      const { code, ...output } = await startIngest(queue.url, ...slowly).ended
       expect(code, output.stderr).toBe(0)
       const receipt = receiptOf(output)
-      expect(receipt).toMatchObject({ status: 'finished', read: 6000, created: 6000, duplicate: 0, rejected: 0 })
-      expect(receipt.job).toMatchObject({ objects: 6, ranges: 42, failed: [] })
-      expect(receipt.inputs).toEqual([{ name: path('in/*.ndjson'), status: 'finished', read: 6000 }])
-      expect(await stored()).toBe(6000)
+      expect(receipt).toMatchObject({ status: 'finished', read: 4000, created: 4000, duplicate: 0, rejected: 0 })
+      expect(receipt.job).toMatchObject({ objects: 4, ranges: 16, failed: [] })
+      expect(receipt.inputs).toEqual([{ name: path('in/*.ndjson'), status: 'finished', read: 4000 }])
+      expect(await stored()).toBe(4000)
+      writeFiles(5, 1000, 1500, 4)
+      const again = await startIngest(queue.url, ...slowly).ended
+      expect(receiptOf(again)).toMatchObject({ status: 'finished', read: 5000, created: 5000, duplicate: 0 })
       worker.child.kill('SIGTERM')
       expect((await worker.ended).code).toBe(0)
     })
+
+    test('that was planned by a killed process is finished by another worker, also after a worker was stopped for too long', async () => {
+      writeFiles(4, 1000, 1500)
+      lab.control.plant({ latencyMs: 60 })
+      const [one, other] = [startWorker(queue.url), startWorker(queue.url)]
+      await Promise.all([one.printed('working on'), other.printed('working on')])
+      const ingest = startIngest(queue.url, ...slowly)
+      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      ingest.child.kill('SIGKILL')
+      one.child.kill('SIGSTOP')
+      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      one.child.kill('SIGCONT')
+      const { stdout, stderr } = await startIngest(queue.url, ...slowly).ended
+      const receipt = receiptOf({ stdout, stderr })
+      expect(receipt).toMatchObject({ status: 'finished', read: 4000, rejected: 0, unknown: 0, unsent: 0 })
+      expect(receipt.created + receipt.duplicate).toBe(4000)
+      expect(await stored()).toBe(4000)
+      for (const worker of [one, other]) worker.child.kill('SIGTERM')
+      expect((await Promise.all([one.ended, other.ended])).map(({ code }) => code)).toEqual([0, 0])
+    })
+
+    test('that loses access is parked once, and continues when access is back', async () => {
+      writeFiles(4, 1000, 1500)
+      lab.control.plant({ latencyMs: 60 })
+      const ingest = startIngest(queue.url, ...slowly, '--on-block', 'wait')
+      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      lab.control.register('none')
+      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'parked' }))
+      lab.control.register('both')
+      const { code, ...output } = await ingest.ended
+      expect(code, output.stderr).toBe(0)
+      expect(receiptOf(output)).toMatchObject({ read: 4000, created: 4000, rejected: 0, unknown: 0 })
+      expect(await stored()).toBe(4000)
+    })
+
+    test('that is cancelled says what is stored, and a retry loads the rest', async () => {
+      writeFiles(4, 1000, 1500)
+      lab.control.plant({ latencyMs: 60 })
+      const ingest = startIngest(queue.url, ...slowly)
+      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      const job = (await listed(queue.url))[0]?.job ?? ''
+      expect((await jobs(queue.url, job, '--cancel')).code).toBe(0)
+      const cancelled = await ingest.ended
+      expect(cancelled.code).toBe(3)
+      const receipt = receiptOf(cancelled)
+      expect(receipt.failure?.code).toBe('JOB_CANCELLED')
+      expect(receipt.created).toBe(await stored())
+      const worker = startWorker(queue.url)
+      expect((await jobs(queue.url, job, '--retry')).code).toBe(0)
+      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      expect(await stored()).toBe(4000)
+      worker.child.kill('SIGTERM')
+      await worker.ended
+    })
+
+    test('joins the dead letters of its ranges, and its queue holds no credentials', async () => {
+      writeFiles(3, 100, 1500)
+      writeFiles(4, 100, 1500, 3, '{"n":1\n')
+      const { code, ...output } = await startIngest(queue.url, ...slowly, '--dead-letters', path('dead')).ended
+      expect(code, output.stderr).toBe(1)
+      const receipt = receiptOf(output)
+      expect(receipt).toMatchObject({ read: 401, created: 400, rejected: 1, deadLetters: path('dead.ndjson') })
+      expect(readFileSync(path('dead.ndjson'), 'utf8').trimEnd().split('\n')).toHaveLength(1)
+      const kept = await everything(queue.url)
+      expect(kept).toContain(path('in'))
+      const { cluster, proxy } = lab.line
+      for (const secret of [cluster.apiKey, cluster.password, new URL(proxy.http).password])
+        expect(kept).not.toContain(secret)
+    })
   })
+
+/** All that a queue keeps, as text. */
+async function everything(url: string): Promise<string> {
+  const run = promisify(execFile)
+  if (url.startsWith('postgres')) {
+    const args = ['--dbname', url, '--data-only', '--inserts']
+    return (await run(`${required(parts.postgres, 'PostgreSQL')}/pg_dump`, args, { maxBuffer: 1 << 28 })).stdout
+  }
+  const { Redis } = await import('ioredis')
+  const redis = new Redis(url)
+  try {
+    const found: string[] = []
+    for (const key of await redis.keys('*')) {
+      const kind = await redis.type(key)
+      if (kind === 'hash') found.push(JSON.stringify(await redis.hgetall(key)))
+      if (kind === 'list') found.push(...(await redis.lrange(key, 0, -1)))
+      if (kind === 'string') found.push((await redis.get(key)) ?? '')
+      if (kind === 'zset') found.push(...(await redis.zrange(key, 0, '-1')))
+      if (kind === 'stream') found.push(JSON.stringify(await redis.xrange(key, '-', '+')))
+    }
+    return found.join('\n')
+  } finally {
+    redis.disconnect()
+  }
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WorkerEvent } from '../../jobs/run-worker.js'
+import type { WorkerEvent } from '../../jobs/worker-event.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster } from '../load-options.js'

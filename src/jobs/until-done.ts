@@ -1,0 +1,29 @@
+/** Repeats work on the queue until it succeeds: the queue may restart, or its memory may be full for a while. */
+import { isSluiceError } from '../failure/failure.js'
+import { systemClock } from '../time/system-clock.js'
+import type { Engine } from './open-engine.js'
+import type { WorkerEvent } from './worker-event.js'
+
+interface Patience {
+  readonly engine: Engine
+  readonly signal: AbortSignal
+  tell(event: WorkerEvent): void
+}
+
+/** Between two attempts, in milliseconds. */
+const FIRST_MS = 200
+const LONGEST_MS = 5000
+
+/** Throws what the work throws as SluiceError, and any error once the signal aborts. */
+export async function untilDone<T>(work: () => Promise<T>, { engine, signal, tell }: Patience): Promise<T> {
+  for (let ms = FIRST_MS; ; ms = Math.min(LONGEST_MS, ms * 2)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (isSluiceError(error)) throw error
+      if (signal.aborted) throw engine.failure(error)
+      tell({ type: 'problem', message: engine.failure(error).message })
+      await systemClock.sleep(ms, signal).catch(() => undefined)
+    }
+  }
+}
