@@ -1,5 +1,6 @@
 /** Loads by many workers, of which this process is one, to the one receipt. */
-import { SluiceError } from '../failure/failure.js'
+import { fail, SluiceError } from '../failure/failure.js'
+import type { Engine } from '../jobs/open-engine.js'
 import type { Receipt } from '../index.js'
 import { invalid } from '../options/option-checks.js'
 import { readJsonOptions, readScript } from '../options/option-files.js'
@@ -27,6 +28,7 @@ export async function ingestByWorkers(
   const job = jobOf(await withContents(effective), sources, process.cwd())
   const { name } = job
   const data = { ...job.data, url: withoutCredentials(job.data.url) }
+  await refuseUnsafe(engine, effective)
   await submitJob(engine, name, data)
   terminal.manner.run = name
   tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
@@ -41,6 +43,13 @@ export async function ingestByWorkers(
     over.abort('the job is over')
     await working
   }
+}
+
+/** A queue that removes keys would lose ranges, and nobody would know. Throws SluiceError QUEUE_UNSAFE. */
+async function refuseUnsafe(engine: Engine, { values: { queue = '' } }: Effective): Promise<void> {
+  const { checkQueue } = await import('../jobs/check-queue.js')
+  const { evicts, unsafe } = await checkQueue(engine, queue)
+  if (evicts) throw fail('QUEUE_UNSAFE', { queue: engine.display, problem: unsafe[0] ?? '' })
 }
 
 /** Files that options name are on this machine only: their contents go to the queue in their place. */

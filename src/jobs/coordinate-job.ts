@@ -1,11 +1,12 @@
 /** Runs one job to its end, as its one coordinator: plans it, keeps its state while workers load it, and finishes it once. */
 import type { Job, Queue } from 'bullmq'
-import { isSluiceError, SluiceError } from '../failure/failure.js'
+import { isSluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import { dispatchRanges } from './dispatch-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
+import { giveBack } from './give-back.js'
 import { JobControl } from './job-control.js'
 import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
@@ -60,14 +61,12 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
         feature,
       ),
     )
-    // The worker that has taken over finishes the job.
-    if (lease.lost !== undefined) throw new SluiceError(lease.lost)
-    if (!signal.aborted) return ended
+    // Without its lease, another worker may have taken over, and finishes the job.
+    if (!signal.aborted && lease.lost === undefined) return ended
   } catch (error) {
-    if (!signal.aborted) throw error
+    if (!signal.aborted && lease.lost === undefined) throw error
   }
-  await job.moveToWait(token)
-  throw Object.assign(new Error('the worker leaves'), { name: 'WaitingError' })
+  return await giveBack(job, token, lease.lost?.message ?? 'the worker leaves')
 }
 
 async function ran(loading: Promise<Receipt>): Promise<JobEnd> {

@@ -7,6 +7,12 @@ import { withoutSecrets } from '../options/mask-secrets.js'
 /** Begins every key of Redis, and names the schema of PostgreSQL. */
 const PREFIX = 'sluice'
 
+/**
+ * A process that is stopped in the middle of a transaction must not keep its locks for long. Each queue and each worker has connections
+ * of its own, so a few are enough.
+ */
+const ofPostgres = { schema: PREFIX, migrate: true, max: 3, idle_in_transaction_session_timeout: 5000 }
+
 /** How long the first connection may take. Later ones are retried for as long as the process lives. */
 const FIRST_MS = 10_000
 
@@ -32,7 +38,7 @@ export async function openEngine(url: string, problem: (message: string) => void
   const display = withoutCredentials(url)
   const kind = /^redis/i.test(url) ? 'redis' : 'postgres'
   const bullmq = await load(display, kind)
-  const connection = (kind === 'redis' ? { url } : { connectionString: url, schema: PREFIX, migrate: true }) as never
+  const connection = (kind === 'redis' ? { url } : { ...ofPostgres, connectionString: url }) as never
   const factory = (kind === 'redis' ? undefined : bullmq.createPostgresBackend) as undefined
   const queues = new Map<string, Queue>()
   const named = (error: unknown) => nameProblem(error, display, url)

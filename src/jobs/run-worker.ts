@@ -119,7 +119,18 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
     const options = await optionsOf(job.data)
     const loader = new RangeLoader({ options, job: id, folder: job.data.deadLetters, loadRanges: parts.loadRanges })
     const ended = (receipt: RangeReceipt) => tell({ type: 'range', job: id, receipt })
-    const serving = { engine, control, job, loader, worker, slots, leaseMs, now: () => systemClock.now(), ended }
+    const serving = {
+      engine,
+      control,
+      job,
+      loader,
+      worker,
+      slots,
+      leaseMs,
+      now: () => systemClock.now(),
+      ended,
+      waitsForAccess: options.onBlock !== undefined && options.onBlock !== 'stop',
+    }
     servers.set(id, await RangeServer.open(serving))
     tell({ type: 'joined', job: id, index: job.data.index })
   }

@@ -1,15 +1,19 @@
 /** Loads ranges of one job, some at a time, for as long as the job is open. */
 import type { Job, Queue, Worker } from 'bullmq'
 import { hostname } from 'node:os'
-import { type Failure, SluiceError } from '../failure/failure.js'
+import { explain } from '../failure/catalogue.js'
+import { type Failure, isSluiceError } from '../failure/failure.js'
+import { nothing } from '../ledger/account.js'
 import type { JobData, RangeData, RangeReceipt } from './job.js'
 import { rangesOf } from './job.js'
 import { type JobState, stateIn, tellJob } from './job-state.js'
+import { giveBack } from './give-back.js'
 import { followLeases, Lease } from './lease.js'
 import type { Engine } from './open-engine.js'
 import { asError } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
 import { RangePermit } from './range-permit.js'
+import { systemClock } from '../time/system-clock.js'
 
 export interface Serving {
   readonly engine: Engine
@@ -23,10 +27,14 @@ export interface Serving {
   /** Milliseconds of a clock that a stopped process cannot stop. */
   readonly now: () => number
   readonly ended: (receipt: RangeReceipt) => void
+  /** Whether the job waits if access is lost. */
+  readonly waitsForAccess: boolean
 }
 
 /** Workers that may be killed while they load a range, before the range counts as the reason. */
 const MOST_STALLS = 25
+/** How long a range stays with a worker that is refused before its first request, in milliseconds. */
+const REFUSED_MS = 2000
 /** A cluster that is busy is told to others at most this often. */
 const TELL_MS = 1000
 
@@ -112,12 +120,23 @@ export class RangeServer implements AsyncDisposable {
         blocked: why => this.#block(why),
         unblocked: () => this.#unblock(),
       })
-      if (lease.lost !== undefined) throw new SluiceError(lease.lost)
+      if (lease.lost !== undefined) return await giveBack(range, token, lease.lost.message)
       if (failure === undefined) {
         ended(receipt)
         return receipt
       }
       return await this.#fail(range, token, { receipt, failure })
+    } catch (error) {
+      if (isFromQueue(error)) throw error
+      if (this.#isLeaving || lease.lost !== undefined)
+        return await giveBack(range, token, lease.lost?.message ?? 'the worker leaves')
+      if (!isSluiceError(error)) throw error
+      // Nothing of the range was read. A job that waits for access does so before its first request, too.
+      if (this.#given.waitsForAccess && isAccessFailure(error.failure)) {
+        await systemClock.sleep(REFUSED_MS, this.#over.signal).catch(() => undefined)
+        return await giveBack(range, token, error.message)
+      }
+      return await this.#fail(range, token, { receipt: emptyReceipt(), failure: error.failure })
     } finally {
       this.#leases.delete(id)
       this.#over.signal.removeEventListener('abort', onOver)
@@ -127,15 +146,13 @@ export class RangeServer implements AsyncDisposable {
   /** Always throws: what the queue understands. */
   async #fail(range: Job<RangeData>, token: string, { receipt, failure }: Required<LoadedRange>): Promise<never> {
     const { control, job, worker } = this.#given
-    if (this.#isLeaving && this.#state.stopping === undefined) {
-      await range.moveToWait(token)
-      throw named('WaitingError', 'the worker leaves')
-    }
+    if (this.#isLeaving && this.#state.stopping === undefined) return await giveBack(range, token, 'the worker leaves')
     const text = asError({ ...receipt, failure: this.#state.stopping ?? failure })
     const isOver = this.#state.stopping !== undefined
     if (!isOver && failure.retry === 'later') throw new Error(text)
     if (!isOver && stopsJob(failure)) await tellJob(control, job.id ?? '', { type: 'stop', worker, failure })
-    throw named('UnrecoverableError', text)
+    // The queue knows this error by its name, and tries the range no more.
+    throw Object.assign(new Error(text), { name: 'UnrecoverableError' })
   }
 
   #tellBusy(): void {
@@ -174,12 +191,21 @@ export class RangeServer implements AsyncDisposable {
   }
 }
 
+function isFromQueue(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'WaitingError' || error.name === 'UnrecoverableError')
+}
+
+function isAccessFailure({ code }: Failure): boolean {
+  const { stage } = explain(code)
+  return stage === 'proxy' || stage === 'egress' || code === 'CLUSTER_AUTH_REJECTED'
+}
+
+function emptyReceipt(): RangeReceipt {
+  const bytes = { read: 0, sent: 0, received: 0 }
+  return { counts: nothing, rejections: [], bytes, requests: 0, retries: 0, elapsedMs: 0, host: hostname() }
+}
+
 /** What is wrong with one object is no reason to stop the others. */
 function stopsJob({ code }: Failure): boolean {
   return !/^(INPUT|SOURCE|DOCUMENT)_/.test(code)
-}
-
-/** The queue knows errors by their names. */
-function named(name: 'WaitingError' | 'UnrecoverableError', message: string): Error {
-  return Object.assign(new Error(message), { name })
 }

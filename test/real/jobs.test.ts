@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.js'
+import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
 import { jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
@@ -37,12 +38,15 @@ for (const [name, start] of Object.entries(engines))
 
     test('is loaded once by all workers, has one receipt, and the same command loads only what is new', async () => {
       writeFiles(4, 1000, 1500)
+      // The cluster refuses a fourth request, so the job may never send it, although two workers have room for eight.
+      lab.control.plant({ capacity: { inFlight: 3, tookMs: 20 } })
       const worker = startWorker(queue.url)
       await worker.printed('working on')
       const { code, ...output } = await startIngest(queue.url, ...slowly).ended
       expect(code, output.stderr).toBe(0)
       const receipt = receiptOf(output)
       expect(receipt).toMatchObject({ status: 'finished', read: 4000, created: 4000, duplicate: 0, rejected: 0 })
+      expect(receipt.retries).toBe(0)
       expect(receipt.job).toMatchObject({ objects: 4, ranges: 16, failed: [] })
       expect(receipt.inputs).toEqual([{ name: path('in/*.ndjson'), status: 'finished', read: 4000 }])
       expect(await stored()).toBe(4000)
@@ -122,6 +126,43 @@ for (const [name, start] of Object.entries(engines))
         expect(kept).not.toContain(secret)
     })
   })
+
+describe.skipIf(missing.length > 0 && !process.env['CI'])('a queue that may lose jobs', () => {
+  shareLab()
+
+  test('is refused before a job is on it, and the doctor says why', async () => {
+    await using owner = await newOwner()
+    const settings = [
+      '--maxmemory',
+      '100mb',
+      '--maxmemory-policy',
+      'allkeys-lru',
+      '--appendonly',
+      'no',
+      '--requirepass',
+      'hush-hush',
+    ]
+    const { url } = await owner.own(startRedis(required(parts.redis, 'Redis'), `${owner.folder}/queue`, settings))
+    const queue = url.replace('redis://', 'redis://:hush-hush@')
+    writeFiles(1, 10)
+    const refused = await startIngest(queue).ended
+    expect(refused.code).toBe(3)
+    expect(refused.stdout + refused.stderr).toContain('maxmemory-policy is allkeys-lru')
+    const env = { ...lab.env, SLUICE_QUEUE: queue }
+    const { code, stdout } = await sluiceHere(['doctor', '--json'], { cwd: path('.'), env })
+    expect(code).toBe(3)
+    const { findings } = JSON.parse(stdout) as { readonly findings: readonly { code: string; message: string }[] }
+    const unsafe = findings.filter(finding => finding.code === 'QUEUE_UNSAFE').map(({ message }) => message)
+    expect(unsafe.join('\n')).toMatch(/allkeys-lru[^]*appendonly is no/)
+    expect(refused.stdout + refused.stderr + stdout).not.toContain('hush-hush')
+    const wrong = await startIngest(queue.replace('hush-hush', 'wrong-word')).ended
+    expect(wrong.stdout + wrong.stderr).toContain('QUEUE_REFUSED')
+    expect(wrong.stdout + wrong.stderr).not.toContain('wrong-word')
+    const nowhere = await startIngest('redis://127.0.0.1:1').ended
+    expect(nowhere.code).toBe(4)
+    expect(nowhere.stdout + nowhere.stderr).toContain('QUEUE_UNREACHABLE')
+  })
+})
 
 /** All that a queue keeps, as text. */
 async function everything(url: string): Promise<string> {

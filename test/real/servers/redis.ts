@@ -37,7 +37,8 @@ async function answersPing(port: number): Promise<true | undefined> {
   try {
     socket.write('PING\r\n')
     const [answer] = (await once(socket, 'data')) as [Buffer]
-    return answer.toString().startsWith('+PONG') ? true : undefined
+    // One that asks for a password is ready, too.
+    return /^(\+PONG|-NOAUTH)/.test(answer.toString()) ? true : undefined
   } finally {
     socket.destroy()
   }
