@@ -1,5 +1,6 @@
 /** Runs one job to its end, as its one coordinator: plans it, keeps its state while workers load it, and finishes it once. */
 import type { Job, Queue } from 'bullmq'
+import { explain } from '../failure/catalogue.js'
 import { isSluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { IngestOptions } from '../options/ingest-options.js'
@@ -41,10 +42,9 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined }, cutFrom),
     ranges,
     planned: async planned => await job.updateData({ ...job.data, planned }),
-    look: async () => lease.lost ?? (await keeping.look()),
-    stop: async why => {
-      if (lease.lost === undefined) await keeping.stop(why)
-    },
+    look: async () => await keeping.look(),
+    lost: () => lease.lost,
+    stop: async why => await keeping.stop(why),
     patient: async work => await untilDone(work, { engine, signal, tell: given.tell }),
   })
   try {
@@ -61,12 +61,20 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
         feature,
       ),
     )
+    if (mayTryAgain(job, ended)) throw new Error(JSON.stringify(ended))
     // Without its lease, another worker may have taken over, and finishes the job.
     if (!signal.aborted && lease.lost === undefined) return ended
   } catch (error) {
     if (!signal.aborted && lease.lost === undefined) throw error
   }
   return await giveBack(job, token, lease.lost?.message ?? 'the worker leaves')
+}
+
+/** What may go away is tried again after a while, perhaps by another worker. Its ranges stay on the queue. */
+function mayTryAgain({ attemptsMade, opts: { attempts = 1 } }: Job, end: JobEnd): boolean {
+  const why = 'receipt' in end ? end.receipt.failure : end.failure
+  if (why === undefined || why.retry === 'no' || attemptsMade + 1 >= attempts) return false
+  return explain(why.code).exit === 4
 }
 
 async function ran(loading: Promise<Receipt>): Promise<JobEnd> {

@@ -1,6 +1,6 @@
 /** Loads the inputs of a run by workers: puts their ranges on a queue, waits until each has a receipt, and adds these up. */
-import type { Job, Queue } from 'bullmq'
-import { type Failure, failure, isSluiceError } from '../failure/failure.js'
+import type { Queue } from 'bullmq'
+import { type Failure, isSluiceError } from '../failure/failure.js'
 import type { Source } from '../flow.js'
 import { addCounts, nothing } from '../ledger/account.js'
 import type { Counts } from '../ledger/receipt.js'
@@ -9,8 +9,8 @@ import type { Loaded } from '../run/load-documents.js'
 import type { JobData, Planned, RangeData } from './job.js'
 import type { FoundInput } from '../ranges/plan-inputs.js'
 import { planRanges, type PlannedRange } from './plan-ranges.js'
-import { joinDeadLetters } from './join-dead-letters.js'
-import { endOfRange, type RangeEnd } from './range-end.js'
+import { JobAccount } from './job-account.js'
+import { endOfRange } from './range-end.js'
 import { systemClock } from '../time/system-clock.js'
 
 /** Ranges that go to the queue in one request, and receipts that come back in one. */
@@ -18,7 +18,7 @@ const PAGE = 500
 /** Time between two looks at the queue, in milliseconds. */
 const LOOK_MS = 500
 /** How often a range is tried before it counts as failed. */
-const ATTEMPTS = 5
+const ATTEMPTS = 8
 
 export interface Dispatching {
   /** Finds the inputs behind one name. */
@@ -29,33 +29,13 @@ export interface Dispatching {
   planned(planned: Planned): Promise<void>
   /** Takes what workers have told. Returns why the job must stop, if it must. */
   look(): Promise<Failure | undefined>
+  /** Returns why this process coordinates the job no more, if it does not. */
+  lost(): Failure | undefined
   /** Tells workers to stop. */
   stop(why: Failure): Promise<void>
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
 }
-
-declare module '../ledger/receipt.js' {
-  interface Receipt {
-    /** Only of a job on a queue: how its parts were loaded, and by which machines. */
-    readonly job?: {
-      readonly objects: number
-      readonly ranges: number
-      readonly failed: readonly {
-        readonly range: string
-        readonly inputs: readonly string[]
-        readonly failure: Failure
-      }[]
-      readonly workers: Readonly<Record<string, number>>
-      /** Files of rejected documents that this machine cannot read, by the machines that wrote them. */
-      readonly deadLettersElsewhere?: Readonly<Record<string, number>>
-    }
-  }
-}
-
-/** Failed ranges that a receipt names, and inputs of each. */
-const NAMED = 100
-const NAMED_INPUTS = 3
 
 export function dispatchRanges(dispatching: Dispatching): Feature {
   return () => new Dispatch(dispatching).hook()
@@ -65,16 +45,7 @@ class Dispatch {
   readonly #given: Dispatching
   #index = ''
   #planned: Planned
-  #failures = 0
-  readonly #failed: { range: string; inputs: readonly string[]; failure: Failure }[] = []
-  readonly #workers: Record<string, number> = {}
-  /** Files of rejected documents by the machines that wrote them. */
-  readonly #letters = new Map<string, string>()
-  #deadLetters: string | undefined
-  #elsewhere: Readonly<Record<string, number>> = {}
-  #requests = 0
-  #retries = 0
-  #bytes = { read: 0, sent: 0, received: 0 }
+  readonly #account = new JobAccount()
 
   constructor(given: Dispatching) {
     this.#given = given
@@ -89,19 +60,7 @@ class Dispatch {
         await Promise.resolve()
       },
       loadElsewhere: async loading => await this.#load(loading),
-      receipt: () => ({
-        job: {
-          objects: this.#planned.objects,
-          ranges: this.#planned.ranges,
-          failed: this.#failed,
-          workers: this.#workers,
-          ...(Object.keys(this.#elsewhere).length === 0 ? {} : { deadLettersElsewhere: this.#elsewhere }),
-        },
-        ...(this.#deadLetters === undefined ? {} : { deadLetters: this.#deadLetters }),
-        requests: this.#requests,
-        retries: this.#retries,
-        bytes: this.#bytes,
-      }),
+      receipt: () => this.#account.receipt(this.#planned),
     }
   }
 
@@ -117,13 +76,14 @@ class Dispatch {
         why = await this.#wait(loading)
       }
       await this.#addUp(loading)
-      await this.#joinDeadLetters()
-      const stopped = why ?? ledger.overLimit() ?? this.#whatFailed()
+      await this.#account.joinDeadLetters(this.#given.data.deadLetters)
+      // Whoever has taken over finishes the job.
+      const stopped = this.#given.lost() ?? why ?? ledger.overLimit() ?? this.#account.whatFailed(this.#planned)
       if (stopped === undefined) for (const input of inputs) ledger.end(input)
-      return { bytesRead: this.#bytes.read, ...(stopped === undefined ? {} : { failure: stopped }) }
+      return { bytesRead: this.#account.bytesRead, ...(stopped === undefined ? {} : { failure: stopped }) }
     } catch (error) {
       if (!isSluiceError(error)) throw error
-      return { bytesRead: this.#bytes.read, failure: error.failure }
+      return { bytesRead: this.#account.bytesRead, failure: error.failure }
     }
   }
 
@@ -187,6 +147,8 @@ class Dispatch {
       // A job that stops waits for the receipts of what is under way.
       if (why !== undefined && underWay === 0) return why
       if (stop.signal.aborted) return stop.why(0)
+      const lost = this.#given.lost()
+      if (lost !== undefined) return lost
       if (why === undefined) {
         why = (await patient(look)) ?? ledger.isOverLimit(counts)
         if (why !== undefined) await this.#given.stop(why)
@@ -213,48 +175,14 @@ class Dispatch {
     return completed + failed < this.#planned.ranges
   }
 
-  async #joinDeadLetters(): Promise<void> {
-    if (this.#letters.size === 0) return
-    const { path, elsewhere } = await joinDeadLetters(this.#given.data.deadLetters, this.#letters)
-    this.#deadLetters = path
-    this.#elsewhere = elsewhere
-  }
-
   async #addUp({ ledger, inputs }: LoadingElsewhere): Promise<void> {
     const { ranges, patient } = this.#given
     for (const state of ['completed', 'failed'] as const)
       for (let at = 0; ; at += PAGE) {
         const page = await patient(async () => await ranges.getJobs([state], at, at + PAGE - 1, true))
-        for (const one of page) this.#add(one, endOfRange(one), ledger, inputs)
+        for (const one of page) this.#account.add(one, endOfRange(one), ledger, inputs)
         if (page.length < PAGE) break
       }
-  }
-
-  #add(range: Job<RangeData>, end: RangeEnd, ledger: LoadingElsewhere['ledger'], inputs: readonly Source[]): void {
-    const input = inputs[range.data.source]
-    if (input !== undefined) ledger.book(input, end.counts, end.rejections)
-    this.#requests += end.requests
-    this.#retries += end.retries
-    const { read, sent, received } = this.#bytes
-    this.#bytes = { read: read + end.bytes.read, sent: sent + end.bytes.sent, received: received + end.bytes.received }
-    if (end.host !== undefined) this.#workers[end.host] = (this.#workers[end.host] ?? 0) + 1
-    if (end.deadLetters !== undefined) this.#letters.set(end.deadLetters, end.host ?? '')
-    if (end.failure === undefined) return
-    this.#failures += 1
-    if (this.#failed.length === NAMED) return
-    const names = range.data.inputs.slice(0, NAMED_INPUTS).map(({ name }) => name)
-    this.#failed.push({ range: range.id ?? '', inputs: names, failure: end.failure })
-  }
-
-  #whatFailed(): Failure | undefined {
-    const [first] = this.#failed
-    if (first === undefined) return undefined
-    const { code, message } = first.failure
-    return failure('JOB_RANGES_FAILED', {
-      failed: this.#failures,
-      ranges: this.#planned.ranges,
-      first: `${code}: ${message}`,
-    })
   }
 }
 

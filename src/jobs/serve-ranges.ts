@@ -14,6 +14,7 @@ import { asError } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
 import { RangePermit } from './range-permit.js'
 import { systemClock } from '../time/system-clock.js'
+import { Trouble } from './tell-trouble.js'
 
 export interface Serving {
   readonly engine: Engine
@@ -35,8 +36,6 @@ export interface Serving {
 const MOST_STALLS = 25
 /** How long a range stays with a worker that is refused before its first request, in milliseconds. */
 const REFUSED_MS = 2000
-/** A cluster that is busy is told to others at most this often. */
-const TELL_MS = 1000
 
 export class RangeServer implements AsyncDisposable {
   readonly #given: Serving
@@ -45,12 +44,12 @@ export class RangeServer implements AsyncDisposable {
   readonly #over = new AbortController()
   #state: JobState
   #isLeaving = false
-  #busyAt = -Infinity
-  #blocked: { readonly failure: Failure; toldAt: number } | undefined
+  readonly #trouble: Trouble
 
   constructor(given: Serving) {
     this.#given = given
     this.#state = stateIn(given.job)
+    this.#trouble = new Trouble({ ...given, job: given.job.id ?? '' })
   }
 
   static async open(given: Serving): Promise<RangeServer> {
@@ -63,7 +62,7 @@ export class RangeServer implements AsyncDisposable {
   update(job: Job<JobData>): void {
     this.#state = stateIn(job)
     if (this.#state.stopping !== undefined && !this.#over.signal.aborted) this.#over.abort(this.#state.stopping.message)
-    if (this.#blocked !== undefined) void this.#tellBlocked(this.#blocked)
+    this.#trouble.renew()
   }
 
   /** Ranges under way go back to the queue, and other workers load them. */
@@ -116,9 +115,7 @@ export class RangeServer implements AsyncDisposable {
       const { receipt, failure } = await loader.load(id, range.data, {
         permit: async halted => await permit.ask(halted),
         signal: stop.signal,
-        busy: () => this.#tellBusy(),
-        blocked: why => this.#block(why),
-        unblocked: () => this.#unblock(),
+        ...this.#trouble.watch(),
       })
       if (lease.lost !== undefined) return await giveBack(range, token, lease.lost.message)
       if (failure === undefined) {
@@ -153,41 +150,6 @@ export class RangeServer implements AsyncDisposable {
     if (!isOver && stopsJob(failure)) await tellJob(control, job.id ?? '', { type: 'stop', worker, failure })
     // The queue knows this error by its name, and tries the range no more.
     throw Object.assign(new Error(text), { name: 'UnrecoverableError' })
-  }
-
-  #tellBusy(): void {
-    const { control, job, worker, now } = this.#given
-    if (now() - this.#busyAt < TELL_MS) return
-    this.#busyAt = now()
-    void tellJob(control, job.id ?? '', { type: 'busy', worker }).catch(() => undefined)
-  }
-
-  #block(failure: Failure): void {
-    if (this.#blocked !== undefined) return
-    this.#blocked = { failure, toldAt: -Infinity }
-    void this.#tellBlocked(this.#blocked)
-  }
-
-  /** Told again while it lasts: the job must not wait for a worker that is gone. */
-  async #tellBlocked(blocked: { readonly failure: Failure; toldAt: number }): Promise<void> {
-    const { control, job, worker, now, leaseMs } = this.#given
-    if (now() - blocked.toldAt < leaseMs / 3) return
-    const isNew = blocked.toldAt === -Infinity
-    blocked.toldAt = now()
-    const { failure } = blocked
-    await tellJob(control, job.id ?? '', {
-      type: 'blocked',
-      worker,
-      host: hostname(),
-      failure,
-      ...(isNew ? { isNew } : {}),
-    }).catch(() => undefined)
-  }
-
-  #unblock(): void {
-    const { control, job, worker } = this.#given
-    this.#blocked = undefined
-    void tellJob(control, job.id ?? '', { type: 'unblocked', worker }).catch(() => undefined)
   }
 }
 

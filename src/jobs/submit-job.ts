@@ -13,6 +13,9 @@ interface Waiting {
   tell(event: WorkerEvent): void
 }
 
+/** A coordinator that cannot reach the cluster tries again, or another one does. */
+const TRIES = { attempts: 6, backoff: { type: 'exponential', delay: 2000 } }
+
 /** Time between two looks at the job, in milliseconds. */
 const LOOK_MS = 300
 
@@ -24,7 +27,7 @@ export async function submitJob(engine: Engine, name: string, data: JobData): Pr
   const control: Queue<JobData> = engine.queue(CONTROL)
   const known = (await control.getJob(name)) as Job<JobData> | undefined
   if (known === undefined) {
-    await control.add('job', data, { jobId: name, attempts: 1 })
+    await control.add('job', data, { jobId: name, ...TRIES })
     return
   }
   await reopen(engine, known, data)
@@ -41,7 +44,7 @@ export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): 
   await ranges.retryJobs({ state: 'failed' })
   await ranges.resume()
   // Another process may have opened it meanwhile.
-  await job.retry(state).catch(async (error: unknown) => {
+  await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true }).catch(async (error: unknown) => {
     const now = await job.getState()
     if (now === state) throw error
   })

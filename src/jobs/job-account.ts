@@ -1,0 +1,96 @@
+/** The account of a job: the sum of the receipts of its ranges, and what became of those that failed. */
+import type { Job } from 'bullmq'
+import { type Failure, failure } from '../failure/failure.js'
+import type { Source } from '../flow.js'
+import type { Receipt } from '../ledger/receipt.js'
+import type { LoadingElsewhere } from '../run/hooks.js'
+import type { Planned, RangeData } from './job.js'
+import { joinDeadLetters } from './join-dead-letters.js'
+import type { RangeEnd } from './range-end.js'
+
+declare module '../ledger/receipt.js' {
+  interface Receipt {
+    /** Only of a job on a queue: how its parts were loaded, and by which machines. */
+    readonly job?: {
+      readonly objects: number
+      readonly ranges: number
+      readonly failed: readonly {
+        readonly range: string
+        readonly inputs: readonly string[]
+        readonly failure: Failure
+      }[]
+      readonly workers: Readonly<Record<string, number>>
+      /** Files of rejected documents that this machine cannot read, by the machines that wrote them. */
+      readonly deadLettersElsewhere?: Readonly<Record<string, number>>
+    }
+  }
+}
+
+/** Failed ranges that a receipt names, and inputs of each. */
+const NAMED = 100
+const NAMED_INPUTS = 3
+
+export class JobAccount {
+  readonly #workers: Record<string, number> = {}
+  readonly #failed: { range: string; inputs: readonly string[]; failure: Failure }[] = []
+  #failures = 0
+  /** Files of rejected documents by the machines that wrote them. */
+  readonly #letters = new Map<string, string>()
+  #deadLetters: string | undefined
+  #elsewhere: Readonly<Record<string, number>> = {}
+  #requests = 0
+  #retries = 0
+  #bytes = { read: 0, sent: 0, received: 0 }
+
+  get bytesRead(): number {
+    return this.#bytes.read
+  }
+
+  /** Adds the receipt of a range. `inputs`: those of the run. */
+  add(
+    range: Pick<Job<RangeData>, 'id' | 'data'>,
+    end: RangeEnd,
+    ledger: LoadingElsewhere['ledger'],
+    inputs: readonly Source[],
+  ): void {
+    const input = inputs[range.data.source]
+    if (input !== undefined) ledger.book(input, end.counts, end.rejections)
+    this.#requests += end.requests
+    this.#retries += end.retries
+    const { read, sent, received } = this.#bytes
+    this.#bytes = { read: read + end.bytes.read, sent: sent + end.bytes.sent, received: received + end.bytes.received }
+    if (end.host !== undefined) this.#workers[end.host] = (this.#workers[end.host] ?? 0) + 1
+    if (end.deadLetters !== undefined) this.#letters.set(end.deadLetters, end.host ?? '')
+    if (end.failure === undefined) return
+    this.#failures += 1
+    if (this.#failed.length === NAMED) return
+    const names = range.data.inputs.slice(0, NAMED_INPUTS).map(({ name }) => name)
+    this.#failed.push({ range: range.id ?? '', inputs: names, failure: end.failure })
+  }
+
+  /** Joins the rejected documents of all ranges in the file that the receipt names. */
+  async joinDeadLetters(folder: string): Promise<void> {
+    if (this.#letters.size === 0) return
+    const { path, elsewhere } = await joinDeadLetters(folder, this.#letters)
+    this.#deadLetters = path
+    this.#elsewhere = elsewhere
+  }
+
+  whatFailed({ ranges }: Planned): Failure | undefined {
+    const [first] = this.#failed
+    if (first === undefined) return undefined
+    const { code, message } = first.failure
+    return failure('JOB_RANGES_FAILED', { failed: this.#failures, ranges, first: `${code}: ${message}` })
+  }
+
+  receipt({ objects, ranges }: Planned): Partial<Receipt> {
+    const elsewhere = Object.keys(this.#elsewhere).length === 0 ? {} : { deadLettersElsewhere: this.#elsewhere }
+    return {
+      job: { objects, ranges, failed: this.#failed, workers: this.#workers, ...elsewhere },
+      ...(this.#deadLetters === undefined ? {} : { deadLetters: this.#deadLetters }),
+      requests: this.#requests,
+      retries: this.#retries,
+      bytes: this.#bytes,
+    }
+  }
+}
