@@ -47,12 +47,12 @@ async function askRedis(url: string): Promise<QueueFacts> {
 
 async function askPostgres(url: string): Promise<QueueFacts> {
   const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const database = new pg.Client({ connectionString: url })
+  await database.connect()
   try {
     const asked = `select current_setting('server_version') version, current_setting('fsync') fsync,
       current_setting('synchronous_commit') commits, extract(epoch from clock_timestamp()) * 1000 now`
-    const { rows } = await client.query<{ version: string; fsync: string; commits: string; now: string }>(asked)
+    const { rows } = await database.query<{ version: string; fsync: string; commits: string; now: string }>(asked)
     const [{ version, fsync, commits, now }] = rows as [(typeof rows)[number]]
     return {
       server: `PostgreSQL ${version}`,
@@ -64,6 +64,6 @@ async function askPostgres(url: string): Promise<QueueFacts> {
       clockAheadMs: Math.round(Number(now) - Date.now()),
     }
   } finally {
-    await client.end()
+    await database.end()
   }
 }
