@@ -20,6 +20,8 @@ const DOCUMENTS = Number(process.env['DOCUMENTS'] ?? 200_000)
 const SEED = Number(process.env['SEED'] ?? 1)
 const ENGINE = process.env['ENGINE'] ?? 'redis'
 const FILES = 20
+/** About 400 ranges, so that the kills meet many of them. A document has about 40 bytes. */
+const RANGE_BYTES = Math.max(1000, 5 * Math.round((DOCUMENTS * 40) / 400 / 5))
 const CAP = 4
 const LEASE_MS = 2000
 const MOST_PAUSE_MS = 1500
@@ -47,29 +49,41 @@ describe(`one job on ${ENGINE}, ${KILLS} kills, ${DOCUMENTS} documents`, () => {
     lab.control.plant({ latencyMs: 40 })
     const random = seeded(SEED)
     const ingest = () =>
-      startIngest(queue.url, '--batch-bytes', '50kb', '--range-bytes', '200kb', '--concurrency', String(CAP))
+      startIngest(
+        queue.url,
+        '--batch-bytes',
+        '10kb',
+        '--range-bytes',
+        String(RANGE_BYTES),
+        '--concurrency',
+        String(CAP),
+      )
     const workers: Running[] = [startWorker(queue.url), startWorker(queue.url)]
     let planner = ingest()
     const did = { worker: 0, planner: 0, queue: 0, stopped: 0 }
     for (let kills = 0; kills < KILLS; kills += 1) {
-      await after(random.below(MOST_PAUSE_MS))
-      const what = random.below(10)
-      if (what < 4) {
-        await killed(workers, random, () => startWorker(queue.url))
-        did.worker += 1
-      } else if (what < 6) {
-        planner.child.kill('SIGKILL')
-        await planner.ended
-        planner = ingest()
-        did.planner += 1
-      } else if (what < 8) {
-        await queue.kill()
-        await after(random.below(MOST_PAUSE_MS))
-        await queue.start()
-        did.queue += 1
-      } else {
-        await stopped(workers, random)
-        did.stopped += 1
+      await after(MOST_PAUSE_MS / 3 + random.below(MOST_PAUSE_MS))
+      switch (kills % 5) {
+        case 0:
+        case 1:
+          await killed(workers, random, () => startWorker(queue.url))
+          did.worker += 1
+          break
+        case 2:
+          planner.child.kill('SIGKILL')
+          await planner.ended
+          planner = ingest()
+          did.planner += 1
+          break
+        case 3:
+          await queue.kill()
+          await after(random.below(MOST_PAUSE_MS))
+          await queue.start()
+          did.queue += 1
+          break
+        default:
+          await stopped(workers, random)
+          did.stopped += 1
       }
     }
     const [seen] = await listed(queue.url)
@@ -79,6 +93,7 @@ describe(`one job on ${ENGINE}, ${KILLS} kills, ${DOCUMENTS} documents`, () => {
     for (const worker of workers) worker.child.kill('SIGTERM')
     await Promise.all(workers.map(async worker => await worker.ended))
     report(receipt, did, seen?.state ?? 'unknown')
+    expect(receipt.job?.ranges).toBeGreaterThan(300)
     expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, rejected: 0, unsent: 0, unknown: 0 })
     expect(receipt.created + receipt.duplicate).toBe(DOCUMENTS)
     const numbers = new Set(lab.control.ids(index).map(id => numberOf(id)))
@@ -100,6 +115,8 @@ function numberOf(id: string): number {
 
 async function killed(workers: Running[], random: Seeded, start: () => Running): Promise<void> {
   const at = random.below(workers.length)
+  // One that has loaded a range is at work.
+  await workers[at]?.printed('documents in')
   workers[at]?.child.kill('SIGKILL')
   await workers[at]?.ended
   workers[at] = start()
