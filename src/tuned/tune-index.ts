@@ -64,8 +64,8 @@ async function restoreLeft({ cluster, found }: Started, warn: (message: string) 
   }
 }
 
-/** How long the end of a run that failed may take for it. */
-const RESTORE_MS = 3000
+/** How long the end of a run that failed may take for it. Platforms kill a process 30 s after they ask it to end. */
+const RESTORE_MS = 15_000
 
 function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
   const warn = (message: string) => tell({ type: 'warning', message })

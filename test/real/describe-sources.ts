@@ -72,7 +72,7 @@ export function describeSources(world: () => World): void {
         index,
         stateDir: join(owner.folder, 'state'),
         // A fault of the test itself need not be retried for long.
-        maxElapsedMs: 3000,
+        maxElapsedMs: 30_000,
         ...more,
         remote: { ca, ...more.remote },
       })
@@ -101,7 +101,7 @@ export function describeSources(world: () => World): void {
         `${web}/files/a.ndjson.gz`,
         's3://logs/same/a.ndjson',
         's3://logs/same/*.gz',
-        presigned(server, 'logs/same/a.ndjson', 60),
+        presigned(server, 'logs/same/a.ndjson', 3600),
       ]) {
         index = newIndex('sources')
         expect(await load(source)).toMatchObject({ status: 'finished', created: 5000 })

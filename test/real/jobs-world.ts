@@ -19,13 +19,29 @@ function environment(queue: string, more: Readonly<Record<string, string>> = {})
   return { ...lab.env, SLUICE_QUEUE: queue, SLUICE_LEASE: '2s', SLUICE_PREFLIGHT_CONNECTIONS: '1', ...more }
 }
 
+/** Processes of the test that runs. One that fails leaves some behind, perhaps stopped. */
+const started = new Set<Running>()
+
+export async function endAll(): Promise<void> {
+  for (const { child, ended } of started) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  started.clear()
+}
+
+function start(queue: string, args: readonly string[]): Running {
+  const running = startSluice(args, { cwd: path('.'), env: environment(queue) })
+  started.add(running)
+  return running
+}
+
 export function startIngest(queue: string, ...more: readonly string[]): Running {
-  const args = ['ingest', path('in/*.ndjson'), '--index', index, '--json', ...more]
-  return startSluice(args, { cwd: path('.'), env: environment(queue) })
+  return start(queue, ['ingest', path('in/*.ndjson'), '--index', index, '--json', ...more])
 }
 
 export function startWorker(queue: string, ...more: readonly string[]): Running {
-  return startSluice(['worker', ...more], { cwd: path('.'), env: environment(queue) })
+  return start(queue, ['worker', ...more])
 }
 
 export async function jobs(queue: string, ...args: readonly string[]): Promise<Ended> {

@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
-import { jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
+import { endAll, jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
 import { findParts, required } from './servers/parts.js'
 import { startPostgres } from './servers/postgres.js'
@@ -34,6 +34,7 @@ for (const [name, start] of Object.entries(engines))
       owner = await newOwner()
       queue = await owner.own(start(`${owner.folder}/queue`))
     })
+    afterEach(endAll)
     afterAll(async () => await owner[Symbol.asyncDispose]())
 
     test('is loaded once by all workers, has one receipt, and the same command loads only what is new', async () => {

@@ -89,7 +89,8 @@ test('a bundle that cannot be written says why', async () => {
 test('as many connections as there may be: nothing is said beside the result', { tags: 'long' }, async () => {
   await using work = await folder()
   await writeFile(join(work.path, 'in.ndjson'), '{"a":1}\n')
-  const many = ['--preflight-connections', '64']
+  // A slow machine needs more than 10 s to open as many.
+  const many = ['--preflight-connections', '64', '--timeout', '10m']
   const looked = await sluice(['doctor', ...many], { env: lab.env })
   const loaded = await sluice(['ingest', 'in.ndjson', '--index', 'many', '--quiet', ...many], {
     cwd: work.path,
