@@ -22,7 +22,7 @@ export default defineConfig({
     exclude: ['**/*.long.test.ts', 'node_modules'],
     tags: [{ name: 'long' }],
     // Tests wait for others more than they work.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     // No test replaces a module, so files share a worker and what it has loaded.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -8,12 +8,13 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { findParts, program } from '../scripts/real/parts.js'
 import { corpus } from './corpus/corpora.js'
 import { prepare } from './prepare.js'
@@ -44,9 +45,10 @@ if (values.folder === undefined) process.on('exit', () => rmSync(folder, { recur
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130))
 
 const bucket = join(folder, 'buckets', 'bench')
-const made = await makeObjects()
+mkdirSync(bucket, { recursive: true })
 const servers = [await start(programs.sink, []), await serveObjects(), await startRedis()]
 const [sink, s3, redis] = servers
+const made = await makeObjects()
 const cluster = ['--url', `http://127.0.0.1:${sink.port}`, '--index', 'bench', '--direct']
 
 try {
@@ -95,20 +97,22 @@ async function compareOnOneCore() {
   }
 }
 
-/** Makes objects that differ in their first line only. */
+/** Puts objects that differ in their first line only. The server knows the ETags of those alone that it was given. */
 async function makeObjects() {
+  const credentials = { accessKeyId: user.ROOT_ACCESS_KEY, secretAccessKey: user.ROOT_SECRET_KEY }
+  const client = new S3Client({ endpoint: s3.url, region: 'us-east-1', forcePathStyle: true, credentials })
   const bytes = Math.floor((Number(values.gb) * 1e9) / objects)
   const source = await corpus('log', bytes, programs)
   const body = readFileSync(source.file)
-  mkdirSync(bucket, { recursive: true })
   let total = 0
   for (let number = 0; number < objects; number += 1) {
     const first = Buffer.from(`{"object":${number}}\n`)
-    const path = join(bucket, `${String(number).padStart(4, '0')}.ndjson`)
+    const Key = `${String(number).padStart(4, '0')}.ndjson`
     total += first.length + body.length
-    if (existsSync(path)) continue
-    writeFileSync(path, Buffer.concat([first, body]))
+    if (existsSync(join(bucket, Key))) continue
+    await client.send(new PutObjectCommand({ Bucket: 'bench', Key, Body: Buffer.concat([first, body]) }))
   }
+  client.destroy()
   const documentsPerObject = source.documents + 1
   return { bytes: total, documents: documentsPerObject * objects, documentsPerObject }
 }

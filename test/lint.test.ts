@@ -18,7 +18,7 @@ const planted: readonly [string, string][] = [
   ['no-console', "console.log('printed')\n"],
 ]
 
-test('the linter catches what is planted', async () => {
+test('the linter catches what is planted', { tags: 'long' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-lint-'))
   try {
     for (const [rule, text] of planted) writeFileSync(join(folder, `${rule}.ts`), text)

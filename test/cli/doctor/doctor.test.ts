@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await lab.close())
 
-test('a way that is open: every step with what was seen, and nothing to do', async () => {
+test('a way that is open: every step with what was seen, and nothing to do', { tags: 'long' }, async () => {
   const { code, stdout, stderr } = await sluice(['doctor', '--index', 'logs'], { env: lab.env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('url from ELASTICSEARCH_URL, apiKey from ELASTICSEARCH_API_KEY, proxy from STATIC_PROXY_URL')
@@ -46,37 +46,45 @@ test('options that contradict each other are a report too', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, findings: [{ code: 'PROXY_NOT_USED', severity: 'error' }] })
 })
 
-test('--no-direct-check leaves the request past the proxy out, from wherever it is said', async () => {
-  for (const [flags, more] of [
-    [['--no-direct-check'], {}],
-    [[], { SLUICE_NO_DIRECT_CHECK: 'true' }],
-  ] as const) {
-    lab.control.forgetConnections()
-    const { stdout } = await sluice(['doctor', '--json', ...flags], { env: { ...lab.env, ...more } })
-    const { steps } = JSON.parse(stdout) as DoctorReport
-    expect(steps.find(({ name }) => name === 'cluster without the proxy')?.detail).toContain('skipped')
-    const direct = lab.control.connections().filter(({ at, from }) => at === 'cluster' && from === '127.0.0.1')
-    expect(direct).toEqual([])
-  }
-})
+test(
+  '--no-direct-check leaves the request past the proxy out, from wherever it is said',
+  { tags: 'long' },
+  async () => {
+    for (const [flags, more] of [
+      [['--no-direct-check'], {}],
+      [[], { SLUICE_NO_DIRECT_CHECK: 'true' }],
+    ] as const) {
+      lab.control.forgetConnections()
+      const { stdout } = await sluice(['doctor', '--json', ...flags], { env: { ...lab.env, ...more } })
+      const { steps } = JSON.parse(stdout) as DoctorReport
+      expect(steps.find(({ name }) => name === 'cluster without the proxy')?.detail).toContain('skipped')
+      const direct = lab.control.connections().filter(({ at, from }) => at === 'cluster' && from === '127.0.0.1')
+      expect(direct).toEqual([])
+    }
+  },
+)
 
-test('--support-bundle writes a file for its owner, without the credentials and the names that the report has', async () => {
-  await using work = await folder()
-  const path = join(work.path, 'bundle.json')
-  const nodes = lab.line.proxy.nodes.join(',')
-  const { code } = await sluice(['doctor', '--index', 'secret-index', '--support-bundle', path], {
-    env: { ...lab.env, SLUICE_NODES: nodes },
-  })
-  expect(code).toBe(0)
-  const text = await readFile(path, 'utf8')
-  expect((await stat(path)).mode & 0o777).toBe(0o600)
-  expect(JSON.parse(text)).toMatchObject({ ok: true, facts: { filter: { probes: 16, allowed: 16 } } })
-  const { apiKey, username } = lab.line.cluster
-  const { password } = new URL(lab.line.proxy.http)
-  for (const secret of [apiKey, password, decodeURIComponent(password), `"${username}"`, 'secret-index']) {
-    expect(text).not.toContain(secret)
-  }
-})
+test(
+  '--support-bundle writes a file for its owner, without the credentials and the names that the report has',
+  { tags: 'long' },
+  async () => {
+    await using work = await folder()
+    const path = join(work.path, 'bundle.json')
+    const nodes = lab.line.proxy.nodes.join(',')
+    const { code } = await sluice(['doctor', '--index', 'secret-index', '--support-bundle', path], {
+      env: { ...lab.env, SLUICE_NODES: nodes },
+    })
+    expect(code).toBe(0)
+    const text = await readFile(path, 'utf8')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(text)).toMatchObject({ ok: true, facts: { filter: { probes: 16, allowed: 16 } } })
+    const { apiKey, username } = lab.line.cluster
+    const { password } = new URL(lab.line.proxy.http)
+    for (const secret of [apiKey, password, decodeURIComponent(password), `"${username}"`, 'secret-index']) {
+      expect(text).not.toContain(secret)
+    }
+  },
+)
 
 test('a bundle that cannot be written says why', async () => {
   await using work = await folder()
@@ -111,7 +119,7 @@ test('a bundle that cannot be written is told before anything is asked', async (
   expect(lab.control.connections()).toEqual([])
 })
 
-test('Ctrl-C ends it with a word that fits', async () => {
+test('Ctrl-C ends it with a word that fits', { tags: 'long' }, async () => {
   lab.control.plant({ handshake: { kind: 'silence' } })
   const running = startSluice(['doctor', '--json'], { env: lab.env })
   await expect.poll(() => lab.control.connections().length).toBeGreaterThan(0)

@@ -68,7 +68,7 @@ describe('filter show', () => {
 })
 
 describe('from an open deployment to a guarded one and back', () => {
-  test('create, create again, attach, attach again, load, detach', async () => {
+  test('create, create again, attach, attach again, load, detach', { tags: 'long' }, async () => {
     await using lab = await start('unattached')
     await using work = await folder()
     await writeFile(join(work.path, 'in.ndjson'), '{"a":1}\n')

@@ -89,7 +89,7 @@ describe('inputs', () => {
     expect(receipt).toMatchObject({ read: 0, failure: { code: 'INPUT_MALFORMED' } })
   })
 
-  test('of a file that is no NDJSON nothing is sent, and the fix is named', async () => {
+  test('of a file that is no NDJSON nothing is sent, and the fix is named', { tags: 'long' }, async () => {
     const csv = `id,name\n${Array.from({ length: 2000 }, (_, at) => `${at},Chair`).join('\n')}\n`
     const files = { 'orders.dat': csv, 'good.ndjson': '{"n":1}\n' }
     const first = await ingest(['orders.dat', 'good.ndjson'], files)
@@ -103,7 +103,7 @@ describe('inputs', () => {
     expect(later.receipt?.inputs).toMatchObject([{ status: 'finished' }, { name: 'orders.dat', status: 'failed' }])
   })
 
-  test('a CSV file is read as its options say, and what was found is said', async () => {
+  test('a CSV file is read as its options say, and what was found is said', { tags: 'long' }, async () => {
     const files = { 'orders.csv': Buffer.from('Größe|Preis\n1|2,5\n', 'latin1') }
     const found = await ingest(['orders.csv'], files)
     expect(found).toMatchObject({ code: 0, receipt: { created: 1 } })
@@ -274,16 +274,20 @@ describe('a folder that takes no files', () => {
     expect(lab.control.count('limits')).toBe(0)
   })
 
-  test('on a full disk stops the run, and what could not be written down counts as unsent', async () => {
-    await using place = await folder()
-    const lines = Array.from({ length: 3000 }, (_, n) => `{"n":${n}}\nno JSON ${'x'.repeat(100)}\n`).join('')
-    const line = root ? limited('size=64k') : '$SLUICE ingest - --index limits --json --dead-letters /dev/full'
-    const ended = await shell(line, { cwd: place.path, env: lab.env, input: lines })
-    expect(ended.code).toBe(3)
-    const receipt = JSON.parse(ended.stdout) as Receipt
-    expect(receipt).toMatchObject({ failure: { code: 'DEAD_LETTERS_UNWRITABLE' }, rejected: 0 })
-    expect(receipt.created + receipt.unsent).toBe(receipt.read)
-    expect(receipt.unsent).toBeGreaterThanOrEqual(3000)
-    expect(lab.control.count('limits')).toBe(receipt.created)
-  })
+  test(
+    'on a full disk stops the run, and what could not be written down counts as unsent',
+    { tags: 'long' },
+    async () => {
+      await using place = await folder()
+      const lines = Array.from({ length: 3000 }, (_, n) => `{"n":${n}}\nno JSON ${'x'.repeat(100)}\n`).join('')
+      const line = root ? limited('size=64k') : '$SLUICE ingest - --index limits --json --dead-letters /dev/full'
+      const ended = await shell(line, { cwd: place.path, env: lab.env, input: lines })
+      expect(ended.code).toBe(3)
+      const receipt = JSON.parse(ended.stdout) as Receipt
+      expect(receipt).toMatchObject({ failure: { code: 'DEAD_LETTERS_UNWRITABLE' }, rejected: 0 })
+      expect(receipt.created + receipt.unsent).toBe(receipt.read)
+      expect(receipt.unsent).toBeGreaterThanOrEqual(3000)
+      expect(lab.control.count('limits')).toBe(receipt.created)
+    },
+  )
 })

@@ -44,21 +44,25 @@ describe('ingest', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', read: 10, created: 10, route: { form: 'tunnel' } })
   })
 
-  test('elsewhere than on a terminal, progress is log lines on stderr; --quiet leaves them out', async () => {
-    await using work = await folder()
-    const run = async (...more: string[]) =>
-      await sluice(['ingest', '-', '--index', 'cli-log', ...more], {
-        cwd: work.path,
-        env: { ...lab.env, SLUICE_LOG_FORMAT: '' },
-        input: lines(10),
-      })
-    const logged = (await run()).stderr
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line) as Record<string, unknown>)
-    expect(logged).toContainEqual(expect.objectContaining({ level: 'info', cluster: lab.line.cluster.url }))
-    expect(await run('--quiet')).toMatchObject({ code: 0, stderr: '' })
-  })
+  test(
+    'elsewhere than on a terminal, progress is log lines on stderr; --quiet leaves them out',
+    { tags: 'long' },
+    async () => {
+      await using work = await folder()
+      const run = async (...more: string[]) =>
+        await sluice(['ingest', '-', '--index', 'cli-log', ...more], {
+          cwd: work.path,
+          env: { ...lab.env, SLUICE_LOG_FORMAT: '' },
+          input: lines(10),
+        })
+      const logged = (await run()).stderr
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line) as Record<string, unknown>)
+      expect(logged).toContainEqual(expect.objectContaining({ level: 'info', cluster: lab.line.cluster.url }))
+      expect(await run('--quiet')).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
 
   test('with --quiet, stderr is one paragraph for a mail, or nothing', async () => {
     await using work = await folder()

@@ -125,7 +125,7 @@ test.each(wrongLists)('a wrong list loads nothing: %j, %j', async (content, args
   expect(lab.control.count('wrong-list')).toBe(0)
 })
 
-test('files of a list are known when the list has another name or order, and by a glob', async () => {
+test('files of a list are known when the list has another name or order, and by a glob', { tags: 'long' }, async () => {
   await using work = await folder()
   const files = ['part-10.ndjson', 'part-9.ndjson']
   for (const file of files) await writeFile(join(work.path, file), `{"of":"${file}"}\n`)

@@ -16,7 +16,7 @@ interface Said {
   readonly failure: { readonly code: string; readonly exit: number; readonly evidence: Record<string, unknown> }
 }
 
-test('a second run of the same file does nothing, and says who is at it: exit code 6', async () => {
+test('a second run of the same file does nothing, and says who is at it: exit code 6', { tags: 'long' }, async () => {
   await using work = await folder()
   await using cluster = await silentCluster()
   const state = join(work.path, 'state')

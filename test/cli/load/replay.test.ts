@@ -72,16 +72,20 @@ describe('sluice replay', () => {
     expect(await readdir(work.path)).toContain(left)
   })
 
-  test('that is refused is not told what stands in the way of an index that none of it goes to', async () => {
-    await using work = await folder()
-    await refusedInto(work, 'replay-busy')
-    await readOnly('replay-frozen')
-    lab.control.plant({ bulk: { status: 503 } })
-    const env = { SLUICE_INDEX: 'replay-frozen', SLUICE_MAX_ELAPSED: '1ms' }
-    const ended = await at(work, ['replay', 'dead.ndjson'], env)
-    lab.control.heal()
-    expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('CLUSTER_UNAVAILABLE') as string })
-  })
+  test(
+    'that is refused is not told what stands in the way of an index that none of it goes to',
+    { tags: 'long' },
+    async () => {
+      await using work = await folder()
+      await refusedInto(work, 'replay-busy')
+      await readOnly('replay-frozen')
+      lab.control.plant({ bulk: { status: 503 } })
+      const env = { SLUICE_INDEX: 'replay-frozen', SLUICE_MAX_ELAPSED: '1ms' }
+      const ended = await at(work, ['replay', 'dead.ndjson'], env)
+      lab.control.heal()
+      expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining('CLUSTER_UNAVAILABLE') as string })
+    },
+  )
 
   test('knows the index and pipeline itself: what is set for loads in general does not count, a flag does', async () => {
     await using work = await folder()
@@ -98,7 +102,7 @@ describe('sluice replay', () => {
     expect((await at(work, [...flags, '--again', '--pipeline', 'missing'])).stderr).toContain('pipeline')
   })
 
-  test('goes on after an interruption, also where its glob finds what it wrote itself', async () => {
+  test('goes on after an interruption, also where its glob finds what it wrote itself', { tags: 'long' }, async () => {
     await using work = await folder()
     const name = 'sluice-dead-letters-1.ndjson'
     const many = Array.from({ length: 1000 }, (_, n) => `{"total":"x${n}"}\n`).join('')

@@ -87,7 +87,7 @@ test('a run that was refused before it began has a report of the cause and the f
   expect(await work.page('run.html')).toContain('All 3 documents are stored.')
 })
 
-test('a run that goes on continues its charts', async () => {
+test('a run that goes on continues its charts', { tags: 'long' }, async () => {
   await using work = await world()
   await writeFile(work.at('a.ndjson'), lines(30))
   const load = ['ingest', 'a.ndjson', '--index', 'continued', '--batch-docs', '5', '--concurrency', '1']

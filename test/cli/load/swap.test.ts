@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await lab.close())
 
-test('a guarded load says where its alias is, and rollback leads it back', async () => {
+test('a guarded load says where its alias is, and rollback leads it back', { tags: 'long' }, async () => {
   await using work = await folder()
   const env = { ...lab.env, SLUICE_STATE_DIR: join(work.path, 'state'), SLUICE_PREFLIGHT_CONNECTIONS: '1' }
   const run = async (...args: string[]) => await sluice(args, { cwd: work.path, env })

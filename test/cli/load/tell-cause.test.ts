@@ -43,22 +43,26 @@ function failureIn({ stdout }: Ended) {
   return { ...failure, created }
 }
 
-test('a load that the filter refuses in the middle names the addresses that are refused', async () => {
-  lab.control.plant({ latencyMs: 20 })
-  await writeFile(join(work, 'a.ndjson'), Array.from({ length: 8000 }, (_, n) => `{"n":${n}}\n`).join(''))
-  const running = startSluice(['ingest', 'a.ndjson', '--index', 'causes', '--json', ...small], {
-    cwd: work,
-    env: { ...lab.env, SLUICE_NODES: lab.line.proxy.nodes.join(',') },
-  })
-  await expect.poll(() => lab.control.count('causes')).toBeGreaterThan(0)
-  lab.control.register('none')
-  const ended = await running.ended
-  expect(ended.code).toBe(3)
-  expect(failureIn(ended)).toMatchObject({
-    code: 'EGRESS_NOT_ALLOWED',
-    evidence: { addresses: ['127.0.0.2', '127.0.0.3'], next: expect.stringContaining('127.0.0.3/32') as string },
-  })
-})
+test(
+  'a load that the filter refuses in the middle names the addresses that are refused',
+  { tags: 'long' },
+  async () => {
+    lab.control.plant({ latencyMs: 20 })
+    await writeFile(join(work, 'a.ndjson'), Array.from({ length: 8000 }, (_, n) => `{"n":${n}}\n`).join(''))
+    const running = startSluice(['ingest', 'a.ndjson', '--index', 'causes', '--json', ...small], {
+      cwd: work,
+      env: { ...lab.env, SLUICE_NODES: lab.line.proxy.nodes.join(',') },
+    })
+    await expect.poll(() => lab.control.count('causes')).toBeGreaterThan(0)
+    lab.control.register('none')
+    const ended = await running.ended
+    expect(ended.code).toBe(3)
+    expect(failureIn(ended)).toMatchObject({
+      code: 'EGRESS_NOT_ALLOWED',
+      evidence: { addresses: ['127.0.0.2', '127.0.0.3'], next: expect.stringContaining('127.0.0.3/32') as string },
+    })
+  },
+)
 
 test('a connection that breaks turns out to be a password that was changed, and the symptom is kept', async () => {
   const { env } = lab
@@ -80,7 +84,7 @@ test('with a limit of bytes nothing more is sent, and the symptom is told', asyn
   expect(failureIn(ended).evidence).not.toHaveProperty('next')
 })
 
-test('with a short time budget the cause is told as well', async () => {
+test('with a short time budget the cause is told as well', { tags: 'long' }, async () => {
   lab.control.register('none')
   const ended = await loadWithin('1m')
   expect({ code: ended.code, cause: failureIn(ended).code }).toEqual({ code: 3, cause: 'EGRESS_NOT_ALLOWED' })
@@ -105,7 +109,7 @@ test('what the documents caused is not looked for on the way', async () => {
   expect(failureIn(ended).evidence).not.toHaveProperty('stoppedBy')
 })
 
-test('a cause is found in what is left of a limit of time, too', async () => {
+test('a cause is found in what is left of a limit of time, too', { tags: 'long' }, async () => {
   lab.control.register('none')
   const ended = await loadWithin('1m')
   expect(ended.code, ended.stderr).toBe(3)
@@ -115,7 +119,7 @@ test('a cause is found in what is left of a limit of time, too', async () => {
   })
 })
 
-test('credentials that were renewed since the load began are not taken for the cause', async () => {
+test('credentials that were renewed since the load began are not taken for the cause', { tags: 'long' }, async () => {
   const { STATIC_PROXY_URL: url = '', ...env } = lab.env
   const file = join(work, 'proxy-url')
   await writeFile(file, url)
@@ -133,7 +137,7 @@ test('credentials that were renewed since the load began are not taken for the c
   expect(failureIn(ended)).toMatchObject({ code: 'EGRESS_NOT_ALLOWED', evidence: { probes: 16 } })
 })
 
-test('what is set for loads in general is not what a replay is refused for', async () => {
+test('what is set for loads in general is not what a replay is refused for', { tags: 'long' }, async () => {
   const letter = { operation: 'create', origin: { input: 'x', document: 1, line: 1, offset: 0 }, id: 'x-1' }
   await writeFile(join(work, 'dead.ndjson'), `${JSON.stringify({ ...letter, index: 'least-logs', document: {} })}\n`)
   lab.control.plant({ bulk: { status: 503, body: '{"ok":false,"message":"away"}' } })

@@ -21,41 +21,45 @@ async function counted(state: string): Promise<number> {
   return lines.reduce((sum, line) => sum + (JSON.parse(line) as { readonly bytes: number }).bytes, 0)
 }
 
-test('every command counts for the plan, and those with much traffic do not start if it is spent', async () => {
-  await using work = await folder()
-  const state = join(work.path, 'state')
-  await writeFile(join(work.path, 'sluice.config.json'), JSON.stringify({ plan: '100gb/month', stateDir: 'state' }))
-  await writeFile(join(work.path, 'a.ndjson'), '{"n":1}\n'.repeat(100))
-  const env = { ...lab.env, SLUICE_PREFLIGHT_CONNECTIONS: '1' }
-  const command = async (...args: string[]) => await sluice(args, { cwd: work.path, env })
+test(
+  'every command counts for the plan, and those with much traffic do not start if it is spent',
+  { tags: 'long' },
+  async () => {
+    await using work = await folder()
+    const state = join(work.path, 'state')
+    await writeFile(join(work.path, 'sluice.config.json'), JSON.stringify({ plan: '100gb/month', stateDir: 'state' }))
+    await writeFile(join(work.path, 'a.ndjson'), '{"n":1}\n'.repeat(100))
+    const env = { ...lab.env, SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+    const command = async (...args: string[]) => await sluice(args, { cwd: work.path, env })
 
-  const load = await command('ingest', 'a.ndjson', '--index', 'cli-plan')
-  expect(load.stdout).toMatch(/^ {2}plan +less than 0\.01 of 100 GB used, /m)
-  const [afterLoad, run] = [await counted(state), /^Run (\S+) finished/.exec(load.stdout)?.[1] ?? '']
-  const verified = await command('verify', run)
-  expect(verified).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^the proxy's monthly plan: less than 0\.01 of 100 GB used/),
-  })
-  const afterVerify = await counted(state)
-  expect(afterVerify).toBeGreaterThan(afterLoad)
-  expect((await command('doctor')).code).toBe(0)
-  const afterDoctor = await counted(state)
-  expect(afterDoctor).toBeGreaterThan(afterVerify)
+    const load = await command('ingest', 'a.ndjson', '--index', 'cli-plan')
+    expect(load.stdout).toMatch(/^ {2}plan +less than 0\.01 of 100 GB used, /m)
+    const [afterLoad, run] = [await counted(state), /^Run (\S+) finished/.exec(load.stdout)?.[1] ?? '']
+    const verified = await command('verify', run)
+    expect(verified).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^the proxy's monthly plan: less than 0\.01 of 100 GB used/),
+    })
+    const afterVerify = await counted(state)
+    expect(afterVerify).toBeGreaterThan(afterLoad)
+    expect((await command('doctor')).code).toBe(0)
+    const afterDoctor = await counted(state)
+    expect(afterDoctor).toBeGreaterThan(afterVerify)
 
-  const spent = ['--plan', '5kb/month', '--plan-limit', 'stop']
-  lab.control.forgetConnections()
-  for (const args of [
-    ['verify', run],
-    ['ingest', 'a.ndjson', '--index', 'cli-plan', '--again'],
-  ]) {
-    const { code, stderr } = await command(...args, ...spent)
-    expect([code, stderr]).toEqual([4, expect.stringContaining('PLAN_SPENT')])
-  }
-  expect([lab.control.connections(), await counted(state)]).toEqual([[], afterDoctor])
-  // The doctor always works.
-  expect((await command('doctor', ...spent)).code).toBe(0)
-})
+    const spent = ['--plan', '5kb/month', '--plan-limit', 'stop']
+    lab.control.forgetConnections()
+    for (const args of [
+      ['verify', run],
+      ['ingest', 'a.ndjson', '--index', 'cli-plan', '--again'],
+    ]) {
+      const { code, stderr } = await command(...args, ...spent)
+      expect([code, stderr]).toEqual([4, expect.stringContaining('PLAN_SPENT')])
+    }
+    expect([lab.control.connections(), await counted(state)]).toEqual([[], afterDoctor])
+    // The doctor always works.
+    expect((await command('doctor', ...spent)).code).toBe(0)
+  },
+)
 
 test('a receipt in JSON holds the plan', async () => {
   await using work = await folder()

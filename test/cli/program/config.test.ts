@@ -71,24 +71,28 @@ test('a secret on the command line is warned about, and not repeated', async () 
   expect(stderr).not.toContain('pl4nted')
 })
 
-test('a URL of the working folder gets no credentials of the environment, unless the file is named', async () => {
-  await using work = await folder()
-  let met = 0
-  await using other = await listen(socket => {
-    met += 1
-    socket.destroy()
-  })
-  await writeFile(join(work.path, 'sluice.config.json'), JSON.stringify({ url: `http://127.0.0.1:${other.port}` }))
-  const load = ['ingest', '-', '--index', 'logs', '--direct']
-  const options = { cwd: work.path, env: { ELASTICSEARCH_API_KEY: 'pl4nted-key' } }
-  const refused = await sluice(load, options)
-  expect(refused.code).toBe(2)
-  expect(refused.stderr).toContain('pass --config sluice.config.json or set SLUICE_CONFIG')
-  expect(met).toBe(0)
-  const named = await sluice([...load, '--config', 'sluice.config.json'], options)
-  expect(named.code).toBe(4)
-  expect(met).toBeGreaterThan(0)
-  expect((await sluice(['config', '--config', 'no.json'], options)).stderr).toContain(
-    'no.json: cannot be read (ENOENT)',
-  )
-})
+test(
+  'a URL of the working folder gets no credentials of the environment, unless the file is named',
+  { tags: 'long' },
+  async () => {
+    await using work = await folder()
+    let met = 0
+    await using other = await listen(socket => {
+      met += 1
+      socket.destroy()
+    })
+    await writeFile(join(work.path, 'sluice.config.json'), JSON.stringify({ url: `http://127.0.0.1:${other.port}` }))
+    const load = ['ingest', '-', '--index', 'logs', '--direct']
+    const options = { cwd: work.path, env: { ELASTICSEARCH_API_KEY: 'pl4nted-key' } }
+    const refused = await sluice(load, options)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('pass --config sluice.config.json or set SLUICE_CONFIG')
+    expect(met).toBe(0)
+    const named = await sluice([...load, '--config', 'sluice.config.json'], options)
+    expect(named.code).toBe(4)
+    expect(met).toBeGreaterThan(0)
+    expect((await sluice(['config', '--config', 'no.json'], options)).stderr).toContain(
+      'no.json: cannot be read (ENOENT)',
+    )
+  },
+)

@@ -27,7 +27,7 @@ function loadedBy(entry: string): readonly string[] {
   return [...new Set(parts)].filter(part => part !== undefined).toSorted()
 }
 
-it('imports the library without its packages, and loads a function when it is called', () => {
+it('imports the library without its packages, and loads a function when it is called', { tags: 'long' }, () => {
   expect(loadedBy('index.js')).toEqual(['failure', 'index.js', 'ledger', 'options', 'text'])
   expect(loadedBy('servicenow.js')).toEqual(['failure', 'options', 'servicenow.js', 'text'])
 })

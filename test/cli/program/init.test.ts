@@ -7,7 +7,7 @@ import { onScriptedTerminal, type Reply } from '../../support/scripted-terminal.
 import { folder } from '../../support/sluice.js'
 
 describe('on a terminal', () => {
-  test('asks for everything, and a load then needs nothing more', async () => {
+  test('asks for everything, and a load then needs nothing more', { tags: 'long' }, async () => {
     await using lab = await start()
     await using work = await folder()
     const { line } = lab

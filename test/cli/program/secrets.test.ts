@@ -161,7 +161,7 @@ async function standsNowhere(row: Row, some: typeof commands): Promise<void> {
   }
 }
 
-test('secrets in files of their own stand nowhere else', async () => {
+test('secrets in files of their own stand nowhere else', { tags: 'long' }, async () => {
   await using own = await folder()
   await using run = await folder()
   const paths = { key: join(own.path, 'key'), proxy: join(own.path, 'proxy') }

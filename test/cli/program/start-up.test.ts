@@ -40,7 +40,7 @@ interface Loaded {
   readonly compiled: { readonly ahead: number; readonly anew: readonly string[] }
 }
 
-test('a load of a file does not wait for what it does not use', async () => {
+test('a load of a file does not wait for what it does not use', { tags: 'long' }, async () => {
   await using work = await folder()
   await using lab = await startLab({ register: 'both', ports: 'random' })
   await writeFile(join(work.path, 'logs.ndjson'), '{"n":1}\n')
@@ -74,22 +74,26 @@ test('a load from code that V8 compiled ahead can load further modules of Node',
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
-test('a program whose compiled code is damaged, or of another source, compiles it itself', async () => {
-  await using work = await folder()
-  for (const name of ['bin', 'dist', 'package.json'])
-    await cp(join(built, name), join(work.path, name), { recursive: true })
-  const bin = join(work.path, 'dist', 'bin')
-  const compiled = (await readdir(bin)).find(name => name.startsWith('v8-')) ?? ''
-  const version = () =>
-    spawnSync(process.execPath, [join(work.path, 'bin', 'sluice.js'), '--version'], { encoding: 'utf8' })
-  const file = join(bin, compiled, 'main.cjs')
-  const code = await readFile(file)
-  code.fill(0xff, code.length >> 1)
-  await writeFile(file, code)
-  expect(version()).toMatchObject({ status: 0, stderr: '' })
-  await writeFile(
-    join(bin, 'main.cjs'),
-    "process.stdout.write('other')".padEnd((await readFile(join(bin, 'main.cjs'))).length),
-  )
-  expect(version()).toMatchObject({ status: 0, stderr: '', stdout: 'other' })
-})
+test(
+  'a program whose compiled code is damaged, or of another source, compiles it itself',
+  { tags: 'long' },
+  async () => {
+    await using work = await folder()
+    for (const name of ['bin', 'dist', 'package.json'])
+      await cp(join(built, name), join(work.path, name), { recursive: true })
+    const bin = join(work.path, 'dist', 'bin')
+    const compiled = (await readdir(bin)).find(name => name.startsWith('v8-')) ?? ''
+    const version = () =>
+      spawnSync(process.execPath, [join(work.path, 'bin', 'sluice.js'), '--version'], { encoding: 'utf8' })
+    const file = join(bin, compiled, 'main.cjs')
+    const code = await readFile(file)
+    code.fill(0xff, code.length >> 1)
+    await writeFile(file, code)
+    expect(version()).toMatchObject({ status: 0, stderr: '' })
+    await writeFile(
+      join(bin, 'main.cjs'),
+      "process.stdout.write('other')".padEnd((await readFile(join(bin, 'main.cjs'))).length),
+    )
+    expect(version()).toMatchObject({ status: 0, stderr: '', stdout: 'other' })
+  },
+)

@@ -71,7 +71,7 @@ test(
   },
 )
 
-test('a body in chunks of one byte is refused', async () => {
+test('a body in chunks of one byte is refused', { tags: 'long' }, async () => {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   const fields = Object.entries({ ...ndjson, host: hostname, 'transfer-encoding': 'chunked' })

@@ -424,7 +424,7 @@ describe('the cluster', () => {
     expect(report.findings[0]?.message).toContain('index.blocks.write')
   })
 
-  test('is far away: the latency is told, and is nothing to mend', async () => {
+  test('is far away: the latency is told, and is nothing to mend', { tags: 'long' }, async () => {
     lab.control.plant({ latencyMs: 60 })
     const report = await diagnose(briefly())
     expect(named(report)).toEqual(['info LATENCY_CROSS_REGION'])

@@ -95,7 +95,7 @@ const kinds = ({ events }: Ran) =>
   events.flatMap(({ type }) => (type === 'blocked' || type === 'unblocked' || type === 'retry' ? [type] : []))
 
 describe('by default', () => {
-  test('one refusal of the filter among connections that are let through is survived', async () => {
+  test('one refusal of the filter among connections that are let through is survived', { tags: 'long' }, async () => {
     for (const ids of ['run', 'cluster'] as const) {
       lab.control.plant({ bulk: { after: 3, times: 1, ...filter403 } })
       const ran = await load({ ids, index: `once-${ids}` })
@@ -145,7 +145,7 @@ describe('a run that waits', () => {
   /** Longer than a machine may stand still. */
   const onBlock = { waitMs: 4000 }
 
-  test('goes on when the filter lets both addresses in again', async () => {
+  test('goes on when the filter lets both addresses in again', { tags: 'long' }, async () => {
     let storedThen = 0
     const ran = await load(
       { onBlock },
@@ -164,7 +164,7 @@ describe('a run that waits', () => {
     expect(blocked).toMatchObject({ failure: { code: 'EGRESS_NOT_ALLOWED', evidence: { refused: 16, probes: 16 } } })
   })
 
-  test('does not wait for half of the pair, and says what stands in the way', async () => {
+  test('does not wait for half of the pair, and says what stands in the way', { tags: 'long' }, async () => {
     const ran = await load(
       { onBlock },
       { onBegun: () => lab.control.register('none'), onBlocked: () => lab.control.register('first') },
@@ -221,35 +221,43 @@ describe('a run that waits', () => {
     }
   })
 
-  test('keeps its checkpoint up to date meanwhile, ends at once when it is aborted, and goes on from there', async () => {
-    const work = await mkdtemp(join(tmpdir(), 'access-'))
-    try {
-      await writeFile(
-        join(work, 'a.ndjson'),
-        documents()
-          .map(one => `${JSON.stringify(one)}\n`)
-          .join(''),
-      )
-      const files = { source: join(work, 'a.ndjson'), stateDir: join(work, 'state'), concurrency: 1 }
-      const checkpoint = async () => (await lastRun(join(work, 'state'))).checkpoint
-      const abort = new AbortController()
-      const onBlocked = () =>
-        void until(async () => (await checkpoint()).counts.created === lab.control.count('access')).then(() =>
-          abort.abort('SIGTERM'),
+  test(
+    'keeps its checkpoint up to date meanwhile, ends at once when it is aborted, and goes on from there',
+    { tags: 'long' },
+    async () => {
+      const work = await mkdtemp(join(tmpdir(), 'access-'))
+      try {
+        await writeFile(
+          join(work, 'a.ndjson'),
+          documents()
+            .map(one => `${JSON.stringify(one)}\n`)
+            .join(''),
         )
-      const begun = () => lab.control.register('none')
-      const waiting = await load({ ...files, onBlock: 'wait', signal: abort.signal }, { onBegun: begun, onBlocked })
-      expect(waiting.receipt).toMatchObject({ status: 'interrupted', failure: { code: 'RUN_INTERRUPTED' }, unknown: 0 })
-      expect(await checkpoint()).toMatchObject({ status: 'interrupted', isDoubtful: false })
+        const files = { source: join(work, 'a.ndjson'), stateDir: join(work, 'state'), concurrency: 1 }
+        const checkpoint = async () => (await lastRun(join(work, 'state'))).checkpoint
+        const abort = new AbortController()
+        const onBlocked = () =>
+          void until(async () => (await checkpoint()).counts.created === lab.control.count('access')).then(() =>
+            abort.abort('SIGTERM'),
+          )
+        const begun = () => lab.control.register('none')
+        const waiting = await load({ ...files, onBlock: 'wait', signal: abort.signal }, { onBegun: begun, onBlocked })
+        expect(waiting.receipt).toMatchObject({
+          status: 'interrupted',
+          failure: { code: 'RUN_INTERRUPTED' },
+          unknown: 0,
+        })
+        expect(await checkpoint()).toMatchObject({ status: 'interrupted', isDoubtful: false })
 
-      lab.control.register('both')
-      const { receipt } = await load(files)
-      expect(receipt).toMatchObject({ run: waiting.receipt.run, status: 'finished', created: DOCS, duplicate: 0 })
-      expect(lab.control.count('access')).toBe(DOCS)
-    } finally {
-      await rm(work, { recursive: true })
-    }
-  })
+        lab.control.register('both')
+        const { receipt } = await load(files)
+        expect(receipt).toMatchObject({ run: waiting.receipt.run, status: 'finished', created: DOCS, duplicate: 0 })
+        expect(lab.control.count('access')).toBe(DOCS)
+      } finally {
+        await rm(work, { recursive: true })
+      }
+    },
+  )
 
   test(
     'is not waiting for a proxy that is gone before a body was tried for as long as it may be',
@@ -288,7 +296,7 @@ describe('an index that takes no writes', () => {
     }
   }
 
-  test('is tried with one body at a time, and loaded once it takes them', async () => {
+  test('is tried with one body at a time, and loaded once it takes them', { tags: 'long' }, async () => {
     const block = await blockable()
     await block(true)
     const ran = await load({ index: 'blocked', onBlock: { waitMs: 4000 } }, { onBlocked: () => void block(false) })

@@ -81,7 +81,7 @@ describe('an interrupted load of CSV', () => {
     expect(isSluiceError(failed) && failed.code).toBe('RUN_INTERRUPTED')
   }
 
-  test('continues: every row is stored or rejected once', async () => {
+  test('continues: every row is stored or rejected once', { tags: 'long' }, async () => {
     await writeFile(path('orders.csv'), `id,text,price\n${rows(2000)}`)
     await interrupted()
     const receipt = await load(path('orders.csv'))

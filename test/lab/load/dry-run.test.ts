@@ -48,7 +48,7 @@ async function plans(): Promise<Record<string, unknown>> {
   return Object.fromEntries(inputs.map(({ name, plan }) => [name.replace(path(''), '').replace('/', ''), plan]))
 }
 
-test('lists what is new, known, continued and changed, and leaves the state as it is', async () => {
+test('lists what is new, known, continued and changed, and leaves the state as it is', { tags: 'long' }, async () => {
   for (const name of ['known', 'grown', 'changed'])
     await writeFile(path(`${name}.ndjson`), `${lines(30)}{"of":"${name}"}\n`)
   const first = await load(all())

@@ -138,34 +138,38 @@ test('an egress check that fails is no sight of an address, and warns', async ()
   ])
 })
 
-test('one odd answer in the middle of a load does not end it; such answers that last end it with 4', async () => {
-  await using lab = await startLab()
-  const { url, apiKey, caFile } = lab.line.cluster
-  const load = async (maxElapsedMs?: number) =>
-    await ingest({
-      target: { url, apiKey, ca: readFileSync(caFile) },
-      proxy: lab.line.proxy.http,
-      source: Array.from({ length: 60 }, (_, n) => ({ n })),
-      index: 'odd',
-      batchDocs: 10,
-      batchMs: 3_600_000,
-      // An answer that is refused and left unread would hold the one connection.
-      concurrency: 1,
-      maxElapsedMs,
-      deadLetters: false,
-    })
-  const body = `<html>Sign in${' '.repeat(1 << 20)}</html>`
-  const page = { status: 200, body, headers: { 'content-type': 'text/html' } }
-  lab.control.plant({ bulk: { ...page, after: 2, times: 2 } })
-  expect(await load()).toMatchObject({ created: 60, unknown: 0, retries: 2 })
-  lab.control.plant({ bulk: { ...page, after: 2 } })
-  const ended: unknown = await load(500).catch((error: unknown) => error)
-  expect(ended).toMatchObject({ code: 'CLUSTER_UNAVAILABLE', receipt: { created: 20 } })
-  const { unknown, unsent } = (ended as SluiceError<Receipt>).receipt ?? { unknown: 0, unsent: 0 }
-  expect([unknown > 0, unknown + unsent]).toEqual([true, 40])
-  expect(String(ended)).toContain('content-type: text/html, no x-elastic-product header')
-  expect(explain('CLUSTER_UNAVAILABLE').exit).toBe(4)
-})
+test(
+  'one odd answer in the middle of a load does not end it; such answers that last end it with 4',
+  { tags: 'long' },
+  async () => {
+    await using lab = await startLab()
+    const { url, apiKey, caFile } = lab.line.cluster
+    const load = async (maxElapsedMs?: number) =>
+      await ingest({
+        target: { url, apiKey, ca: readFileSync(caFile) },
+        proxy: lab.line.proxy.http,
+        source: Array.from({ length: 60 }, (_, n) => ({ n })),
+        index: 'odd',
+        batchDocs: 10,
+        batchMs: 3_600_000,
+        // An answer that is refused and left unread would hold the one connection.
+        concurrency: 1,
+        maxElapsedMs,
+        deadLetters: false,
+      })
+    const body = `<html>Sign in${' '.repeat(1 << 20)}</html>`
+    const page = { status: 200, body, headers: { 'content-type': 'text/html' } }
+    lab.control.plant({ bulk: { ...page, after: 2, times: 2 } })
+    expect(await load()).toMatchObject({ created: 60, unknown: 0, retries: 2 })
+    lab.control.plant({ bulk: { ...page, after: 2 } })
+    const ended: unknown = await load(500).catch((error: unknown) => error)
+    expect(ended).toMatchObject({ code: 'CLUSTER_UNAVAILABLE', receipt: { created: 20 } })
+    const { unknown, unsent } = (ended as SluiceError<Receipt>).receipt ?? { unknown: 0, unsent: 0 }
+    expect([unknown > 0, unknown + unsent]).toEqual([true, 40])
+    expect(String(ended)).toContain('content-type: text/html, no x-elastic-product header')
+    expect(explain('CLUSTER_UNAVAILABLE').exit).toBe(4)
+  },
+)
 
 test('credentials that a server repeats reach neither the dead letters nor the failure', async () => {
   await using lab = await startLab()

@@ -54,17 +54,21 @@ async function beginRun(): Promise<() => Promise<void>> {
   }
 }
 
-test('a program that loads the same file twice at once loads it once; a dry run, and one without state, are not kept from it', async () => {
-  const end = await beginRun()
-  const { code, receipt } = await failureOf(load())
-  expect({ code, receipt }).toEqual({ code: 'RUN_LOCKED', receipt: undefined })
-  expect(await load({ dryRun: true })).toMatchObject({ unsent: 100 })
-  expect(await load({ index: newIndex('lock'), stateDir: undefined })).toMatchObject({ created: 100 })
-  await end()
-  expect(await load()).toMatchObject({ status: 'finished', read: 100, unknown: 0 })
-  expect(await load()).toMatchObject({ inputs: [{ alreadyLoaded: true }] })
-  expect(lab.control.count(index)).toBe(100)
-})
+test(
+  'a program that loads the same file twice at once loads it once; a dry run, and one without state, are not kept from it',
+  { tags: 'long' },
+  async () => {
+    const end = await beginRun()
+    const { code, receipt } = await failureOf(load())
+    expect({ code, receipt }).toEqual({ code: 'RUN_LOCKED', receipt: undefined })
+    expect(await load({ dryRun: true })).toMatchObject({ unsent: 100 })
+    expect(await load({ index: newIndex('lock'), stateDir: undefined })).toMatchObject({ created: 100 })
+    await end()
+    expect(await load()).toMatchObject({ status: 'finished', read: 100, unknown: 0 })
+    expect(await load()).toMatchObject({ inputs: [{ alreadyLoaded: true }] })
+    expect(lab.control.count(index)).toBe(100)
+  },
+)
 
 test('a program that loads the same file by another URL of the same cluster is kept from it; other files are not', async () => {
   const end = await beginRun()

@@ -31,7 +31,7 @@ function expectWhole(): void {
   expect(lab.control.count(index)).toBe(FILES * DOCUMENTS)
 }
 
-test('share bodies, are known again without a request, and take little state', async () => {
+test('share bodies, are known again without a request, and take little state', { tags: 'long' }, async () => {
   await makeFiles()
   const first = await load({ batchMs: 3_600_000 })
   expect(first).toMatchObject({ status: 'finished', read: FILES * DOCUMENTS, created: FILES * DOCUMENTS })
@@ -49,7 +49,7 @@ test('share bodies, are known again without a request, and take little state', a
   expect(lab.control.count(index)).toBe(FILES * DOCUMENTS)
 })
 
-test('continue where they were stopped, each from its own mark', async () => {
+test('continue where they were stopped, each from its own mark', { tags: 'long' }, async () => {
   await makeFiles()
   const receipts: Receipt[] = []
   for (const after of [3, 5, 40]) {
@@ -71,7 +71,7 @@ test('continue where they were stopped, each from its own mark', async () => {
   expectWhole()
 })
 
-test('that vanish between listing and reading are named, and all others are loaded', async () => {
+test('that vanish between listing and reading are named, and all others are loaded', { tags: 'long' }, async () => {
   await makeFiles()
   const gone = [FILES - 1, FILES - 7].map(nameOf)
   let isFirst = true

@@ -47,7 +47,7 @@ describe('dead letters of before', () => {
     return await interrupted(path('a.ndjson'), 100)
   }
 
-  test('stay in the receipt and the checkpoint where a resume is given another file', async () => {
+  test('stay in the receipt and the checkpoint where a resume is given another file', { tags: 'long' }, async () => {
     await begun()
     const warnings = await warningsOf(async onEvent => {
       const receipt = await load(path('a.ndjson'), { deadLetters: path('other.ndjson'), onEvent })
@@ -57,7 +57,7 @@ describe('dead letters of before', () => {
     expect((await checkpoint()).deadLetters?.path).toBe(path('dead.ndjson'))
   })
 
-  test('that are gone are missed aloud', async () => {
+  test('that are gone are missed aloud', { tags: 'long' }, async () => {
     await begun()
     await rm(path('dead.ndjson'))
     const warnings = await warningsOf(async onEvent => await load(path('a.ndjson'), { onEvent }))
@@ -71,7 +71,7 @@ describe('an interrupted run', () => {
     expect(await codeOf(load(path('a.ndjson'), { runId: 'nightly', again: true }))).toMatch(/^OPTION_INVALID: again: /)
   })
 
-  test('goes on where it stopped, and its receipt is that of the whole', async () => {
+  test('goes on where it stopped, and its receipt is that of the whole', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), `${lines(200)}not json\n\n${lines(300, 201)}`)
     const first = await interrupted(path('a.ndjson'), 60)
     expect(first.checkpoint).toBe(path(`state/runs/${(await readdir(path('state/runs')))[0]}`))
@@ -89,7 +89,7 @@ describe('an interrupted run', () => {
     expect((await checkpoint()).status).toBe('finished')
   })
 
-  test('reads only what is left, of plain files and of compressed ones', async () => {
+  test('reads only what is left, of plain files and of compressed ones', { tags: 'long' }, async () => {
     const bytes = lines(500)
     await writeFile(path('a.ndjson'), bytes)
     await writeFile(path('b.ndjson.gz'), gzipSync(bytes))
@@ -103,7 +103,7 @@ describe('an interrupted run', () => {
     }
   })
 
-  test('goes on within a JSON document', async () => {
+  test('goes on within a JSON document', { tags: 'long' }, async () => {
     const documents = Array.from({ length: 500 }, (_, n) => ({ n }))
     await writeFile(path('a.json'), JSON.stringify({ hits: documents }, undefined, 1))
     const first = await interrupted(path('a.json'), 100, { pick: 'hits' })
@@ -132,7 +132,7 @@ describe('an interrupted run', () => {
     expect(await codeOf(load(path('a.ndjson'), { maxRejected: 50 }))).toMatch(/^TOO_MANY_REJECTED: 60 documents/)
   })
 
-  test('is refused where what it read has changed, and goes on once that is back', async () => {
+  test('is refused where what it read has changed, and goes on once that is back', { tags: 'long' }, async () => {
     const before = lines(500)
     await writeFile(path('a.ndjson'), before)
     const { run } = await interrupted(path('a.ndjson'), 200)
@@ -378,7 +378,7 @@ describe('the state folder', () => {
     expect(lab.control.count(index)).toBe(0)
   })
 
-  test('that goes away in the middle stops the run, which goes on when it is back', async () => {
+  test('that goes away in the middle stops the run, which goes on when it is back', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), lines(400))
     lab.control.plant({ latencyMs: 40 })
     let isGone = false
@@ -423,7 +423,7 @@ describe('the state folder', () => {
 })
 
 describe('dead letters', () => {
-  test('behind the checkpoint are taken back, unless somebody else wrote there too', async () => {
+  test('behind the checkpoint are taken back, unless somebody else wrote there too', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), `${lines(100)}[]\n${lines(300)}[1]\n${lines(10)}`)
     await interrupted(path('a.ndjson'), 150)
     const before = await readFile(path('dead.ndjson'), 'utf8')

@@ -191,7 +191,7 @@ describe('a hostile module', () => {
     expect(ids()).toEqual([])
   })
 
-  test('that prints, and answers at any time, disturbs nothing', async () => {
+  test('that prints, and answers at any time, disturbs nothing', { tags: 'long' }, async () => {
     const code = `export default async document => {
       if (document.n % 1000 === 0) console.log('printed')
       if (document.n % 50 === 0) await new Promise(setImmediate)

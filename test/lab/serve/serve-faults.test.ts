@@ -72,27 +72,31 @@ test(
   },
 )
 
-test('other options than those that a part was begun with do not keep it from being loaded once', async () => {
-  {
-    await using serving = await start({ graceMs: 500, batchDocs: 10, concurrency: 1 })
-    // The first two requests are stored and answered, the third is stored and has no answer.
-    lab.control.plant({ hold: { after: 2, stored: true } })
-    expect((await post(lines(50))).status).toBe(202)
-    await expect.poll(() => lab.control.count(index)).toBe(30)
-    expect((await serving.close()).status).toBe('interrupted')
-    lab.control.heal()
-  }
-  await using next = await start({ op: 'index' })
-  await expect.poll(() => next.status().waiting.bytes).toBe(0)
-  expect(next.events).toContainEqual({
-    type: 'warning',
-    message: expect.stringMatching(
-      /^Sluice continues without a checkpoint: .*op was create but is now index/,
-    ) as unknown,
-  })
-  expect(await next.close()).toMatchObject({ status: 'finished', read: 50, created: 20, duplicate: 30 })
-  expect(lab.control.count(index)).toBe(50)
-})
+test(
+  'other options than those that a part was begun with do not keep it from being loaded once',
+  { tags: 'long' },
+  async () => {
+    {
+      await using serving = await start({ graceMs: 500, batchDocs: 10, concurrency: 1 })
+      // The first two requests are stored and answered, the third is stored and has no answer.
+      lab.control.plant({ hold: { after: 2, stored: true } })
+      expect((await post(lines(50))).status).toBe(202)
+      await expect.poll(() => lab.control.count(index)).toBe(30)
+      expect((await serving.close()).status).toBe('interrupted')
+      lab.control.heal()
+    }
+    await using next = await start({ op: 'index' })
+    await expect.poll(() => next.status().waiting.bytes).toBe(0)
+    expect(next.events).toContainEqual({
+      type: 'warning',
+      message: expect.stringMatching(
+        /^Sluice continues without a checkpoint: .*op was create but is now index/,
+      ) as unknown,
+    })
+    expect(await next.close()).toMatchObject({ status: 'finished', read: 50, created: 20, duplicate: 30 })
+    expect(lab.control.count(index)).toBe(50)
+  },
+)
 
 test.each(['', 'nonsense', 'null', '[]', '{"cluster":7,"index":["x"]}', '{"index":"x"}'])(
   'what waits for another index is left alone, although the file that names it holds %j',

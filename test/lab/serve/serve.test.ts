@@ -40,7 +40,7 @@ describe('what is posted', () => {
     expect(lab.line.staticIps).toEqual(expect.arrayContaining(atCluster))
   })
 
-  test('gets ids from several fields, nested ones too, or from their hash', async () => {
+  test('gets ids from several fields, nested ones too, or from their hash', { tags: 'long' }, async () => {
     const row = (branch: string, n: number) => `{"branch":"${branch}","order":{"no":9007199254740993123},"n":${n}}\n`
     for (const [ids, id] of [
       ['field', 'DE|9007199254740993123'],
@@ -166,37 +166,41 @@ describe('an idempotency key', () => {
 })
 
 describe('where the cluster refuses', () => {
-  test('documents are accepted up to the limit, held back then, and loaded once it is open again', async () => {
-    await using serving = await start({ spoolLimit: 1_000_000 })
-    expect((await post(lines(10))).status).toBe(202)
-    await expect.poll(() => lab.control.count(index)).toBe(10)
-    lab.control.register('none')
-    const chunk = `${JSON.stringify({ text: 'x'.repeat(99_000) })}\n`.repeat(3)
-    const answers = []
-    for (let posts = 0; posts < 5; posts += 1) answers.push(await post(chunk))
-    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429, 429])
-    expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(0)
-    await expect.poll(() => serving.events.filter(({ type }) => type === 'failed').length).toBeGreaterThan(0)
-    const health = await ask(`${lab.line.inbound.url}/health`, { headers: ndjson })
-    expect(health.status).toBe(200)
-    expect(JSON.parse(health.text)).toMatchObject({
-      state: 'blocked',
-      waiting: { documents: 9 },
-      failure: {
-        code: 'EGRESS_NOT_ALLOWED',
-        fix: expect.arrayContaining([expect.stringMatching(/policy/)]) as unknown,
-      },
-    })
-    // Whoever has no token is told no more than whether documents are accepted.
-    expect(JSON.parse((await ask(`${lab.line.inbound.url}/health`)).text)).toEqual({ state: 'blocked' })
-    lab.control.register('both')
-    await expect.poll(() => serving.status().waiting.bytes).toBe(0)
-    expect(lab.control.count(index)).toBe(19)
-    expect((await post(chunk)).status).toBe(202)
-    expect(await serving.close()).toMatchObject({ status: 'finished', accepted: 22, read: 22, created: 22 })
-    expect(serving.events.map(({ type }) => type)).toContain('recovered')
-    expect(lab.control.count(index)).toBe(22)
-  })
+  test(
+    'documents are accepted up to the limit, held back then, and loaded once it is open again',
+    { tags: 'long' },
+    async () => {
+      await using serving = await start({ spoolLimit: 1_000_000 })
+      expect((await post(lines(10))).status).toBe(202)
+      await expect.poll(() => lab.control.count(index)).toBe(10)
+      lab.control.register('none')
+      const chunk = `${JSON.stringify({ text: 'x'.repeat(99_000) })}\n`.repeat(3)
+      const answers = []
+      for (let posts = 0; posts < 5; posts += 1) answers.push(await post(chunk))
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429, 429])
+      expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(0)
+      await expect.poll(() => serving.events.filter(({ type }) => type === 'failed').length).toBeGreaterThan(0)
+      const health = await ask(`${lab.line.inbound.url}/health`, { headers: ndjson })
+      expect(health.status).toBe(200)
+      expect(JSON.parse(health.text)).toMatchObject({
+        state: 'blocked',
+        waiting: { documents: 9 },
+        failure: {
+          code: 'EGRESS_NOT_ALLOWED',
+          fix: expect.arrayContaining([expect.stringMatching(/policy/)]) as unknown,
+        },
+      })
+      // Whoever has no token is told no more than whether documents are accepted.
+      expect(JSON.parse((await ask(`${lab.line.inbound.url}/health`)).text)).toEqual({ state: 'blocked' })
+      lab.control.register('both')
+      await expect.poll(() => serving.status().waiting.bytes).toBe(0)
+      expect(lab.control.count(index)).toBe(19)
+      expect((await post(chunk)).status).toBe(202)
+      expect(await serving.close()).toMatchObject({ status: 'finished', accepted: 22, read: 22, created: 22 })
+      expect(serving.events.map(({ type }) => type)).toContain('recovered')
+      expect(lab.control.count(index)).toBe(22)
+    },
+  )
 
   test('at the start it does not start, unless it is to accept anyway', async () => {
     lab.control.register('none')

@@ -86,21 +86,25 @@ test('a file that is cut off is fetched again, and never written in part', async
   expect(await files()).toEqual({ [`${ids[1]}/${id}-big`]: big })
 })
 
-test('attachments that are refused, cut off again and again, or of another content are named, and the others come', async () => {
-  const denied = attach(0, { fileName: 'secret', content: 'no', isDenied: true })
-  const longer = attach(0, { fileName: 'longer', content: 'abcdef', size: 3 })
-  const shorter = attach(1, { fileName: 'shorter', content: 'abc', size: 6 })
-  const other = attach(1, { fileName: 'other', content: 'abc', hash: 'f'.repeat(64) })
-  const good = attach(2, { fileName: 'good', content: 'good' })
-  const warnings: string[] = []
-  expect(await pulled(warnings)).toMatchObject({ rows: 3, attachments: { fetched: 1, refused: 4 } })
-  expect(await files()).toEqual({ [`${ids[2]}/${good}-good`]: 'good' })
-  const said = (id: string) => warnings.find(warning => warning.includes(id))
-  expect(said(denied)).toMatch(/403/)
-  expect(said(longer)).toMatch(/more than the expected 3 bytes/)
-  expect(said(shorter)).toMatch(/3 of 6 bytes|broke/)
-  expect(said(other)).toMatch(/checksum/)
-})
+test(
+  'attachments that are refused, cut off again and again, or of another content are named, and the others come',
+  { tags: 'long' },
+  async () => {
+    const denied = attach(0, { fileName: 'secret', content: 'no', isDenied: true })
+    const longer = attach(0, { fileName: 'longer', content: 'abcdef', size: 3 })
+    const shorter = attach(1, { fileName: 'shorter', content: 'abc', size: 6 })
+    const other = attach(1, { fileName: 'other', content: 'abc', hash: 'f'.repeat(64) })
+    const good = attach(2, { fileName: 'good', content: 'good' })
+    const warnings: string[] = []
+    expect(await pulled(warnings)).toMatchObject({ rows: 3, attachments: { fetched: 1, refused: 4 } })
+    expect(await files()).toEqual({ [`${ids[2]}/${good}-good`]: 'good' })
+    const said = (id: string) => warnings.find(warning => warning.includes(id))
+    expect(said(denied)).toMatch(/403/)
+    expect(said(longer)).toMatch(/more than the expected 3 bytes/)
+    expect(said(shorter)).toMatch(/3 of 6 bytes|broke/)
+    expect(said(other)).toMatch(/checksum/)
+  },
+)
 
 test('a folder that cannot be written ends the pull, and a command says how many came', async () => {
   attach(0, { fileName: 'a', content: 'a' })

@@ -168,7 +168,7 @@ describe('OAuth', () => {
     expect(asked('/oauth_token.do')).toHaveLength(3)
   })
 
-  test('with tokens that live a second goes on as if they lived for ever', async () => {
+  test('with tokens that live a second goes on as if they lived for ever', { tags: 'long' }, async () => {
     const { clientId } = lab.line.servicenow
     platform().changeClient(clientId, { accessTokenSeconds: 1 })
     await using instance = await openServiceNow(oauth())

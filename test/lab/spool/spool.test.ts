@@ -286,7 +286,7 @@ describe('what is spooled', () => {
     expect(receipt).toMatchObject({ status: 'finished', read: 3 })
   })
 
-  test('is taken to the end of stdin when the budget of bytes is spent', async () => {
+  test('is taken to the end of stdin when the budget of bytes is spent', { tags: 'long' }, async () => {
     const stdin = new PassThrough()
     stdin.write(lines(400))
     const run = load(stdin, { byteBudget: 60_000 })

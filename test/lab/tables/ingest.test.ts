@@ -234,7 +234,7 @@ describe('what refuses', () => {
     expectCurrent(table)
   })
 
-  test('a limit of the rate that lasts: a time budget does not wait for it', async () => {
+  test('a limit of the rate that lasts: a time budget does not wait for it', { tags: 'long' }, async () => {
     const table = newTable(600)
     const run = stopped(load(table, { timeBudgetMs: 8000 }))
     await during(table, 3, () => sn().plant({ rateRule: { api: 'table', retryAfterSeconds: 600 } }))

@@ -30,7 +30,7 @@ async function stopped(cwd: string) {
   return running
 }
 
-test('what was there stays as it is until all rows are', async () => {
+test('what was there stays as it is until all rows are', { tags: 'long' }, async () => {
   await using work = await folder()
   const file = join(work.path, 'rows.ndjson')
   await writeFile(file, 'of yesterday\n')
@@ -50,7 +50,7 @@ test('what was there stays as it is until all rows are', async () => {
   expect(existsSync(`${file}.part`)).toBe(false)
 })
 
-test('two at once, another selection, and a folder that no pull has made are refused', async () => {
+test('two at once, another selection, and a folder that no pull has made are refused', { tags: 'long' }, async () => {
   await using work = await folder()
   const running = await stopped(work.path)
   const second = await sluice(pull, { cwd: work.path, env })
@@ -80,7 +80,7 @@ test('two at once, another selection, and a folder that no pull has made are ref
   expect(await readFile(join(work.path, 'mine.ndjson.part'), 'utf8')).toBe('mine')
 })
 
-test('a file that may grow no further is named, and gone on with where there is room', async () => {
+test('a file that may grow no further is named, and gone on with where there is room', { tags: 'long' }, async () => {
   await using work = await folder()
   const line = `ulimit -f 400; trap '' XFSZ; $SLUICE ${pull.join(' ')}`
   const full = await shell(line, { cwd: work.path, env })

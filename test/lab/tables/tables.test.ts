@@ -226,7 +226,7 @@ describe('a table', () => {
     expect(table.given).toBe(0)
   })
 
-  test('ends as it is now, although the cluster is too busy for what came first', async () => {
+  test('ends as it is now, although the cluster is too busy for what came first', { tags: 'long' }, async () => {
     const table = filled(60)
     // Each row changes once more, while the cluster refuses many of the documents at first.
     table.beforePage = page => {

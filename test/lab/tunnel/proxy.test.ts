@@ -30,7 +30,7 @@ describe('the local proxy', () => {
     expect(tunnel.traffic()['cluster']?.connections).toBeGreaterThan(1)
   })
 
-  test('lets go of a refused program that never closes its connection', async () => {
+  test('lets go of a refused program that never closes its connection', { tags: 'long' }, async () => {
     await using tunnel = await tunnelTo(['cluster'], { ports: 'asked' })
     const { port } = new URL(tunnel.proxyUrl)
     const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })

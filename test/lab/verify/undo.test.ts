@@ -29,42 +29,46 @@ async function isForgotten({ stateDir }: RunWorld): Promise<boolean> {
 }
 
 describe('undo', () => {
-  test('deletes what the run created and nothing else; the same load then starts afresh', async () => {
-    await using world = await openRunWorld(lab)
-    await world.bulk([{ create: { _id: 'mine' } }, { n: 1 }])
-    await writeFile(world.path('other.ndjson'), lines(10))
-    await world.load('other.ndjson', { stateDir: world.path('other') })
-    await writeFile(world.path('a.ndjson'), `${lines(2500)}no\n`)
-    const { run } = await world.load('a.ndjson')
-    const dry = await takeBack(world, run, { dryRun: true })
-    expect(dry).toMatchObject({
-      dryRun: true,
-      isComplete: false,
-      found: 2500,
-      wouldDelete: 2500,
-      deleted: 0,
-      gone: 0,
-    })
-    expect(lab.control.count(world.index)).toBe(2511)
-    const undone = await takeBack(world, run)
-    expect(undone).toMatchObject({
-      run,
-      isComplete: true,
-      documents: 2501,
-      found: 2500,
-      deleted: 2500,
-      wouldDelete: 0,
-      gone: 0,
-      changed: 0,
-      failed: 0,
-      notes: [],
-    })
-    expect(lab.control.count(world.index)).toBe(11)
-    expect(await isForgotten(world)).toBe(true)
-    const again = await world.load('a.ndjson')
-    expect(again).toMatchObject({ created: 2500, duplicate: 0 })
-    expect(again.run).not.toBe(run)
-  })
+  test(
+    'deletes what the run created and nothing else; the same load then starts afresh',
+    { tags: 'long' },
+    async () => {
+      await using world = await openRunWorld(lab)
+      await world.bulk([{ create: { _id: 'mine' } }, { n: 1 }])
+      await writeFile(world.path('other.ndjson'), lines(10))
+      await world.load('other.ndjson', { stateDir: world.path('other') })
+      await writeFile(world.path('a.ndjson'), `${lines(2500)}no\n`)
+      const { run } = await world.load('a.ndjson')
+      const dry = await takeBack(world, run, { dryRun: true })
+      expect(dry).toMatchObject({
+        dryRun: true,
+        isComplete: false,
+        found: 2500,
+        wouldDelete: 2500,
+        deleted: 0,
+        gone: 0,
+      })
+      expect(lab.control.count(world.index)).toBe(2511)
+      const undone = await takeBack(world, run)
+      expect(undone).toMatchObject({
+        run,
+        isComplete: true,
+        documents: 2501,
+        found: 2500,
+        deleted: 2500,
+        wouldDelete: 0,
+        gone: 0,
+        changed: 0,
+        failed: 0,
+        notes: [],
+      })
+      expect(lab.control.count(world.index)).toBe(11)
+      expect(await isForgotten(world)).toBe(true)
+      const again = await world.load('a.ndjson')
+      expect(again).toMatchObject({ created: 2500, duplicate: 0 })
+      expect(again.run).not.toBe(run)
+    },
+  )
 
   test('leaves what was written again since, unless it is forced', async () => {
     await using world = await openRunWorld(lab)
@@ -211,7 +215,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('is refused while the run is going on', async () => {
+  test('is refused while the run is going on', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(300))
     const refusals: Promise<string>[] = []

@@ -16,7 +16,7 @@ async function look({ stateDir, way }: RunWorld, run: string, more: Partial<Veri
 }
 
 describe('verify', () => {
-  test('finds every document of a run, and knows the rejected ones by the dead letters', async () => {
+  test('finds every document of a run, and knows the rejected ones by the dead letters', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), `${lines(1500)}not json\n\n${lines(1000, 1501)}{"n":"no number"}\n`)
     await writeFile(world.path('b.ndjson'), lines(10))
@@ -85,7 +85,7 @@ describe('verify', () => {
     expect(await look(world, run)).toMatchObject({ ok: false, found: 1, rejected: 2, missing: 1 })
   })
 
-  test('what a killed process had sent is unsettled, however far behind the checkpoint', async () => {
+  test('what a killed process had sent is unsettled, however far behind the checkpoint', { tags: 'long' }, async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(30_000))
     const { run } = await world.load('a.ndjson', { batchDocs: 5000 })

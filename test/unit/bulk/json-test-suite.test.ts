@@ -89,22 +89,26 @@ describe.each([
     expect(sent).toEqual(onOneLine.filter(isValid).map(documentOf))
   })
 
-  test('elements of an array: valid documents are sent with their numbers and strings, and others are named', async () => {
-    const cutter = (isPlain ? undefined : kernelCutter()) ?? plainCutter()
-    const wrong: string[] = []
-    for (const one of cases) {
-      let [sent, code]: [readonly string[], string] = [[], '']
-      try {
-        const lines = linesBy(cutter, 'input', chunk(`[${documentOf(one)}]`), undefined)
-        sent = await framed(lines, 'elements', isPlain)
-      } catch (error) {
-        if (!isSluiceError(error)) throw error
-        code = error.code
+  test(
+    'elements of an array: valid documents are sent with their numbers and strings, and others are named',
+    { tags: 'long' },
+    async () => {
+      const cutter = (isPlain ? undefined : kernelCutter()) ?? plainCutter()
+      const wrong: string[] = []
+      for (const one of cases) {
+        let [sent, code]: [readonly string[], string] = [[], '']
+        try {
+          const lines = linesBy(cutter, 'input', chunk(`[${documentOf(one)}]`), undefined)
+          sent = await framed(lines, 'elements', isPlain)
+        } catch (error) {
+          if (!isSluiceError(error)) throw error
+          code = error.code
+        }
+        const isSent = code === '' && sent.length === 1
+        const isKept = !isSent || dense(sent.join('')) === dense(documentOf(one))
+        if (isSent !== isValid(one) || !isKept) wrong.push(`${one.name}: ${code} ${sent.join('')}`)
       }
-      const isSent = code === '' && sent.length === 1
-      const isKept = !isSent || dense(sent.join('')) === dense(documentOf(one))
-      if (isSent !== isValid(one) || !isKept) wrong.push(`${one.name}: ${code} ${sent.join('')}`)
-    }
-    expect(wrong).toEqual([])
-  })
+      expect(wrong).toEqual([])
+    },
+  )
 })

@@ -162,7 +162,7 @@ describe('the kernel and plain JavaScript', () => {
     }
   })
 
-  test('make the same batches of a tricky input, wherever it is cut', async () => {
+  test('make the same batches of a tricky input, wherever it is cut', { tags: 'long' }, async () => {
     const lines = [
       '{"id":"a","tenant":1}',
       ' {"id" : "é😀" ,"tenant":"\\u00e9"}\t\r',
@@ -358,7 +358,7 @@ describe('the kernel', () => {
     expect(framed(1000, { lineBytes: line.length - 1 })).toEqual([0, 'line'])
   })
 
-  test('leaves every byte of its neighbours as it was', () => {
+  test('leaves every byte of its neighbours as it was', { tags: 'long' }, () => {
     for (let bytes = 20; bytes <= 120; bytes += 1) {
       const { kernel, slots } = kernelWith({ ids: { from: 'run' } }, 3, bytes)
       const [before, slot, after] = slots as [Buffer, Buffer, Buffer]

@@ -50,7 +50,7 @@ describe('gzip', () => {
     }
   })
 
-  test('data behind zeros is told, wherever it stands', async () => {
+  test('data behind zeros is told, wherever it stands', { tags: 'long' }, async () => {
     const first = gzipSync('{"a":1}\n')
     const more = gzipSync('{"b":2}\n')
     for (const zeros of [1, 2, 7, 512, 70_000]) {
@@ -72,7 +72,7 @@ describe('gzip', () => {
     expect(Math.max(...parts.map(part => part.length))).toBe(1 << 20)
   })
 
-  test('cut anywhere, yields all that can be decoded and then says so', async () => {
+  test('cut anywhere, yields all that can be decoded and then says so', { tags: 'long' }, async () => {
     const whole = Buffer.concat([gzipSync('{"a":1}\n{"b":2}\n'), gzipSync('{"c":3}\n')])
     const end = gzipSync('{"a":1}\n{"b":2}\n').length
     for (let cut = 2; cut < whole.length; cut++) {

@@ -478,7 +478,7 @@ describe('JSON', () => {
     await iterator.return?.()
   })
 
-  test('reads an element much larger than a chunk, and a long array, in few chunks', async () => {
+  test('reads an element much larger than a chunk, and a long array, in few chunks', { tags: 'long' }, async () => {
     const large = `{"a":"${'x'.repeat(3 << 20)}","b":[${'1,'.repeat(300_000)}2]}`
     expect(await lines(`[${large},{"c":3}]`, { size: 64 << 10 })).toEqual([large, '{"c":3}'])
     let count = 0

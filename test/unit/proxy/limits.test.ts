@@ -41,7 +41,7 @@ async function errorOf(promise: Promise<unknown>): Promise<RouteError> {
 
 // They wait, and do not work.
 describe.concurrent('the time limit of a request holds', () => {
-  it('while the proxy does not answer CONNECT, and nothing has left', async () => {
+  it('while the proxy does not answer CONNECT, and nothing has left', { tags: 'long' }, async () => {
     await using proxy = await startHttpProxy({ onConnect: () => {} })
     await using route = routeOver(proxy.port, 9243)
     const error = await errorOf(route.request({ ...post, timeoutMs: 5000 }))
@@ -53,18 +53,22 @@ describe.concurrent('the time limit of a request holds', () => {
     })
   })
 
-  it('and gives up the connection that it waited for, so that the next one need not wait for that', async () => {
-    await using target = await startTarget({ tls: certificate })
-    await using proxy = await startHttpProxy({ onConnect: () => proxy.asked.length === 1 })
-    await using route = routeOver(proxy.port, target.port, { connectTimeoutMs: 60_000 })
-    expect(await errorOf(route.request({ ...post, timeoutMs: 5000 }))).toMatchObject({
-      code: 'TIMEOUT',
-      phase: 'proxy-handshake',
-    })
-    expect(await route.request(post)).toMatchObject({ statusCode: 200 })
-  })
+  it(
+    'and gives up the connection that it waited for, so that the next one need not wait for that',
+    { tags: 'long' },
+    async () => {
+      await using target = await startTarget({ tls: certificate })
+      await using proxy = await startHttpProxy({ onConnect: () => proxy.asked.length === 1 })
+      await using route = routeOver(proxy.port, target.port, { connectTimeoutMs: 60_000 })
+      expect(await errorOf(route.request({ ...post, timeoutMs: 5000 }))).toMatchObject({
+        code: 'TIMEOUT',
+        phase: 'proxy-handshake',
+      })
+      expect(await route.request(post)).toMatchObject({ statusCode: 200 })
+    },
+  )
 
-  it('while it waits for a connection, and nothing has left', async () => {
+  it('while it waits for a connection, and nothing has left', { tags: 'long' }, async () => {
     await using proxy = await startHttpProxy({ onConnect: () => {} })
     await using route = routeOver(proxy.port, 9243)
     const first = route.request({ ...post, timeoutMs: 60_000 })
@@ -97,7 +101,7 @@ describe.concurrent('the time limit of a request holds', () => {
     expect(proxy.asked.length).toBe(1)
   })
 
-  it('until the answer has been read to its end', async () => {
+  it('until the answer has been read to its end', { tags: 'long' }, async () => {
     await using target = await startTarget({
       tls: certificate,
       answer: (_, response) => void response.write('a beginning'),
@@ -113,21 +117,25 @@ describe.concurrent('the time limit of a request holds', () => {
     })
   })
 
-  it('also when nobody reads the answer; the connection is closed and the next request gets another', async () => {
-    let requests = 0
-    await using target = await startTarget({
-      tls: certificate,
-      answer: (_, response) => void (requests++ === 0 ? response.write('a beginning') : response.end('whole')),
-    })
-    await using proxy = await startHttpProxy()
-    await using route = routeOver(proxy.port, target.port)
-    const answer = await route.request({ ...post, timeoutMs: 5000 })
-    await new Promise(resolve => answer.body.once('close', resolve))
-    expect(answer.body.errored).toMatchObject({ code: 'TIMEOUT' })
-    const next = await route.request(get)
-    expect(await next.body.text()).toBe('whole')
-    expect(proxy.asked.length).toBe(2)
-  })
+  it(
+    'also when nobody reads the answer; the connection is closed and the next request gets another',
+    { tags: 'long' },
+    async () => {
+      let requests = 0
+      await using target = await startTarget({
+        tls: certificate,
+        answer: (_, response) => void (requests++ === 0 ? response.write('a beginning') : response.end('whole')),
+      })
+      await using proxy = await startHttpProxy()
+      await using route = routeOver(proxy.port, target.port)
+      const answer = await route.request({ ...post, timeoutMs: 5000 })
+      await new Promise(resolve => answer.body.once('close', resolve))
+      expect(answer.body.errored).toMatchObject({ code: 'TIMEOUT' })
+      const next = await route.request(get)
+      expect(await next.body.text()).toBe('whole')
+      expect(proxy.asked.length).toBe(2)
+    },
+  )
 
   it('for connecting to a port that drops what it is sent, as firewalls do', async () => {
     // A thread that listens and then sleeps: once its short queue is full, the kernel drops whoever else wants to connect.
@@ -229,7 +237,7 @@ describe('the signal of a request ends it', () => {
 })
 
 describe('connections', () => {
-  it('are shared: many requests over a few', async () => {
+  it('are shared: many requests over a few', { tags: 'long' }, async () => {
     await using target = await startTarget({ tls: certificate })
     await using proxy = await startHttpProxy()
     await using route = routeOver(proxy.port, target.port, { connections: 3 })
@@ -240,7 +248,7 @@ describe('connections', () => {
     expect(proxy.asked.length).toBe(3)
   })
 
-  it('are not more than the requests that were under way at once', async () => {
+  it('are not more than the requests that were under way at once', { tags: 'long' }, async () => {
     await using target = await startTarget({ tls: certificate })
     await using proxy = await startHttpProxy()
     await using route = routeOver(proxy.port, target.port, { connections: 8 })

@@ -31,48 +31,52 @@ const schemes = ['http', 'https', 'socks5', 'socks5s'] as const
 const combinations = schemes.flatMap(scheme => (['http', 'https'] as const).map(protocol => ({ scheme, protocol })))
 
 describe.each(combinations)('an $protocol target over a $scheme proxy', ({ scheme, protocol }) => {
-  it('gets a POST body and answers, with every connection through the proxy and one tunnel per concurrent request', async () => {
-    await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})
-    await using proxy = await startProxy(scheme)
-    const url = new URL(`${protocol}://cluster.test:${target.port}`)
-    await using route = openRoute({
-      target: url,
-      proxy: proxyUrl(scheme, proxy.port),
-      connections: 8,
-      targetTls: { ca: authority.cert },
-      proxyTls: { ca: authority.cert },
-    })
-    const forward = protocol === 'http' && !scheme.startsWith('socks')
-    expect(route.form).toBe(forward ? 'forward' : 'tunnel')
+  it(
+    'gets a POST body and answers, with every connection through the proxy and one tunnel per concurrent request',
+    { tags: 'long' },
+    async () => {
+      await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})
+      await using proxy = await startProxy(scheme)
+      const url = new URL(`${protocol}://cluster.test:${target.port}`)
+      await using route = openRoute({
+        target: url,
+        proxy: proxyUrl(scheme, proxy.port),
+        connections: 8,
+        targetTls: { ca: authority.cert },
+        proxyTls: { ca: authority.cert },
+      })
+      const forward = protocol === 'http' && !scheme.startsWith('socks')
+      expect(route.form).toBe(forward ? 'forward' : 'tunnel')
 
-    const body = 'x'.repeat(300_000)
-    const worker = async (): Promise<void> => {
-      for (let n = 0; n < 10; n++) {
-        const answer = await route.request({
-          method: 'POST',
-          path: '/_bulk?n=1',
-          headers: { 'content-type': 'text/plain' },
-          body,
-        })
-        expect(answer.statusCode).toBe(200)
-        expect(JSON.parse(await answer.body.text())).toEqual({ method: 'POST', url: '/_bulk?n=1', body })
+      const body = 'x'.repeat(300_000)
+      const worker = async (): Promise<void> => {
+        for (let n = 0; n < 10; n++) {
+          const answer = await route.request({
+            method: 'POST',
+            path: '/_bulk?n=1',
+            headers: { 'content-type': 'text/plain' },
+            body,
+          })
+          expect(answer.statusCode).toBe(200)
+          expect(JSON.parse(await answer.body.text())).toEqual({ method: 'POST', url: '/_bulk?n=1', body })
+        }
       }
-    }
-    await Promise.all([worker(), worker(), worker()])
+      await Promise.all([worker(), worker(), worker()])
 
-    expect(proxy.connections).toBe(3)
-    expect(route.traffic.connections).toBe(3)
-    if (forward) expect(proxy.asked).toEqual(Array.from({ length: 30 }, () => `${url.origin}/_bulk?n=1`))
-    else expect(proxy.asked).toEqual(Array.from({ length: 3 }, () => `cluster.test:${target.port}`))
-    expect(target.requests.length).toBe(30)
-    expect(target.requests.every(request => request.headers.host === url.host)).toBe(true)
-    expect(target.requests.every(request => request.headers['proxy-authorization'] === undefined)).toBe(true)
-    expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
-    expect(route.traffic.bytesSent).toBeLessThan(30 * 310_000)
-    expect(route.traffic.bytesReceived).toBeGreaterThan(30 * 300_000)
-    await route.close()
-    expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
-  })
+      expect(proxy.connections).toBe(3)
+      expect(route.traffic.connections).toBe(3)
+      if (forward) expect(proxy.asked).toEqual(Array.from({ length: 30 }, () => `${url.origin}/_bulk?n=1`))
+      else expect(proxy.asked).toEqual(Array.from({ length: 3 }, () => `cluster.test:${target.port}`))
+      expect(target.requests.length).toBe(30)
+      expect(target.requests.every(request => request.headers.host === url.host)).toBe(true)
+      expect(target.requests.every(request => request.headers['proxy-authorization'] === undefined)).toBe(true)
+      expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
+      expect(route.traffic.bytesSent).toBeLessThan(30 * 310_000)
+      expect(route.traffic.bytesReceived).toBeGreaterThan(30 * 300_000)
+      await route.close()
+      expect(route.traffic.bytesSent).toBeGreaterThan(30 * 300_000)
+    },
+  )
 
   it('uses a connection that was kept for the first request of the pool', async () => {
     await using target = await startTarget(protocol === 'https' ? { tls: certificate } : {})

@@ -163,7 +163,7 @@ function randomSend(
 }
 
 describe('the receipt', () => {
-  test('balances whatever the inputs, the cluster, the disk and the user do', async () => {
+  test('balances whatever the inputs, the cluster, the disk and the user do', { tags: 'long' }, async () => {
     const seeds = rounds(40, 4000)
     let stopped = 0
     let interrupted = 0

@@ -244,10 +244,14 @@ async function run(seed: number): Promise<void> {
   }
 }
 
-test('whatever the cluster and the way do, each document has one outcome, and it is true', async () => {
-  for (let seed = 1; seed <= rounds(120, 20_000); seed += 1) {
-    await run(seed).catch((error: unknown) => {
-      throw new Error(`seed ${seed}`, { cause: error })
-    })
-  }
-})
+test(
+  'whatever the cluster and the way do, each document has one outcome, and it is true',
+  { tags: 'long' },
+  async () => {
+    for (let seed = 1; seed <= rounds(120, 20_000); seed += 1) {
+      await run(seed).catch((error: unknown) => {
+        throw new Error(`seed ${seed}`, { cause: error })
+      })
+    }
+  },
+)

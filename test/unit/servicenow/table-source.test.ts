@@ -54,13 +54,17 @@ describe('reading a whole table', () => {
     expect(source.cursor?.total).toBe(95)
   })
 
-  test('goes on behind a page of hidden rows, and behind more of them than a page of keys holds', async () => {
-    const instance = tableOf(26_000, 1)
-    const visible = [3, 14, 25_990, 25_999]
-    const shown = new Set(visible.map(number => idOf(number * 16)))
-    for (const id of instance.rows.keys()) if (!shown.has(id)) instance.hidden.add(id)
-    expect(ids(await read(sourceOf(instance)))).toEqual([...shown])
-  })
+  test(
+    'goes on behind a page of hidden rows, and behind more of them than a page of keys holds',
+    { tags: 'long' },
+    async () => {
+      const instance = tableOf(26_000, 1)
+      const visible = [3, 14, 25_990, 25_999]
+      const shown = new Set(visible.map(number => idOf(number * 16)))
+      for (const id of instance.rows.keys()) if (!shown.has(id)) instance.hidden.add(id)
+      expect(ids(await read(sourceOf(instance)))).toEqual([...shown])
+    },
+  )
 
   test('goes on behind hidden rows where the instance gives up on pages of many keys', async () => {
     const instance = tableOf(6000, 1)
@@ -302,7 +306,7 @@ describe('places', () => {
     expect(await read(source, next)).toMatchObject([{ sys_id: idOf(16), state: 'changed in the same second' }])
   })
 
-  test('do not repeat thousands of rows of one second', async () => {
+  test('do not repeat thousands of rows of one second', { tags: 'long' }, async () => {
     const instance = tableOf(0)
     for (let number = 1; number <= 25_000; number++) instance.insert(idOf(number))
     instance.now += 10 * MINUTE

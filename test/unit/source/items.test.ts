@@ -121,24 +121,28 @@ describe('an iterable of documents', () => {
     for (const index of items.keys()) expect(() => JSON.parse(lines[index + 1] ?? '')).toThrow(SyntaxError)
   })
 
-  test('joins small items into chunks of a reasonable size, and passes a large one on whole', async () => {
-    const small = Array.from({ length: 100_000 }, (_, id) => ({ id }))
-    async function* quick() {
-      yield* small
-    }
-    const expected = small.map(item => `${JSON.stringify(item)}\n`).join('')
-    for (const source of [small, quick(), Readable.from(small)]) {
-      const iterator = await open(source)
-      const parts: string[] = []
-      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
-        parts.push(textOf(next) ?? '')
-      expect(parts.join('') === expected).toBe(true)
-      expect(parts.length).toBeLessThan(expected.length / (64 << 10) + 1)
-      for (const part of parts) expect(part.length).toBeLessThan(1 << 20)
-    }
-    const large = { text: 'x'.repeat(3 << 20) }
-    expect((await text([large, { a: 1 }])) === `${JSON.stringify(large)}\n{"a":1}\n`).toBe(true)
-  })
+  test(
+    'joins small items into chunks of a reasonable size, and passes a large one on whole',
+    { tags: 'long' },
+    async () => {
+      const small = Array.from({ length: 100_000 }, (_, id) => ({ id }))
+      async function* quick() {
+        yield* small
+      }
+      const expected = small.map(item => `${JSON.stringify(item)}\n`).join('')
+      for (const source of [small, quick(), Readable.from(small)]) {
+        const iterator = await open(source)
+        const parts: string[] = []
+        for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+          parts.push(textOf(next) ?? '')
+        expect(parts.join('') === expected).toBe(true)
+        expect(parts.length).toBeLessThan(expected.length / (64 << 10) + 1)
+        for (const part of parts) expect(part.length).toBeLessThan(1 << 20)
+      }
+      const large = { text: 'x'.repeat(3 << 20) }
+      expect((await text([large, { a: 1 }])) === `${JSON.stringify(large)}\n{"a":1}\n`).toBe(true)
+    },
+  )
 
   test('sends on what is there when the iterable pauses', async () => {
     let release = () => {}

@@ -56,7 +56,7 @@ describe('globs', () => {
     expect(await names(passed.toReversed())).toEqual(passed.toReversed())
   })
 
-  test('very many folders, and one file deep below', async () => {
+  test('very many folders, and one file deep below', { tags: 'long' }, async () => {
     const deep = Array.from({ length: 100 }, (_, at) => `d${at}`).join('/')
     await mkdir(join(cwd, deep), { recursive: true })
     await write(`${deep}/deep.ndjson`)

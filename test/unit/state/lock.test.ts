@@ -376,7 +376,7 @@ describe('what a process left is left alone', () => {
     expect(await tryLock()).toMatchObject({ code: 'RUN_LOCKED' })
   })
 
-  test('when another one is about to take it over', async () => {
+  test('when another one is about to take it over', { tags: 'long' }, async () => {
     const pid = await endedPid()
     const file = await leaveLock(() => ({ pid }))
     await using other = await lockChild(state, 'others', [path('a')])
@@ -397,24 +397,31 @@ async function recordOf(pid: number): Promise<string> {
 }
 
 describe('a process that claims', () => {
-  test('waits for another one that claims at the same time, and ends when that takes too long', async () => {
-    await using other = await lockChild(state, 'others', [path('a')])
-    await other.ask('take')
-    const lock = join(locksFolder(), 'claims.lock')
-    await link(await recordOf(other.pid), lock)
-    let now = 0
-    const clock = { now: () => now, sleep: async (ms: number) => void (now += await Promise.resolve(ms)) }
-    const claims = await Claims.of({ cluster: 'c', index: 'i', sources: await findSources(path('b'), {}) })
-    await using locks = await InputLocks.open(locksFolder())
-    expect(await locks.claim(claims, clock, () => 0.5)).toMatchObject({
-      holder: { pid: other.pid },
-      input: path('b'),
-      lock,
-    })
-    expect(now).toBeGreaterThan(29_000)
-    const released = { ...clock, sleep: async (ms: number) => (await clock.sleep(ms), await rm(lock, { force: true })) }
-    expect(await locks.claim(claims, released, () => 0.5)).toBeUndefined()
-  })
+  test(
+    'waits for another one that claims at the same time, and ends when that takes too long',
+    { tags: 'long' },
+    async () => {
+      await using other = await lockChild(state, 'others', [path('a')])
+      await other.ask('take')
+      const lock = join(locksFolder(), 'claims.lock')
+      await link(await recordOf(other.pid), lock)
+      let now = 0
+      const clock = { now: () => now, sleep: async (ms: number) => void (now += await Promise.resolve(ms)) }
+      const claims = await Claims.of({ cluster: 'c', index: 'i', sources: await findSources(path('b'), {}) })
+      await using locks = await InputLocks.open(locksFolder())
+      expect(await locks.claim(claims, clock, () => 0.5)).toMatchObject({
+        holder: { pid: other.pid },
+        input: path('b'),
+        lock,
+      })
+      expect(now).toBeGreaterThan(29_000)
+      const released = {
+        ...clock,
+        sleep: async (ms: number) => (await clock.sleep(ms), await rm(lock, { force: true })),
+      }
+      expect(await locks.claim(claims, released, () => 0.5)).toBeUndefined()
+    },
+  )
 
   test('of which another one waits is not waited for when it is killed', async () => {
     await using other = await lockChild(state, 'others', [path('a')])
@@ -506,7 +513,7 @@ describe('of many that want the lock of a killed process', () => {
     },
   )
 
-  test('one gets the lock of a run: runs of one process', async () => {
+  test('one gets the lock of a run: runs of one process', { tags: 'long' }, async () => {
     const pid = await endedPid()
     for (let round = 0; round < rounds(2, 10); round += 1) {
       await leaveLock(() => ({ pid }))
