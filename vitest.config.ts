@@ -18,13 +18,15 @@ export default defineConfig({
     // The kernel as its sources stand; the command line as it would be installed.
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
-    // `npm run test:long` runs these files, and tests with the tag `long` in others. `npm test` leaves both out.
-    exclude: ['**/*.long.test.ts', 'node_modules'],
+    // `npm run test:long` runs the long files, and tests with the tag `long` in others. `npm run search` runs what searches.
+    exclude: ['**/*.{long,search}.test.ts', 'node_modules'],
     tags: [{ name: 'long' }],
     // Tests wait for others more than they work.
     maxWorkers: availableParallelism() + 2,
     // No test replaces a module, so files share a worker and what it has loaded.
     isolate: false,
+    // Three runs of `.ci/run` take the same modules.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     // Guards against a hang. Work has no time limit: a machine may be slow.
     testTimeout: 600_000,

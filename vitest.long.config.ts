@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
 const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: 'long'|longUnless\(/
+const isSearchOnly = /\.search\.test\.ts$/
 
 const tests = globSync(['test/{unit,lab,cli}/**/*.test.ts', 'test/*.test.ts']).map(path => ({
   path,
@@ -28,11 +29,14 @@ class WaitingFirst extends BaseSequencer {
 /** The tests that take long. With SLUICE_SEARCH: every test that searches, with all its rounds. */
 export default defineConfig({
   test: {
-    include: tests.filter(({ text }) => isWanted.test(text)).map(({ path }) => path),
+    include: tests
+      .filter(({ path, text }) => (isSearchOnly.test(path) ? isSearch : isWanted.test(text)))
+      .map(({ path }) => path),
     tags: [{ name: 'long' }],
     // Most of the long tests wait: for patience to end, for kills, for a busy cluster.
     maxWorkers: availableParallelism() + 4,
     isolate: false,
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     testTimeout: 3_600_000,

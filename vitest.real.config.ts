@@ -20,6 +20,7 @@ export default defineConfig({
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
     maxWorkers: 5,
     isolate: false,
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -1,4 +1,3 @@
-// @module-tag long
 /** Loads with a function, killed at random instants: the next process gives every document the same id. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,3 @@
-// @module-tag long
 /** Processes that follow files and are killed at random instants: the same command continues, and each line is stored once. */
 import { appendFile, mkdir, rename, truncate, writeFile } from 'node:fs/promises'
 import { setTimeout as after } from 'node:timers/promises'

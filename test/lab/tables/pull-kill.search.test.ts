@@ -1,4 +1,3 @@
-// @module-tag long
 /** `sluice pull --output FILE`, killed. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,3 @@
-// @module-tag long
 /** Loads of a table that are killed at random instants while others change its rows, and what the next process makes of it. */
 import { knownRuns } from '../../../src/state/runs.js'
 import { join } from 'node:path'

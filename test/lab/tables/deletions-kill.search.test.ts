@@ -1,4 +1,3 @@
-// @module-tag long
 /** Loads that are killed at random instants while they delete what was deleted: nothing else goes, and in the end all of that has gone. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

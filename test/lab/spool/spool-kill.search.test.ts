@@ -1,4 +1,3 @@
-// @module-tag long
 /** Processes that are killed at random instants while they take their stdin by way of the disk. */
 import { knownRuns } from '../../../src/state/runs.js'
 import { readFile, readdir } from 'node:fs/promises'

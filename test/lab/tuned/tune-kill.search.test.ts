@@ -1,4 +1,3 @@
-// @module-tag long
 /** Loads with --tune whose process is killed at any step: the next load, or `sluice untune`, restores the settings. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
