@@ -33,8 +33,8 @@ export default defineConfig({
       .filter(({ path, text }) => (isSearchOnly.test(path) ? isSearch : isWanted.test(text)))
       .map(({ path }) => path),
     tags: [{ name: 'long' }],
-    // Most of the long tests wait: for patience to end, for kills, for a busy cluster.
-    maxWorkers: availableParallelism() + 4,
+    // The real servers run beside them.
+    maxWorkers: availableParallelism() + 2,
     isolate: false,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: WaitingFirst },

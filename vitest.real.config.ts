@@ -18,7 +18,7 @@ export default defineConfig({
     // Some tests start the command.
     globalSetup: ['test/support/build.ts'],
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
-    maxWorkers: 5,
+    maxWorkers: 4,
     isolate: false,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },

@@ -10,6 +10,13 @@ export type Pair = readonly [kind: (typeof proxyKinds)[number], scheme: (typeof 
 export const allPairs: readonly Pair[] = proxyKinds.flatMap(kind =>
   clusterSchemes.map(scheme => [kind, scheme] as const),
 )
+/** Each kind of proxy, and both schemes behind proxies with TLS and without. */
+export const eachProxy: readonly Pair[] = [
+  ['http', 'https'],
+  ['https', 'http'],
+  ['socks5', 'http'],
+  ['socks5s', 'https'],
+]
 /** What most users have, for a run in which the other pairs would prove little more. */
 export const usualPair: readonly Pair[] = [['http', 'https']]
 

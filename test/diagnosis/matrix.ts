@@ -24,11 +24,16 @@ export function renderOutcomes(world: string, outcomes: readonly Outcome[], isRe
     '',
     ...table(['class', 'planted', 'named first'], matrixRows(outcomes)),
     '',
-    ...table(
-      ['planted', ...(isReal ? ['on'] : []), 'asked', 'named first'],
-      outcomes.map(outcome => [outcome.planted, ...(isReal ? [outcome.on] : []), outcome.by, tellNamed(outcome)]),
-    ),
+    ...tableOf(outcomes, isReal),
   ].join('\n')
+}
+
+/** A head, and a row for each outcome. */
+export function tableOf(outcomes: readonly Outcome[], isReal: boolean): string[] {
+  return table(
+    ['planted', ...(isReal ? ['on'] : []), 'asked', 'named first'],
+    outcomes.map(outcome => [outcome.planted, ...(isReal ? [outcome.on] : []), outcome.by, tellNamed(outcome)]),
+  )
 }
 
 /** One row for each class: the cells of a row of the matrix that are not 0. */

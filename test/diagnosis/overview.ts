@@ -28,6 +28,11 @@ export const inLab = [
 ]
 export const onServers = [...sharedCauses, ...realCauses]
 
+/** Whether a cause is planted in a part of the real servers, and not in a server of the test or in this machine. */
+export function isOnPart({ on }: Pick<Cause, 'on'>): boolean {
+  return on !== 'a server of the test' && on !== 'this machine'
+}
+
 const listed: readonly Listed[] = [...inLab, ...realCauses]
 
 /** How many causes stand for a failure: it is named first, or besides. */
@@ -39,7 +44,7 @@ export function plantedFor(code: FailureCode): { readonly lab: number; readonly 
 
 export function renderOverview(): string {
   const causes = (some: readonly Listed[]) => some.filter(({ expected }) => expected !== 'nothing')
-  const onParts = causes(onServers).filter(({ on }) => on !== 'a server of the test' && on !== 'this machine')
+  const onParts = causes(onServers).filter(isOnPart)
   return (
     `${causes(listed).length} causes: ${causes(inLab).length} planted in the lab, ${causes(onServers).length} among real servers ` +
     `(${onParts.length} of these on Squid, microsocks, nginx and Elasticsearch themselves), ` +

@@ -1,8 +1,7 @@
 import { describe } from 'vitest'
 import type { RealWorld } from '../contracts/real-world.js'
 import { describeCauses } from '../diagnosis/describe-causes.js'
-import { renderOutcomes } from '../diagnosis/matrix.js'
-import { onServers } from '../diagnosis/overview.js'
+import { isOnPart, onServers } from '../diagnosis/overview.js'
 
 /** Plants each cause on real servers: `npm run docs:diagnosis` writes the page from what was named. */
 export function describeDiagnosis(world: () => RealWorld): void {
@@ -13,14 +12,12 @@ export function describeDiagnosis(world: () => RealWorld): void {
         await real.refuseWith('long')
         await real.register('both')
       },
+      // The lab plants the others, in the same servers of the test.
+      isPlanted: isOnPart,
       section: {
         name: 'real',
-        render: outcomes =>
-          renderOutcomes(
-            'Squid and microsocks are the proxy, nginx the IP filter, the cluster is Elasticsearch 9.',
-            outcomes,
-            true,
-          ),
+        isReal: true,
+        about: 'Squid and microsocks are the proxy, nginx the IP filter, the cluster is Elasticsearch 9.',
       },
     })
   })

@@ -6,7 +6,7 @@ import { describeDeletions } from './describe-deletions.js'
 import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
-// The proxies and the filter are those of Elasticsearch 9, whose tests check the way to the cluster, with all pairs of proxy and scheme.
+// The proxies and the filter are those of Elasticsearch 9, whose tests check the way to the cluster.
 const answers = [...suitesOfAnswers, ...longSuites].filter(suite => !suitesOfRoutes.includes(suite))
 const [suites, pairs] = rounds(0, 1) === 0 ? [answers, usualPair] : [suitesOfVersions, allPairs]
 describeOnRealServers({ major: 8 }, world => {

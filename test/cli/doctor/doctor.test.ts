@@ -120,6 +120,7 @@ test('a bundle that cannot be written is told before anything is asked', async (
 })
 
 test('Ctrl-C ends it with a word that fits', { tags: 'long' }, async () => {
+  lab.control.forgetConnections()
   lab.control.plant({ handshake: { kind: 'silence' } })
   const running = startSluice(['doctor', '--json'], { env: lab.env })
   await expect.poll(() => lab.control.connections().length).toBeGreaterThan(0)
