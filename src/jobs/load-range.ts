@@ -44,6 +44,8 @@ export class RangeLoader {
   readonly #given: RangeLoading
   readonly #free: OpenConnection[] = []
   readonly #open: OpenConnection[] = []
+  /** A first answer is looked into item by item, which costs as much as a megabyte of documents. One is enough for a job. */
+  #knowsPlaces = false
 
   constructor(given: RangeLoading) {
     this.#given = given
@@ -98,11 +100,12 @@ export class RangeLoader {
       signal: watch.signal,
       onEvent,
     }
-    const feature = () => ({ sending: { permit: watch.permit } })
+    const feature = () => ({ sending: { permit: watch.permit, knowsPlaces: this.#knowsPlaces } })
     const { receipt, failure } = await toReceipt(
       loadRanges(given, { run: job, ranges: range.inputs }, { feature, connection }),
     )
     if (receipt === undefined) throw failure
+    this.#knowsPlaces ||= receipt.created > 0
     const hasLetters = receipt.rejected > 0 && receipt.deadLetters !== undefined
     // Whole, or not at all: a second delivery writes the same file again.
     if (hasLetters) await rename(written, path)

@@ -79,7 +79,16 @@ export interface RunHook {
   dispose?(): Promise<void>
 }
 
-type SentOptions = 'budget' | 'rates' | 'learnt' | 'ownIds' | 'safeToResend' | 'sentBefore' | 'repeatsIds' | 'permit'
+type SentOptions =
+  | 'budget'
+  | 'rates'
+  | 'learnt'
+  | 'ownIds'
+  | 'safeToResend'
+  | 'sentBefore'
+  | 'repeatsIds'
+  | 'permit'
+  | 'knowsPlaces'
 
 type Progress = Extract<IngestEvent, { type: 'progress' }>
 

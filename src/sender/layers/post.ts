@@ -15,6 +15,8 @@ export interface PostOptions extends BatchIds {
   readonly index: string
   readonly pipeline?: string
   readonly onConflict: 'reject' | 'skip'
+  /** Whether an answer of before has shown which ids the cluster stores, and in which indices. Default false. */
+  readonly knowsPlaces?: boolean
   /** Milliseconds since the epoch. */
   readonly wallClock: () => number
   /** Aborted when Sluice gives up requests under way, and closes their connections. */
@@ -37,7 +39,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
   const isTold = cluster.preflight.half !== undefined || onDoubt === undefined
   const nodes = isTold ? undefined : new NodeWatch({ proxy, now: wallClock, onFailing: onDoubt })
   /** The first answer shows which ids the cluster stores, and in which indices. */
-  let firstAnswer: 'none' | 'asked' | 'read' = 'none'
+  let firstAnswer: 'none' | 'asked' | 'read' = options.knowsPlaces === true ? 'read' : 'none'
 
   async function read(answer: Buffer, body: Body): Promise<void> {
     firstAnswer = 'read'
@@ -107,6 +109,9 @@ interface StoredAs {
   readonly elsewhere?: { readonly index: string; readonly instead: string }
 }
 
+/** Items of the first answer that are looked into. Each takes microseconds, and a pipeline treats most documents alike. */
+const LOOKED_AT = 1000
+
 /** Reads from the first answer where documents go, and under which ids. */
 export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
   const starts = itemStarts(body)
@@ -114,7 +119,8 @@ export function readFirstAnswer(answer: Buffer, body: Body, index: string): Stor
   let elsewhere: StoredAs['elsewhere']
   let at = 0
   for (const item of resultsIn(answer)) {
-    if (isStored(item) && at < body.items) {
+    if (at === Math.min(LOOKED_AT, body.items)) break
+    if (isStored(item)) {
       const { _id: id, _index: instead = index } = addressIn(itemLines(body, starts, at).action)
       otherId ||= item.id !== undefined && item.id !== id
       if (item.index !== undefined && !isOf(item.index, instead)) elsewhere ??= { index: item.index, instead }
