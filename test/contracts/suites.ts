@@ -27,8 +27,8 @@ type Suite = (world: () => World, pairs?: readonly Pair[]) => void
 
 /** What depends on the route to a cluster. */
 export const suitesOfRoutes: readonly Suite[] = [describeRoutes, describeRefusals, describeDoctor]
-/** What sends each version of the cluster the same requests. Without a search, only one version tries it. */
-const suitesOfFeatures: readonly Suite[] = [describeSwap, describeDumps, describeIndexByField]
+/** What sends each version of the cluster the same requests. Without a search, only one real version tries each. */
+export const suitesOnOneVersion: readonly Suite[] = [describeDumps, describeIndexByField]
 /** What another version of the cluster may answer in another way. */
 export const suitesOfAnswers: readonly Suite[] = [
   ...suitesOfRoutes,
@@ -42,7 +42,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeFieldIds,
 ]
 /** What depends on the cluster, and is tried in every run of the tests. */
-export const ordinarySuites: readonly Suite[] = [...suitesOfAnswers, ...suitesOfFeatures]
+export const ordinarySuites: readonly Suite[] = [...suitesOfAnswers, describeSwap, ...suitesOnOneVersion]
 /** What else depends on the version. */
 export const longSuites: readonly Suite[] = [
   describeConditions,
