@@ -9,15 +9,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as after } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { findParts, program } from '../scripts/real/parts.js'
+import { findParts } from '../scripts/real/parts.js'
 import { corpus } from './corpus/corpora.js'
+import { ending, freePort, reachable } from './other-servers.js'
 import { prepare } from './prepare.js'
+import { startRedis } from './redis.js'
 import { say } from './say.js'
 import { start } from './servers.js'
 import { spread } from './statistics.js'
@@ -46,7 +46,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 
 const bucket = join(folder, 'buckets', 'bench')
 mkdirSync(bucket, { recursive: true })
-const servers = [await start(programs.sink, []), await serveObjects(), await startRedis()]
+const servers = [await start(programs.sink, []), await serveObjects(), await startRedis(join(folder, 'redis'))]
 const [sink, s3, redis] = servers
 const made = await makeObjects()
 const cluster = ['--url', `http://127.0.0.1:${sink.port}`, '--index', 'bench', '--direct']
@@ -128,23 +128,6 @@ async function serveObjects() {
   const url = `http://127.0.0.1:${port}`
   await reachable(port)
   return { url, ...ending(child) }
-}
-
-async function startRedis() {
-  const command = program('redis-server')
-  if (command === undefined) throw new Error('redis-server is missing (Debian: redis-server)')
-  const port = await freePort()
-  const home = join(folder, 'redis')
-  rmSync(home, { recursive: true, force: true })
-  mkdirSync(home)
-  const settings = { port, bind: '127.0.0.1', dir: home, appendonly: 'yes', 'maxmemory-policy': 'noeviction', save: '' }
-  const child = spawn(
-    command,
-    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
-    { stdio: 'ignore' },
-  )
-  await reachable(port)
-  return { url: `redis://127.0.0.1:${port}`, ...ending(child) }
 }
 
 async function loadAsJob(pattern, expected, { workers, concurrency, core }) {
@@ -239,35 +222,4 @@ function measured(name, words, core) {
   child.stdio[3].on('data', part => parts.push(part))
   const done = once(child, 'close').then(() => JSON.parse(Buffer.concat(parts).toString()))
   return { child, done, output: () => readFileSync(log, 'utf8').slice(-2000) }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function reachable(port) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const isUp = await fetch(`http://127.0.0.1:${port}`).then(
-      () => true,
-      error => error.cause?.code !== 'ECONNREFUSED',
-    )
-    if (isUp) return
-    await after(50)
-  }
-  throw new Error(`nothing answers on port ${port}`)
-}
-
-function ending(child) {
-  return {
-    async [Symbol.asyncDispose]() {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
 }
