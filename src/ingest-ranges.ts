@@ -1,6 +1,6 @@
 /** A load that many processes share, composed: one finds the inputs, and each loads ranges of them. No state is kept. */
 import { completed, noted, type OverConnection } from './connect/over-connection.js'
-import { loadOnce, openPlatform, remote } from './ingest.js'
+import { loadOnce, openPlatformWhenRead, remote } from './ingest.js'
 import type { Receipt } from './ledger/receipt.js'
 import { sharedLimits } from './limits/limit-traffic.js'
 import type { IngestOptions } from './options/ingest-options.js'
@@ -34,7 +34,7 @@ export async function ingestRanges(
   return await noted(given, async () => {
     const load = readRangeOptions(given, job)
     const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: given.stateDir }
-    return await loadOnce(load, openPlatform, shared)
+    return await loadOnce(load, openPlatformWhenRead, shared)
   })
 }
 

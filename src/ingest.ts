@@ -50,7 +50,7 @@ export async function ingest(options: OverConnection<IngestOptions>): Promise<Re
 export async function ingest(options: IngestOptions): Promise<Receipt>
 export async function ingest(options: IngestOptions | OverConnection<IngestOptions>): Promise<Receipt> {
   const given = completed(options)
-  return await noted(given, async () => await ingestFrom(given, openPlatform))
+  return await noted(given, async () => await ingestFrom(given, openPlatformWhenRead))
 }
 
 /** Loads documents as `ingest` does. `open` opens the tables. */
@@ -76,7 +76,7 @@ interface Shared {
 }
 
 /** A load that is a part of something larger. */
-export interface Part {
+export interface PartOfLoad {
   /** Comes before all others. */
   readonly feature: Feature
   /** Absent: the load opens its own connection. */
@@ -88,7 +88,7 @@ export async function loadOnce(
   load: Load,
   open: OpenPlatform,
   { limits, own, planDir }: Shared,
-  part?: Part,
+  part?: PartOfLoad,
 ): Promise<Receipt> {
   return await run({
     command: 'ingest',
@@ -141,7 +141,7 @@ export async function remote(sections: RemoteSections): Promise<Feature> {
   return readRemote(sections)
 }
 
-export const openPlatform: OpenPlatform = async (...given) => {
+export const openPlatformWhenRead: OpenPlatform = async (...given) => {
   const platform = await import('./tables/open-platform.js')
   return await platform.openPlatform(...given)
 }

@@ -1,5 +1,5 @@
 /** Composes jobs that many workers load: the queue, and loads as `ingest` makes them. */
-import { loadOnce, openPlatform } from './ingest.js'
+import { loadOnce, openPlatformWhenRead } from './ingest.js'
 import { findInputs } from './ingest-ranges.js'
 import { type LoadParts, runWorker, type Working } from './jobs/run-worker.js'
 import { sharedLimits } from './limits/limit-traffic.js'
@@ -15,7 +15,7 @@ const parts: LoadParts = {
     const own = () => undefined
     return await loadOnce(
       load,
-      openPlatform,
+      openPlatformWhenRead,
       { limits: sharedLimits(load.traffic), own, planDir: undefined },
       { feature },
     )
@@ -23,7 +23,7 @@ const parts: LoadParts = {
   loadRanges: async (options, job, part) => {
     const load = readRangeOptions(ofRanges(options), job)
     const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: undefined }
-    return await loadOnce(load, openPlatform, shared, part)
+    return await loadOnce(load, openPlatformWhenRead, shared, part)
   },
 }
 
