@@ -15,7 +15,7 @@ import type { IngestOptions } from './options/ingest-options.js'
 import type { Load, TransformSection } from './options/load.js'
 import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
-import type { RemoteSections } from './remote/read-remote.js'
+import type { KeptServers, RemoteSections } from './remote/read-remote.js'
 import type { Feature } from './run/hooks.js'
 import { rehearse } from './rehearsal/rehearse.js'
 import { recordTimeline } from './report/record-timeline.js'
@@ -81,6 +81,8 @@ export interface PartOfLoad {
   readonly feature: Feature
   /** Absent: the load opens its own connection. */
   readonly connection?: OpenConnection
+  /** Absent: the load opens its own connections to servers of objects. */
+  readonly servers?: KeptServers
 }
 
 /** Loads what the sections say. */
@@ -107,7 +109,7 @@ export async function loadOnce(
       fillIndices(load),
       mapIndex(load),
       guardAlias(load),
-      ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]),
+      ...(load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote }, part?.servers)]),
       ...(load.tables === undefined ? [] : [await tables({ ...load, tables: load.tables }, open)]),
       limitTraffic(load, limits, planDir),
       learnLimits,
@@ -136,12 +138,14 @@ async function transform(sections: { readonly transform: TransformSection }): Pr
 }
 
 /** Loads the code that reads from servers. */
-export async function remote(sections: RemoteSections): Promise<Feature> {
+export async function remote(sections: RemoteSections, kept?: KeptServers): Promise<Feature> {
   const { readRemote } = await import('./remote/read-remote.js')
-  return readRemote(sections)
+  return readRemote(sections, kept)
 }
 
 export const openPlatformWhenRead: OpenPlatform = async (...given) => {
   const platform = await import('./tables/open-platform.js')
   return await platform.openPlatform(...given)
 }
+
+export type { KeptServers }

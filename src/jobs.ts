@@ -1,5 +1,5 @@
 /** Composes jobs that many workers load: the queue, and loads as `ingest` makes them. */
-import { loadOnce, openPlatformWhenRead } from './ingest.js'
+import { type KeptServers, loadOnce, openPlatformWhenRead } from './ingest.js'
 import { findInputs } from './ingest-ranges.js'
 import { type LoadParts, runWorker, type Working } from './jobs/run-worker.js'
 import { sharedLimits } from './limits/limit-traffic.js'
@@ -20,10 +20,17 @@ const parts: LoadParts = {
       { feature },
     )
   },
-  loadRanges: async (options, job, part) => {
-    const load = readRangeOptions(ofRanges(options), job)
-    const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: undefined }
-    return await loadOnce(load, openPlatformWhenRead, shared, part)
+  openRanges: () => {
+    // Ranges come by the thousand, so they share connections to servers of objects.
+    const servers: KeptServers = {}
+    return {
+      load: async (options, job, part) => {
+        const load = readRangeOptions(ofRanges(options), job)
+        const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: undefined }
+        return await loadOnce(load, openPlatformWhenRead, shared, { ...part, servers })
+      },
+      [Symbol.asyncDispose]: async () => await servers.open?.close(),
+    }
   },
 }
 

@@ -11,8 +11,13 @@ export interface LoadParts {
   findInputs(options: IngestOptions, cutFrom: number): AsyncIterable<FoundInput>
   /** A load with one more feature, over a connection of its own. */
   loadWhole(options: IngestOptions, feature: Feature): Promise<Receipt>
+  /** What loads ranges, and keeps what they share until it is disposed of. */
+  openRanges(): RangeLoads
+}
+
+export interface RangeLoads extends AsyncDisposable {
   /** A load of ranges with one more feature, over an open connection. */
-  loadRanges(
+  load(
     options: Omit<IngestOptions, 'source'>,
     job: RangeJob,
     part: { readonly feature: Feature; readonly connection: OpenConnection },

@@ -13,7 +13,7 @@ import type { OpenConnection } from '../run/locked-run.js'
 import { openSlots } from '../run/open-batcher.js'
 import type { Permit } from '../sender/layers/permit.js'
 import type { RangeData, RangeReceipt } from './job.js'
-import type { LoadParts } from './load-parts.js'
+import type { RangeLoads } from './load-parts.js'
 
 export interface RangeLoading {
   /** Options of the job, with the access of this worker. */
@@ -22,7 +22,7 @@ export interface RangeLoading {
   readonly job: string
   /** Folder for dead letters. */
   readonly folder: string
-  readonly loadRanges: LoadParts['loadRanges']
+  readonly loads: RangeLoads
   readonly heard?: ((event: IngestEvent) => void) | undefined
 }
 
@@ -66,6 +66,7 @@ export class RangeLoader {
       await cluster.route.destroy()
       slots[Symbol.dispose]()
     }
+    await this.#given.loads[Symbol.asyncDispose]()
   }
 
   async #connect(signal: AbortSignal): Promise<OpenConnection> {
@@ -80,7 +81,7 @@ export class RangeLoader {
   }
 
   async #loadOver(connection: OpenConnection, id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
-    const { options, job, folder, loadRanges, heard } = this.#given
+    const { options, job, folder, loads, heard } = this.#given
     await mkdir(folder, { recursive: true })
     const path = join(folder, `${id}.ndjson`)
     const written = `${path}.part`
@@ -102,7 +103,7 @@ export class RangeLoader {
     }
     const feature = () => ({ sending: { permit: watch.permit, knowsPlaces: this.#knowsPlaces } })
     const { receipt, failure } = await toReceipt(
-      loadRanges(given, { run: job, ranges: range.inputs }, { feature, connection }),
+      loads.load(given, { run: job, ranges: range.inputs }, { feature, connection }),
     )
     if (receipt === undefined) throw failure
     this.#knowsPlaces ||= receipt.created > 0

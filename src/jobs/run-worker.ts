@@ -117,7 +117,7 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
   for (const [id, job] of known) {
     if (servers.has(id)) continue
     const options = await optionsOf(job.data)
-    const loader = new RangeLoader({ options, job: id, folder: job.data.deadLetters, loadRanges: parts.loadRanges })
+    const loader = new RangeLoader({ options, job: id, folder: job.data.deadLetters, loads: parts.openRanges() })
     const ended = (receipt: RangeReceipt) => tell({ type: 'range', job: id, receipt })
     const serving = {
       engine,

@@ -13,8 +13,8 @@ import type { SourcePatience } from './attempts.js'
 import { openHttpStore } from './http-store.js'
 import { PartMemory } from './memory.js'
 import { DEVICE, RemoteObject, statOf, streamedObject } from './remote-object.js'
-import { SourceRoutes } from './routes.js'
 import { Shelf } from './shelf.js'
+import { type KeptServers, SourceServers } from './source-servers.js'
 import type { FoundObject, Store } from './store.js'
 
 /** Bytes of all objects that wait in memory, beside the part that is being read. */
@@ -28,15 +28,17 @@ export interface RemoteSections {
   readonly remote: RemoteSection
 }
 
-export function readRemote(sections: RemoteSections): Feature {
-  return run => new Remote(sections, run).hook()
+/** `kept`: servers that outlive the load. */
+export function readRemote(sections: RemoteSections, kept?: KeptServers): Feature {
+  return run => new Remote(sections, run, kept).hook()
 }
 
 /** Everything that a run reads from servers. */
 class Remote {
   readonly #sections: RemoteSections
   readonly #run: Run
-  readonly #routes: SourceRoutes
+  readonly #servers: SourceServers
+  readonly #isKept: boolean
   readonly #over = new AbortController()
   readonly #signal: AbortSignal
   readonly #patience: SourcePatience
@@ -47,15 +49,18 @@ class Remote {
   #warnedAt = -Infinity
   readonly #notes = new Set<string>()
 
-  constructor(sections: RemoteSections, run: Run) {
+  constructor(sections: RemoteSections, run: Run, kept: KeptServers | undefined) {
     const { connecting, retrying, remote } = sections
     this.#sections = sections
     this.#run = run
-    this.#routes = new SourceRoutes({
+    this.#isKept = kept !== undefined
+    const settings = {
       proxy: remote.throughProxy ? connecting.proxy : undefined,
       ca: remote.ca,
       connectTimeoutMs: connecting.connectTimeoutMs,
-    })
+    }
+    this.#servers = kept?.open ?? new SourceServers(settings)
+    if (kept !== undefined) kept.open = this.#servers
     this.#signal = AbortSignal.any([run.stop.signal, this.#over.signal])
     // Every request listens.
     setMaxListeners(0, this.#signal)
@@ -75,10 +80,10 @@ class Remote {
         find: name => this.#find(name),
         known: async (id, name, seen) => await this.#known(id, name, seen),
       },
-      connected: () => Promise.resolve([...this.#routes.all(), ...this.#notes]),
+      connected: () => Promise.resolve([...this.#servers.routes.all(), ...this.#notes]),
       dispose: async () => {
         this.#over.abort(new Error('the run is over'))
-        await this.#routes.close()
+        if (!this.#isKept) await this.#servers.close()
       },
     }
   }
@@ -131,7 +136,7 @@ class Remote {
   async #shelfOf(name: string): Promise<Shelf> {
     if (!/^s3:/i.test(name))
       return (this.#http ??= this.#shelf(
-        openHttpStore({ routes: this.#routes, patience: this.#patience, ...this.#sections.remote }),
+        openHttpStore({ routes: this.#servers.routes, patience: this.#patience, ...this.#sections.remote }),
       ))
     this.#s3 ??= this.#openS3(name)
     return await this.#s3
@@ -140,7 +145,7 @@ class Remote {
   /** Most loads read nothing from S3, and need no code for it. */
   async #openS3(name: string): Promise<Shelf> {
     const { openS3Store } = await import('./s3-store.js')
-    return this.#shelf(await openS3Store(name, this.#routes, this.#patience))
+    return this.#shelf(await openS3Store(name, this.#servers, this.#patience))
   }
 
   #shelf(store: Store): Shelf {
@@ -178,3 +183,5 @@ class Remote {
     this.#run.tell({ type: 'warning', message: `${message}. Sluice retries in ${(waitMs / 1000).toFixed(1)} s` })
   }
 }
+
+export type { KeptServers }

@@ -7,12 +7,12 @@ import { Buckets, type Sdk } from './buckets.js'
 import { etagNumberOf, strong } from './judge-answer.js'
 import { type KeyPattern, keyPattern } from './key-pattern.js'
 import { probe } from './probe.js'
-import type { SourceRoutes } from './routes.js'
+import type { SourceServers } from './source-servers.js'
 import type { FoundObject, Store, WantedPart } from './store.js'
 
 /** `input`: the first one that needs it. Throws SluiceError SOURCE_NEEDS_PACKAGE. */
-export async function openS3Store(input: string, routes: SourceRoutes, patience: SourcePatience): Promise<Store> {
-  const buckets = new Buckets(await loadSdk(input), routes)
+export async function openS3Store(input: string, servers: SourceServers, patience: SourcePatience): Promise<Store> {
+  const buckets = await servers.buckets(async routes => new Buckets(await loadSdk(input), routes))
   const get = async (name: string, wanted: WantedPart) => await buckets.get(name, wanted)
   return {
     get,
