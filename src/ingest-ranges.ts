@@ -10,7 +10,7 @@ import { type FoundInput, planInputs, refuseSecrets } from './ranges/plan-inputs
 import { type RangeJob, type RangeOptions, readRangeOptions } from './ranges/range-load.js'
 import { HookList } from './run/hooks.js'
 import { stopSignalsOf } from './run/stop-signals.js'
-import { findSources } from './source/open-sources.js'
+import { eachSource } from './source/open-sources.js'
 import { listenerOf } from './options/listener.js'
 import { systemClock } from './time/system-clock.js'
 
@@ -39,7 +39,7 @@ export async function ingestRanges(
 }
 
 /**
- * Finds the inputs of a load, in their order, and asks the cluster for nothing. `cutFrom`: an input of at least so many bytes is looked
+ * Finds the inputs of a load one by one, and asks the cluster for nothing. Objects come as their server lists them. `cutFrom`: an input of at least so many bytes is looked
  * into, to see whether it can be cut.
  * @throws SluiceError as `ingest` does for its inputs, and INPUT_UNREADABLE for those that no other process can read.
  */
@@ -51,7 +51,7 @@ export async function* findInputs(options: IngestOptions, cutFrom: number): Asyn
   await using hooks = await HookList.open(features, { stop, tell: listenerOf(load.onEvent) })
   const { source, stdin } = load.inputs
   const where = { elsewhere: hooks.elsewhere, ...(stdin === undefined ? {} : { stdin }) }
-  yield* planInputs(await findSources(source, where), load, cutFrom, stop.signal)
+  yield* planInputs(eachSource(source, where), load, cutFrom, stop.signal)
 }
 
 export type { InputRange } from './source/ranges.js'

@@ -3,17 +3,23 @@ import type { Job, Queue } from 'bullmq'
 import { explain } from '../failure/catalogue.js'
 import { isSluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
+import { defaults } from '../options/describe-option.js'
 import type { IngestOptions } from '../options/ingest-options.js'
-import { dispatchRanges } from './dispatch-ranges.js'
+import { BudgetShare } from './budget-share.js'
+import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
 import { giveBack } from './give-back.js'
+import { budgetOf } from './job-budget.js'
 import { JobControl } from './job-control.js'
 import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import type { Engine } from './open-engine.js'
 import { untilDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
+
+/** What a coordinator asks of the cluster beside its connections: about the index, at the beginning and at the end. */
+const STEPS_BYTES = 64 << 10
 
 export interface Coordination {
   readonly engine: Engine
@@ -37,30 +43,38 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
   const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, leaseMs, now })
   const options = await optionsOf(job.data)
-  const feature = dispatchRanges({
+  const budget = budgetOf(job, given)
+  const dispatching = {
     data: job.data,
-    find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined }, cutFrom),
+    find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom),
     ranges,
     planned: async planned => await job.updateData({ ...job.data, planned }),
     look: async () => await keeping.look(),
     lost: () => lease.lost,
     stop: async why => await keeping.stop(why),
     patient: async work => await untilDone(work, { engine, signal, tell: given.tell }),
-  })
+  } satisfies Dispatching
+  const whole = {
+    ...options,
+    source: job.data.sources,
+    runId: id,
+    stateDir: undefined,
+    deadLetters: false as const,
+    signal,
+  }
+  const load = async () => {
+    const { preflightConnections = defaults.preflightConnections } = options
+    const share = budget && (await BudgetShare.open(budget, preflightConnections, STEPS_BYTES))
+    try {
+      return await parts.loadWhole(whole, dispatchRanges({ ...dispatching, share }))
+    } finally {
+      share?.settle()
+      // The next coordinator takes its own.
+      if (lease.lost === undefined) await budget?.leave()
+    }
+  }
   try {
-    const ended = await ran(
-      parts.loadWhole(
-        {
-          ...options,
-          source: job.data.sources,
-          runId: id,
-          stateDir: undefined,
-          deadLetters: false,
-          signal,
-        },
-        feature,
-      ),
-    )
+    const ended = await ran(load())
     if (mayTryAgain(job, ended)) throw new Error(JSON.stringify(ended))
     // Without its lease, another worker may have taken over, and finishes the job.
     if (!signal.aborted && lease.lost === undefined) return ended

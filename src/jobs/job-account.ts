@@ -5,7 +5,7 @@ import type { Source } from '../flow.js'
 import type { Receipt } from '../ledger/receipt.js'
 import type { LoadingElsewhere } from '../run/hooks.js'
 import type { Planned, RangeData } from './job.js'
-import { joinDeadLetters } from './join-dead-letters.js'
+import type { Joined } from './join-dead-letters.js'
 import type { RangeEnd } from './range-end.js'
 
 declare module '../ledger/receipt.js' {
@@ -34,13 +34,16 @@ export class JobAccount {
   readonly #workers: Record<string, number> = {}
   readonly #failed: { range: string; inputs: readonly string[]; failure: Failure }[] = []
   #failures = 0
-  /** Files of rejected documents by the machines that wrote them. */
-  readonly #letters = new Map<string, string>()
-  #deadLetters: string | undefined
-  #elsewhere: Readonly<Record<string, number>> = {}
+  #letters: Joined = { elsewhere: {} }
   #requests = 0
+  #settled = 0
   #retries = 0
   #bytes = { read: 0, sent: 0, received: 0 }
+
+  /** Documents that have an outcome. */
+  get settled(): number {
+    return this.#settled
+  }
 
   get bytesRead(): number {
     return this.#bytes.read
@@ -55,12 +58,12 @@ export class JobAccount {
   ): void {
     const input = inputs[range.data.source]
     if (input !== undefined) ledger.book(input, end.counts, end.rejections)
+    this.#settled += end.counts.read - end.counts.unsent
     this.#requests += end.requests
     this.#retries += end.retries
     const { read, sent, received } = this.#bytes
     this.#bytes = { read: read + end.bytes.read, sent: sent + end.bytes.sent, received: received + end.bytes.received }
     if (end.host !== undefined) this.#workers[end.host] = (this.#workers[end.host] ?? 0) + 1
-    if (end.deadLetters !== undefined) this.#letters.set(end.deadLetters, end.host ?? '')
     if (end.failure === undefined) return
     this.#failures += 1
     if (this.#failed.length === NAMED) return
@@ -68,12 +71,9 @@ export class JobAccount {
     this.#failed.push({ range: range.id ?? '', inputs: names, failure: end.failure })
   }
 
-  /** Joins the rejected documents of all ranges in the file that the receipt names. */
-  async joinDeadLetters(folder: string): Promise<void> {
-    if (this.#letters.size === 0) return
-    const { path, elsewhere } = await joinDeadLetters(folder, this.#letters)
-    this.#deadLetters = path
-    this.#elsewhere = elsewhere
+  /** Takes the file that the receipt names. */
+  addLetters(joined: Joined): void {
+    this.#letters = joined
   }
 
   whatFailed({ ranges }: Planned): Failure | undefined {
@@ -84,10 +84,11 @@ export class JobAccount {
   }
 
   receipt({ objects, ranges }: Planned): Partial<Receipt> {
-    const elsewhere = Object.keys(this.#elsewhere).length === 0 ? {} : { deadLettersElsewhere: this.#elsewhere }
+    const { path, elsewhere: others } = this.#letters
+    const elsewhere = Object.keys(others).length === 0 ? {} : { deadLettersElsewhere: others }
     return {
       job: { objects, ranges, failed: this.#failed, workers: this.#workers, ...elsewhere },
-      ...(this.#deadLetters === undefined ? {} : { deadLetters: this.#deadLetters }),
+      ...(path === undefined ? {} : { deadLetters: path }),
       requests: this.#requests,
       retries: this.#retries,
       bytes: this.#bytes,

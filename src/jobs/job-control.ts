@@ -37,15 +37,21 @@ export class JobControl {
   /** Reads what is new, and writes the state if it has changed. Returns why the job must stop, if it must. */
   async look(): Promise<Failure | undefined> {
     const { control, job, now, leaseMs } = this.#given
-    const rows = await rowsFrom(control, job, this.#row)
-    this.#row += rows.length
     let why: Failure | undefined
-    for (const row of rows) why ??= this.#take(row)
+    let isBusy = false
+    for await (const rows of rowsFrom(control, job, this.#row)) {
+      this.#row += rows.length
+      for (const row of rows) {
+        const stops = this.#take(row)
+        why ??= stops
+        isBusy ||= row.type === 'busy'
+      }
+    }
     // A worker that was killed while it waited for access must not keep the others waiting.
     for (const [worker, { at }] of this.#blocked) if (now() - at > leaseMs) this.#blocked.delete(worker)
     const [parked] = this.#blocked.values()
     const { parked: _, slowedTo: __, ...rest } = this.#state
-    const slowedTo = this.#slowedTo(rows.some(({ type }) => type === 'busy'))
+    const slowedTo = this.#slowedTo(isBusy)
     this.#state = {
       ...rest,
       ...(parked === undefined ? {} : { parked: { host: parked.host, failure: parked.failure, since: parked.since } }),
@@ -65,6 +71,8 @@ export class JobControl {
     const { job, now } = this.#given
     switch (row.type) {
       case 'busy':
+      case 'take':
+      case 'unused':
         return undefined
       case 'blocked': {
         const { worker, host, failure: why, isNew } = row

@@ -31,15 +31,24 @@ export type JobRow =
   | { readonly type: 'unblocked'; readonly worker: string }
   | { readonly type: 'stop'; readonly worker: string; readonly failure: Failure }
   | { readonly type: 'cancel' }
+  /** Takes bytes from the budget of the job, or fewer but at least `least`: see `BudgetRows`. */
+  | { readonly type: 'take'; readonly id: string; readonly bytes: number; readonly least: number }
+  | { readonly type: 'unused'; readonly bytes: number }
 
 export async function tellJob(control: Queue, job: string, row: JobRow): Promise<void> {
   await control.addJobLog(job, JSON.stringify(row))
 }
 
-/** Returns the rows from a number on. */
-export async function rowsFrom(control: Queue, job: string, from: number): Promise<readonly JobRow[]> {
-  const { logs } = await control.getJobLogs(job, from, -1, true)
-  return logs.flatMap(text => (parseObject(text) as JobRow | undefined) ?? [])
+/** Rows that are read in one request. A new coordinator reads all that were ever written. */
+const ROWS = 1000
+
+/** Yields the rows from a number on, in pages. */
+export async function* rowsFrom(control: Queue, job: string, from: number): AsyncGenerator<readonly JobRow[]> {
+  for (let at = from; ; at += ROWS) {
+    const { logs } = await control.getJobLogs(job, at, at + ROWS - 1, true)
+    if (logs.length > 0) yield logs.flatMap(text => (parseObject(text) as JobRow | undefined) ?? [])
+    if (logs.length < ROWS) return
+  }
 }
 
 export function stateIn({ progress }: Pick<Job<JobData>, 'progress'>): JobState {

@@ -17,8 +17,10 @@ export interface JobData {
   readonly index: string
   /** Most requests at the same time, over all workers. */
   readonly concurrency: number
-  /** Size of the ranges of large inputs. */
+  /** Size of the ranges of large inputs, and most bytes of a group of small ones. */
   readonly rangeBytes: number
+  /** Most bytes that all workers may send and receive until the job is opened again. */
+  readonly byteBudget?: number
   /** Folder for dead letters. */
   readonly deadLetters: string
   /** Where the job was made, and when: ISO 8601. */

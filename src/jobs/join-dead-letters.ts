@@ -1,35 +1,50 @@
-/** Joins the dead letters of all ranges of a job into one file. */
-import { createReadStream, createWriteStream } from 'node:fs'
-import { access, rename } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
+/** Joins the dead letters of all ranges of a job into one file, one after the other: there may be very many. */
+import { createReadStream } from 'node:fs'
+import { access, type FileHandle, open, rename } from 'node:fs/promises'
 
-interface Joined {
+export interface Joined {
   /** Absent: this machine can read none of them. */
   readonly path?: string
   /** How many files this machine cannot read, by the machines that wrote them. */
   readonly elsewhere: Readonly<Record<string, number>>
 }
 
-/** `letters`: the host that wrote each file. The files stay, so that a job that continues can join them again. */
-export async function joinDeadLetters(folder: string, letters: ReadonlyMap<string, string>): Promise<Joined> {
-  const path = `${folder}.ndjson`
-  const elsewhere: Record<string, number> = {}
-  const files: string[] = []
-  for (const [file, host] of letters) {
+/** The files stay, so that a job that continues can join them again. */
+export class JoinedDeadLetters implements AsyncDisposable {
+  readonly #path: string
+  readonly #elsewhere: Record<string, number> = {}
+  #file: FileHandle | undefined
+
+  /** `folder`: of the job. The joined file stands beside it. */
+  constructor(folder: string) {
+    this.#path = `${folder}.ndjson`
+  }
+
+  /** `host`: the machine that wrote the file. */
+  async add(file: string, host: string): Promise<void> {
     const isHere = await access(file).then(
       () => true,
       () => false,
     )
-    if (isHere) files.push(file)
-    else elsewhere[host] = (elsewhere[host] ?? 0) + 1
+    if (!isHere) {
+      this.#elsewhere[host] = (this.#elsewhere[host] ?? 0) + 1
+      return
+    }
+    this.#file ??= await open(`${this.#path}.part`, 'w')
+    for await (const bytes of createReadStream(file)) await this.#file.writeFile(bytes as Buffer)
   }
-  if (files.length === 0) return { elsewhere }
-  const written = `${path}.part`
-  const bytes = async function* () {
-    for (const file of files.toSorted()) yield* createReadStream(file)
+
+  async end(): Promise<Joined> {
+    const elsewhere = this.#elsewhere
+    if (this.#file === undefined) return { elsewhere }
+    await this[Symbol.asyncDispose]()
+    // Whole, or not at all.
+    await rename(`${this.#path}.part`, this.#path)
+    return { path: this.#path, elsewhere }
   }
-  await pipeline(bytes, createWriteStream(written))
-  // Whole, or not at all.
-  await rename(written, path)
-  return { path, elsewhere }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close()
+    this.#file = undefined
+  }
 }

@@ -3,6 +3,7 @@ import type { Job, Queue } from 'bullmq'
 import type { Failure } from '../failure/failure.js'
 import { addCounts, nothing } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
+import { endedRanges } from './ended-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
 import { stateIn, tellJob } from './job-state.js'
@@ -31,8 +32,6 @@ export interface ListedJob {
   readonly receipt?: Receipt
 }
 
-/** Receipts that come from the queue in one request. */
-const PAGE = 500
 const every = ['active', 'waiting', 'delayed', 'prioritized', 'completed', 'failed'] as const
 
 /** Returns all jobs, the newest first. */
@@ -113,14 +112,13 @@ function stateOf(
 async function countsOf(ranges: Queue<RangeData>): Promise<{ counts: Counts; since: number | undefined }> {
   let counts = nothing
   let since: number | undefined
-  for (let at = 0; ; at += PAGE) {
-    const page = await ranges.getJobs(['completed', 'failed'], at, at + PAGE - 1, true)
-    for (const one of page) {
-      counts = addCounts(counts, endOfRange(one).counts)
-      const { processedOn } = one
-      if (processedOn !== undefined) since = Math.min(since ?? processedOn, processedOn)
-    }
-    // The queue answers with a page of each state.
-    if (page.length === 0) return { counts, since }
-  }
+  const patient = async <T>(work: () => Promise<T>) => await work()
+  for (const state of ['completed', 'failed'] as const)
+    for await (const page of endedRanges({ ranges, state, patient }))
+      for (const one of page) {
+        counts = addCounts(counts, endOfRange(one).counts)
+        const { processedOn } = one
+        if (processedOn !== undefined) since = Math.min(since ?? processedOn, processedOn)
+      }
+  return { counts, since }
 }

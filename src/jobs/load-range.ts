@@ -9,10 +9,13 @@ import type { IngestOptions } from '../options/ingest-options.js'
 import type { IngestEvent } from '../options/run-events.js'
 import { loadOf, readConnecting } from '../options/read-options.js'
 import { checkIngestOptions } from '../options/check-options.js'
+import type { Feature } from '../run/hooks.js'
 import type { OpenConnection } from '../run/locked-run.js'
 import { openSlots } from '../run/open-batcher.js'
 import type { Permit } from '../sender/layers/permit.js'
+import { BudgetShare } from './budget-share.js'
 import type { RangeData, RangeReceipt } from './job.js'
+import type { JobBudget } from './job-budget.js'
 import type { RangeLoads } from './load-parts.js'
 
 export interface RangeLoading {
@@ -23,6 +26,8 @@ export interface RangeLoading {
   /** Folder for dead letters. */
   readonly folder: string
   readonly loads: RangeLoads
+  /** Absent: the job has none. */
+  readonly budget?: JobBudget | undefined
   readonly heard?: ((event: IngestEvent) => void) | undefined
 }
 
@@ -46,6 +51,7 @@ export class RangeLoader {
   readonly #open: OpenConnection[] = []
   /** A first answer is looked into item by item, which costs as much as a megabyte of documents. One is enough for a job. */
   #knowsPlaces = false
+  readonly #shares = new WeakMap<OpenConnection, BudgetShare>()
 
   constructor(given: RangeLoading) {
     this.#given = given
@@ -67,6 +73,7 @@ export class RangeLoader {
       slots[Symbol.dispose]()
     }
     await this.#given.loads[Symbol.asyncDispose]()
+    await this.#given.budget?.leave()
   }
 
   async #connect(signal: AbortSignal): Promise<OpenConnection> {
@@ -74,9 +81,13 @@ export class RangeLoader {
     const more = this.#open.length === 0 ? {} : { preflightConnections: 1 }
     const options = { ...this.#given.options, ...more, concurrency: 1, source: [] }
     const { connecting, batching } = loadOf(options, checkIngestOptions(options))
+    const { budget } = this.#given
+    const share = budget === undefined ? undefined : await BudgetShare.open(budget, connecting.preflightConnections)
     const { cluster, way } = await openClusterItself(readConnecting({ ...options, signal }), signal)
     const connection = { cluster, way, slots: openSlots(connecting, batching) }
     this.#open.push(connection)
+    share?.opened(cluster.route)
+    if (share !== undefined) this.#shares.set(connection, share)
     return connection
   }
 
@@ -101,10 +112,17 @@ export class RangeLoader {
       signal: watch.signal,
       onEvent,
     }
-    const feature = () => ({ sending: { permit: watch.permit, knowsPlaces: this.#knowsPlaces } })
+    const share = this.#shares.get(connection)
+    const { permit } = watch
+    const feature: Feature = ({ stop }) => {
+      const budget = share?.limit(why => stop.end(why))
+      const limited = budget === undefined ? {} : { budget }
+      return { sending: { permit, knowsPlaces: this.#knowsPlaces, ...limited } }
+    }
     const { receipt, failure } = await toReceipt(
       loads.load(given, { run: job, ranges: range.inputs }, { feature, connection }),
     )
+    share?.settle()
     if (receipt === undefined) throw failure
     this.#knowsPlaces ||= receipt.created > 0
     const hasLetters = receipt.rejected > 0 && receipt.deadLetters !== undefined

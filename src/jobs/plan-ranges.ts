@@ -1,7 +1,7 @@
 /** Cuts the inputs of a job into ranges: large ones into several, small ones in groups. Holds one group at a time. */
 import type { FoundInput } from '../ranges/plan-inputs.js'
 import type { InputRange } from '../source/ranges.js'
-import { rangeId } from './job.js'
+import { type JobData, rangeId } from './job.js'
 
 /** A group of small inputs ends at either of these. */
 const GROUP_BYTES = 16 << 20
@@ -17,12 +17,12 @@ export interface PlannedRange {
   readonly begins: number
 }
 
-/** `rangeBytes`: plain NDJSON from this size on is cut into ranges of this size. `find`: finds the inputs behind a name. Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE, SOURCE_*. */
+/** `rangeBytes`: plain NDJSON from this size on is cut into ranges of this size. Groups are never larger if the job has a budget. `find`: finds the inputs behind a name. Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE, SOURCE_*. */
 export async function* planRanges(
-  sources: readonly string[],
-  rangeBytes: number,
+  { sources, rangeBytes, byteBudget }: Pick<JobData, 'sources' | 'rangeBytes' | 'byteBudget'>,
   find: (name: string, cutFrom: number) => AsyncIterable<FoundInput>,
 ): AsyncGenerator<PlannedRange> {
+  const groupBytes = byteBudget === undefined ? GROUP_BYTES : Math.min(GROUP_BYTES, rangeBytes)
   for (const [source, name] of sources.entries()) {
     let group: InputRange[] = []
     let bytes = 0
@@ -37,10 +37,10 @@ export async function* planRanges(
         yield* cut(source, found, rangeBytes)
         continue
       }
-      if (bytes + found.size > GROUP_BYTES && group.length > 0) yield take()
+      if (bytes + found.size > groupBytes && group.length > 0) yield take()
       group.push({ name: found.name, identity: found.identity })
       bytes += found.size
-      if (bytes >= GROUP_BYTES || group.length >= GROUP_INPUTS) yield take()
+      if (bytes >= groupBytes || group.length >= GROUP_INPUTS) yield take()
     }
     if (group.length > 0) yield take()
   }

@@ -22,7 +22,7 @@ const groups: ReadonlySet<string> = new Set([
 /** Options of a load that each worker has of its own. */
 const own: ReadonlySet<OptionName> = new Set(['sourceThroughProxy', 'timeoutMs'])
 /** Options that a load by many workers cannot have. */
-const refused = ['follow', 'transform', 'spool', 'dryRun', 'filesFrom', 'timeBudgetMs', 'plan', 'byteBudget'] as const
+const refused = ['follow', 'transform', 'spool', 'dryRun', 'filesFrom', 'timeBudgetMs', 'plan'] as const
 
 /** Returns whether an option goes to the queue. */
 function isQueued(name: OptionName): boolean {
@@ -36,7 +36,7 @@ export function jobOf(effective: Effective, sources: readonly string[], cwd: str
   const { values, origins } = effective
   const wrong = refused.find(name => values[name] !== undefined && values[name] !== false)
   if (wrong !== undefined) throw invalid(origins[wrong], 'cannot be combined with --queue')
-  const { index, swapAlias, runId, again, url = '', concurrency, rangeBytes } = values
+  const { index, swapAlias, runId, again, url = '', byteBudget } = values
   const into = swapAlias ?? index ?? ''
   const settings = Object.fromEntries(
     optionNames.flatMap(name => (isQueued(name) && values[name] !== undefined ? [[name, values[name]]] : [])),
@@ -53,8 +53,8 @@ export function jobOf(effective: Effective, sources: readonly string[], cwd: str
       settings,
       url,
       index: into,
-      concurrency,
-      rangeBytes,
+      ...sizesOf(effective),
+      ...(byteBudget === undefined ? {} : { byteBudget }),
       deadLetters: resolve(cwd, values.deadLetters ?? `sluice-dead-letters-${name}`),
       host: hostname(),
       made: new Date().toISOString(),
@@ -62,11 +62,27 @@ export function jobOf(effective: Effective, sources: readonly string[], cwd: str
   }
 }
 
+/**
+ * A budget must pay for some ranges, because one that is not loaded to its end is loaded again from its start. So a small budget is for fewer
+ * and smaller ranges at the same time.
+ */
+const OF_BUDGET = 1 / 4
+const LEAST_RANGE_BYTES = 256 << 10
+
+function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurrency'> {
+  const { rangeBytes, byteBudget = Infinity } = values
+  const bytes = byteBudget * OF_BUDGET
+  const concurrency = Math.max(1, Math.min(values.concurrency, Math.floor(bytes / LEAST_RANGE_BYTES)))
+  return { concurrency, rangeBytes: Math.min(rangeBytes, Math.max(LEAST_RANGE_BYTES, Math.floor(bytes / concurrency))) }
+}
+
 /** Returns the options of a job as this process has them, with its own access. */
 export function withJob(effective: Effective, { settings }: JobData): Effective {
   const queued = Object.entries(settings).filter(([name]) => isKnown(name) && isQueued(name))
   const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))
-  return { ...effective, values: { ...effective.values, ...rest, ...Object.fromEntries(queued) } }
+  // All workers share the budget of the job.
+  const values = { ...effective.values, ...rest, byteBudget: undefined, ...Object.fromEntries(queued) }
+  return { ...effective, values }
 }
 
 function isKnown(name: string): name is OptionName {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Coordination, coordinateJob } from './coordinate-job.js'
 import type { JobData, JobEnd, RangeReceipt } from './job.js'
+import { budgetOf } from './job-budget.js'
 import { followLeases, Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import { RangeLoader } from './load-range.js'
@@ -107,7 +108,8 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
   const known = new Map(jobs.flatMap(job => (job?.data.url === url ? [[job.id ?? '', job] as const] : [])))
   for (const [id, server] of servers) {
     const job = known.get(id)
-    if (job !== undefined) server.update(job)
+    // One that was opened again meanwhile has another budget.
+    if (job !== undefined && job.data.made === server.made) server.update(job)
     else {
       servers.delete(id)
       await server[Symbol.asyncDispose]()
@@ -117,7 +119,9 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
   for (const [id, job] of known) {
     if (servers.has(id)) continue
     const options = await optionsOf(job.data)
-    const loader = new RangeLoader({ options, job: id, folder: job.data.deadLetters, loads: parts.openRanges() })
+    const budget = budgetOf(job, { engine, control, signal: working.signal, tell })
+    const { deadLetters: folder } = job.data
+    const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget })
     const ended = (receipt: RangeReceipt) => tell({ type: 'range', job: id, receipt })
     const serving = {
       engine,

@@ -58,6 +58,10 @@ export class RangeServer implements AsyncDisposable {
     return server
   }
 
+  get made(): string {
+    return this.#given.job.data.made
+  }
+
   /** Takes the state of the job as it is on the queue now. */
   update(job: Job<JobData>): void {
     this.#state = stateIn(job)
@@ -146,7 +150,7 @@ export class RangeServer implements AsyncDisposable {
     if (this.#isLeaving && this.#state.stopping === undefined) return await giveBack(range, token, 'the worker leaves')
     const text = asError({ ...receipt, failure: this.#state.stopping ?? failure })
     const isOver = this.#state.stopping !== undefined
-    if (!isOver && failure.retry === 'later') throw new Error(text)
+    if (!isOver && failure.retry === 'later' && failure.code !== 'BYTE_BUDGET_SPENT') throw new Error(text)
     if (!isOver && stopsJob(failure)) await tellJob(control, job.id ?? '', { type: 'stop', worker, failure })
     // The queue knows this error by its name, and tries the range no more.
     throw Object.assign(new Error(text), { name: 'UnrecoverableError' })

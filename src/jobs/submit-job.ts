@@ -30,7 +30,9 @@ export async function submitJob(engine: Engine, name: string, data: JobData): Pr
     await control.add('job', data, { jobId: name, ...TRIES })
     return
   }
-  await reopen(engine, known, data)
+  // Cut otherwise, all that is loaded would be loaded again.
+  const { rangeBytes } = known.data
+  await reopen(engine, known, { ...data, rangeBytes })
 }
 
 /** Opens a job that has ended again. Does nothing to a job that is open. */

@@ -4,7 +4,7 @@ import { systemClock } from '../time/system-clock.js'
 import type { Engine } from './open-engine.js'
 import type { WorkerEvent } from './worker-event.js'
 
-interface Patience {
+export interface Patience {
   readonly engine: Engine
   readonly signal: AbortSignal
   tell(event: WorkerEvent): void

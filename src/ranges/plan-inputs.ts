@@ -34,12 +34,12 @@ export function refuseSecrets({ remote }: Pick<Load, 'remote'>): void {
 
 /** Yields one input after the other. Throws SluiceError INPUT_UNREADABLE for an input that no other process can read, SOURCE_*. */
 export async function* planInputs(
-  sources: readonly Source[],
+  sources: AsyncIterable<Source>,
   load: Pick<Load, 'inputs' | 'edits' | 'transform'>,
   cutFrom: number,
   signal: AbortSignal,
 ): AsyncGenerator<FoundInput> {
-  for (const source of sources) {
+  for await (const source of sources) {
     const { name } = source
     const file = cuttable(source)
     const { size } = file.stat

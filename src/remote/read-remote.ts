@@ -77,7 +77,8 @@ class Remote {
     return {
       elsewhere: {
         has: isSourceUrl,
-        find: name => this.#find(name),
+        find: (name, order) => this.#find(name, order),
+        forget: () => this.#forget(),
         known: async (id, name, seen) => await this.#known(id, name, seen),
       },
       connected: () => Promise.resolve([...this.#servers.routes.all(), ...this.#notes]),
@@ -88,17 +89,23 @@ class Remote {
     }
   }
 
-  async *#find(name: string): ReturnType<Elsewhere['find']> {
+  async *#find(...[name, order]: Parameters<Elsewhere['find']>): ReturnType<Elsewhere['find']> {
     const { stop } = this.#run
     try {
       const shelf = await this.#shelfOf(name)
       const signal = this.#signal
       const { timeoutMs } = this.#sections.connecting
-      const found = shelf.store.find(name, { signal, timeoutMs })
+      const found = shelf.store.find(name, { signal, timeoutMs }, order)
       for await (const object of found) yield this.#fileOf(object, shelf)
     } catch (error) {
       throw stop.cause(error)
     }
+  }
+
+  #forget(): void {
+    this.#table.clear()
+    this.#http?.wholes.clear()
+    void this.#s3?.then(({ wholes }) => wholes.clear())
   }
 
   async #known(id: number, name: string, { size, modifiedMs, content }: SeenInput): Promise<CuttableInput> {

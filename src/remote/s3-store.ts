@@ -16,15 +16,18 @@ export async function openS3Store(input: string, servers: SourceServers, patienc
   const get = async (name: string, wanted: WantedPart) => await buckets.get(name, wanted)
   return {
     get,
-    find: async function* (name, wanted) {
+    find: async function* (name, wanted, order = 'sorted') {
       const { bucket, key } = bucketAndKey(name)
       if (key === '' || key.endsWith('/')) throw folder(name)
       const pattern = keyPattern(key)
-      const keys = pattern === undefined ? undefined : await listed(buckets, name, pattern, patience, wanted)
-      for (const found of keys ?? []) yield { ...found, name: `s3://${bucket}/${found.name}` }
+      const pages = pattern === undefined ? [] : listed(buckets, name, pattern, patience, wanted)
+      let isFound = false
+      for await (const found of order === 'listed' ? pages : sorted(pages)) {
+        isFound = true
+        yield { ...found, name: `s3://${bucket}/${found.name}` }
+      }
       // A key with wildcard characters means itself if it matches nothing else.
-      if (keys === undefined || keys.length === 0)
-        yield await untilDone(patience, wanted.signal, async () => await probe(get, name, wanted))
+      if (!isFound) yield await untilDone(patience, wanted.signal, async () => await probe(get, name, wanted))
     },
   }
 }
@@ -44,15 +47,14 @@ function folder(name: string) {
   return fail('INPUT_UNREADABLE', { input: name, problem })
 }
 
-/** Lists the objects that match, as people number them. */
-async function listed(
+/** Lists the objects that match, page by page, in the order of the server. */
+async function* listed(
   buckets: Buckets,
   name: string,
   { prefix, matches }: KeyPattern,
   patience: SourcePatience,
   wanted: WantedPart,
-): Promise<Keys> {
-  const keys = new Keys()
+): AsyncGenerator<FoundObject> {
   let next: string | undefined
   do {
     const after = next
@@ -63,21 +65,25 @@ async function listed(
     )
     for (const { Key: key = '', Size: size = 0, ETag: etag, LastModified: modified } of page.Contents ?? []) {
       if (key.endsWith('/') || !matches(key)) continue
-      keys.add(flat(key), [size, etagNumberOf(strong(etag)), modified?.getTime() ?? 0])
+      const etagNumber = etagNumberOf(strong(etag))
+      yield { name: key, size, etagNumber, modifiedMs: modified?.getTime() ?? 0, hasRanges: true }
     }
     next = page.IsTruncated === true ? page.NextContinuationToken : undefined
   } while (next !== undefined)
-  return keys
+}
+
+/** Returns the objects as people number them. */
+async function* sorted(found: AsyncIterable<FoundObject> | Iterable<FoundObject>): AsyncGenerator<FoundObject> {
+  const keys = new Keys()
+  for await (const { name, size = 0, etagNumber, modifiedMs } of found)
+    keys.add(flat(name), [size, etagNumber, modifiedMs])
+  yield* keys
 }
 
 /** Keys of a list, in little memory: there may be a million. */
 class Keys {
   readonly #names: string[] = []
   readonly #numbers: number[] = []
-
-  get length(): number {
-    return this.#names.length
-  }
 
   add(name: string, about: readonly [size: number, etagNumber: number, modifiedMs: number]): void {
     this.#names.push(name)

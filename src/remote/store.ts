@@ -44,6 +44,6 @@ export interface Store {
    * same. After an abort, throws the reason of the signal.
    */
   get(name: string, wanted: WantedPart): Promise<Answer>
-  /** Finds the objects behind a name, in the order in which they are read. Throws the same. */
-  find(name: string, wanted: WantedPart): AsyncIterable<FoundObject>
+  /** Finds the objects behind a name, in the order in which they are read, or as the server lists them. Throws the same. */
+  find(name: string, wanted: WantedPart, order?: 'sorted' | 'listed'): AsyncIterable<FoundObject>
 }

@@ -29,6 +29,12 @@ export class FileTable {
     this.folder = folder
   }
 
+  /** Forgets all files. */
+  clear(): void {
+    for (const part of [this.#numbers, this.#folders, this.#names]) part.length = 0
+    this.#filled = NAMES_BYTES
+  }
+
   set(id: number, name: string, device: number, { size, inode, mtimeMs, ctimeMs }: FileStat): void {
     const piece = Math.floor(id / FILES_AT_ONCE)
     const numbers = (this.#numbers[piece] ??= new Float64Array(COLUMNS * FILES_AT_ONCE))

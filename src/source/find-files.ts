@@ -36,11 +36,19 @@ export interface FoundFile {
 /** Finds inputs that are not in a file system. */
 export interface Elsewhere {
   has(name: string): boolean
-  /** Finds what is behind a name, in order. Throws SluiceError INPUT_NOT_FOUND if there is nothing, or why it cannot be read. */
-  find(name: string): AsyncIterable<FoundFile>
+  /**
+   * Finds what is behind a name, in order, or as its server lists it. Throws SluiceError INPUT_NOT_FOUND if there is nothing, or why it
+   * cannot be read.
+   */
+  find(name: string, order?: Order): AsyncIterable<FoundFile>
+  /** Forgets the inputs that were made so far. Their ids may be those of others then. */
+  forget(): void
   /** Returns an object that somebody else has seen, without asking for it. Throws SluiceError if it cannot be asked for. */
   known(id: number, name: string, seen: SeenInput): Promise<CuttableInput>
 }
+
+/** `listed`: the first one comes before the last one is found, so that very many need no memory. */
+type Order = 'sorted' | 'listed'
 
 interface Where {
   readonly elsewhere?: Elsewhere | undefined
@@ -51,6 +59,8 @@ interface Where {
 interface WithStdin {
   /** Whether there is a stdin to read. */
   readonly stdin: boolean
+  /** Of what is elsewhere. */
+  readonly order?: Order
 }
 
 // The functions of node:fs/promises take more CPU, and a glob may match very many files.
@@ -65,7 +75,9 @@ const AT_ONCE = 32
  * A file with several names is found once, under its first name.
  */
 export async function* findFiles(names: readonly string[], where: Where & WithStdin): AsyncGenerator<FoundFile> {
-  const isNew = filesOnce(where.folder)
+  // A list names each object once.
+  const isOneList = where.order === 'listed' && names.length === 1 && where.elsewhere?.has(names[0] ?? '') === true
+  const isNew = isOneList ? () => true : filesOnce(where.folder)
   const named = new Set(names.map(name => normalize(name)))
   for (const name of names) {
     for await (const file of find(name, { ...where, named })) if (isNew(file)) yield file
@@ -94,8 +106,8 @@ interface Search extends Where, WithStdin {
   readonly named: ReadonlySet<string>
 }
 
-async function* find(name: string, { folder, elsewhere, stdin, named }: Search): AsyncGenerator<FoundFile> {
-  if (elsewhere?.has(name) === true) return yield* elsewhere.find(name)
+async function* find(name: string, { folder, elsewhere, stdin, named, order }: Search): AsyncGenerator<FoundFile> {
+  if (elsewhere?.has(name) === true) return yield* elsewhere.find(name, order)
   // Stdin may be a socket, which cannot be opened again by this path.
   if (stdin && (name === '-' || name === '/dev/stdin')) {
     yield { name, kind: 'stdin', device: -1, inode: -1 }

@@ -34,6 +34,9 @@ export interface SourceContext {
   readonly cwd?: string
 }
 
+/** Inputs that are found one by one, and are forgotten together. */
+const KNOWN_AT_ONCE = 1024
+
 /**
  * Finds every input and checks that it can be opened, before any is opened. Sorts globs. An input named twice is read once.
  * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
@@ -48,22 +51,48 @@ export async function findSources(source: IngestSource | RangeList, context: Sou
   return sourcesOf(findFiles(names, { folder, elsewhere, stdin: stdin !== undefined }), folder, stdin)
 }
 
+/**
+ * Finds the same inputs, for a caller that needs each only until it takes the next one: very many take no memory. Objects come as their server
+ * lists them. Throws SluiceError as above.
+ */
+export async function* eachSource(source: IngestSource | RangeList, context: SourceContext): AsyncGenerator<Source> {
+  const { stdin, elsewhere, cwd = '.' } = context
+  const folder = resolve(cwd)
+  const names = typeof source === 'string' ? [source] : source
+  if (!isListOfNames(names)) return yield* await findSources(source, context)
+  const files = findFiles(names, { folder, elsewhere, stdin: stdin !== undefined, order: 'listed' })
+  const place = { folder, table: new FileTable(folder), stdin }
+  let id = 0
+  for await (const file of files) {
+    yield await sourceAt(id, file, place)
+    id = (id + 1) % KNOWN_AT_ONCE
+    if (id > 0) continue
+    place.table.clear()
+    elsewhere?.forget()
+  }
+}
+
 async function sourcesOf(files: AsyncIterable<FoundFile>, folder: string, stdin?: Readable): Promise<Source[]> {
   const sources: Source[] = []
   const table = new FileTable(folder)
-  for await (const file of files) {
-    const { name, device, stat, open, isLink = false } = file
-    const id = sources.length
-    if (open !== undefined) sources.push(open(id))
-    else if (stat === undefined)
-      sources.push({ id, name, open: signal => decompress(bytesOf(file, resolve(folder, name), stdin, signal), name) })
-    else {
-      table.set(id, name, device, stat)
-      await table.real.find(id, resolve(folder, name), isLink)
-      sources.push(new StoredInput(id, table))
-    }
-  }
+  for await (const file of files) sources.push(await sourceAt(sources.length, file, { folder, table, stdin }))
   return sources
+}
+
+interface Place {
+  readonly folder: string
+  readonly table: FileTable
+  readonly stdin?: Readable | undefined
+}
+
+async function sourceAt(id: number, file: FoundFile, { folder, table, stdin }: Place): Promise<Source> {
+  const { name, device, stat, open, isLink = false } = file
+  if (open !== undefined) return open(id)
+  const path = resolve(folder, name)
+  if (stat === undefined) return { id, name, open: signal => decompress(bytesOf(file, path, stdin, signal), name) }
+  table.set(id, name, device, stat)
+  await table.real.find(id, path, isLink)
+  return new StoredInput(id, table)
 }
 
 function bytesOf(

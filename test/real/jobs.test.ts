@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { countingRelay } from '../support/counting-relay.js'
 import { eventually } from '../support/eventually.js'
 import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
@@ -107,6 +108,30 @@ for (const [name, start] of Object.entries(engines))
       const worker = startWorker(queue.url)
       expect((await jobs(queue.url, job, '--retry')).code).toBe(0)
       await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      expect(await stored()).toBe(4000)
+      worker.child.kill('SIGTERM')
+      await worker.ended
+    })
+
+    test('never exceeds its byte budget over all workers, and the same command continues', async () => {
+      writeFiles(4, 1000, 1500)
+      await using relay = await countingRelay(lab.line.proxy.http)
+      const through = ['--proxy', relay.url]
+      const limited = ['--byte-budget', '3mb', ...slowly, '--range-bytes', '100kb', ...through]
+      const worker = startWorker(queue.url, ...through)
+      await worker.printed('working on')
+      const ended: string[] = []
+      let before = 0
+      for (const rounds = 8; ended.at(-1) !== 'finished' && ended.length < rounds; before = relay.bytes) {
+        const { code, ...output } = await startIngest(queue.url, ...limited).ended
+        const { status, failure, read, created, duplicate } = receiptOf(output)
+        expect(relay.bytes - before).toBeLessThanOrEqual(3_000_000)
+        ended.push(failure?.code ?? status)
+        expect(code, output.stderr).toBe(status === 'finished' ? 0 : 5)
+        if (status === 'finished') expect({ read, stored: created + duplicate }).toEqual({ read: 4000, stored: 4000 })
+      }
+      expect(ended.at(-1)).toBe('finished')
+      expect(new Set(ended.slice(0, -1))).toEqual(new Set(['BYTE_BUDGET_SPENT']))
       expect(await stored()).toBe(4000)
       worker.child.kill('SIGTERM')
       await worker.ended

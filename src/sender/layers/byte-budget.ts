@@ -24,6 +24,10 @@ interface ByteBudgetOptions {
   used(): number
   /** Bytes of a request besides body and answer: headers, and perhaps a new connection. */
   readonly overhead: number
+  /** Raises the limit by so many bytes or more, if it shares them with others and they are left. Resolves to whether it did. */
+  raise?(missing: number): Promise<boolean>
+  /** How high the limit may become. Default: it stays. */
+  readonly reach?: number
   /** Reports that the next request does not fit. Called once. */
   onSpent(spent: Spent): void
 }
@@ -97,9 +101,9 @@ export class ByteBudget {
 
   /** Bytes on the wire for the next body and its answer, if each body that is made costs what is expected. */
   get #left(): number {
-    const { limit, used, overhead } = this.#options
+    const { limit, reach = limit, used, overhead } = this.#options
     const { bodies, bytes } = this.#made
-    return limit - this.#spare - used() - (bodies + 1) * overhead - bytes * this.#wireShare
+    return reach - this.#spare - used() - (bodies + 1) * overhead - bytes * this.#wireShare
   }
 
   /** Counts a body as made until its delivery ends. */
@@ -177,7 +181,9 @@ export class ByteBudget {
       const needed = needs()
       const used = this.#options.used()
       // Bytes of requests under way count twice, in `used` and as reserved. Their end is awaited before a request is refused.
-      if (used + this.#reserved + needed <= limit - this.#spare) return this.#reserve(needed, answered)
+      const missing = used + this.#reserved + needed + this.#spare - limit
+      if (missing <= 0) return this.#reserve(needed, answered)
+      if ((await this.#options.raise?.(missing)) === true) continue
       if (this.#underWay === 0) {
         this.close()
         onSpent({ used, needed, isFirst: isFirst() })

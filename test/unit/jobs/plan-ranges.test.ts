@@ -14,7 +14,7 @@ async function planned(inputs: readonly FoundInput[], rangeBytes = 100): Promise
   const find = async function* () {
     yield* await Promise.resolve(inputs)
   }
-  for await (const range of planRanges(['/in/*'], rangeBytes, find)) ranges.push(range)
+  for await (const range of planRanges({ sources: ['/in/*'], rangeBytes }, find)) ranges.push(range)
   return ranges
 }
 
