@@ -53,10 +53,10 @@ const said = line => ({ programs, line, batch: 200, ids: 'own', folder, refused:
 
 const redis = await startRedis(join(folder, 'redis'))
 try {
-  for (const [name, start] of [
-    ['GNU parallel, streaming_bulk', parallel()],
-    ['GNU parallel --retries 3, streaming_bulk', parallel('--retries', '3')],
-    ['Sluice, one job of four workers', job],
+  for (const { name, start } of [
+    { name: 'GNU parallel, streaming_bulk', start: parallel() },
+    { name: 'GNU parallel --retries 3, streaming_bulk', start: parallel('--retries', '3') },
+    { name: 'Sluice, one job of four workers', start: job },
   ])
     say(`${name}: ${await play(start)}`)
 } finally {
