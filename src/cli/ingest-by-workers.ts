@@ -6,28 +6,39 @@ import { invalid } from '../options/option-checks.js'
 import { readJsonOptions, readScript } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
+import { alarmText, type Work } from './open-alarm.js'
 import { openQueue, ownPart } from './open-queue.js'
 import { interruptible } from './terminal/interrupt.js'
 import { tell } from './terminal/log.js'
 import type { Terminal } from './terminal/terminal.js'
+
+interface Asking {
+  readonly work: Work
+  /** Learns whether somebody else has reported the end of the job. */
+  readonly hears: { isReported: boolean }
+}
 
 /** Throws SluiceError JOB_CONTINUES after a signal, and why the job could not begin. */
 export async function ingestByWorkers(
   effective: Effective,
   sources: readonly string[] | { readonly files: readonly string[] },
   terminal: Terminal,
+  { work: asked, hears }: Asking,
 ): Promise<Receipt> {
   if ('files' in sources) throw invalid(effective.origins.filesFrom, 'cannot be combined with --queue')
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'giving back what is begun')
-  const [{ work }, { submitJob, waitForJob }, { jobOf }] = await Promise.all([
+  const [{ work }, { submitJob, waitForJob }, { jobOf }, { claimReport }, { CONTROL }] = await Promise.all([
     import('../jobs.js'),
     import('../jobs/submit-job.js'),
     import('../jobs/queued-options.js'),
+    import('../jobs/report-end.js'),
+    import('../jobs/open-engine.js'),
   ])
   const job = jobOf(await withContents(effective), sources, process.cwd())
   const { name } = job
-  const data = { ...job.data, url: withoutCredentials(job.data.url) }
+  const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
+  const data = { ...job.data, ...alarm, url: withoutCredentials(job.data.url) }
   await refuseUnsafe(engine, effective)
   await submitJob(engine, name, data)
   terminal.manner.run = name
@@ -37,6 +48,9 @@ export async function ingestByWorkers(
   const working = work({ ...(await ownPart(effective, terminal)), engine, signal, tell: () => undefined })
   try {
     const end = await waitForJob(engine, { name, data }, { signal: interruption.signal, tell: () => undefined })
+    const isReported =
+      end.isReported === true || !('alarm' in alarm) || !(await claimReport(engine.queue(CONTROL), name))
+    hears.isReported = isReported
     if ('failure' in end) throw new SluiceError(end.failure)
     return end.receipt
   } finally {

@@ -40,6 +40,7 @@ export async function openAlarm(
   terminal: Terminal,
   access: ClusterAccess,
   work: Work,
+  isReported: () => boolean = () => false,
 ): Promise<Alarm> {
   const { onFailure, dryRun, timeBudgetMs, quiet } = effective.values
   const isCommand = onFailure !== 'incident' && onFailure !== 'nothing'
@@ -55,6 +56,7 @@ export async function openAlarm(
   const endsAt = timeBudgetMs === undefined ? Infinity : performance.timeOrigin + timeBudgetMs
   return async doing => {
     const ended = await ending(doing, terminal)
+    if (isReported()) return ended.code
     using interruption = interruptible(terminal, 'giving up on the alarm')
     // Files may have changed since the run began. A file that cannot be read now keeps its earlier value.
     const now = await loadAccess(effective, terminal)
@@ -96,7 +98,12 @@ async function report({ receipt, error }: Ended, options: AlarmOptions, terminal
   return await reportRun({ receipt: masked(receipt, terminal.manner.secrets), error }, options)
 }
 
-function sayReported(reported: Reported, { servicenow }: AlarmOptions, terminal: Terminal, quiet: boolean): void {
+export function sayReported(
+  reported: Reported,
+  { servicenow }: AlarmOptions,
+  terminal: Terminal,
+  quiet: boolean,
+): void {
   const { did, incidents, notes, failure } = masked(reported, terminal.manner.secrets)
   const which = incidents.join(', ')
   if (failure !== undefined) {
@@ -117,10 +124,18 @@ async function alarmOptions(
   access: ClusterAccess,
   work: Work,
 ): Promise<AlarmOptions> {
-  const { values } = effective
   return {
     servicenow: await alarmAccess(effective, terminal),
     proxy: connectOptions(effective, access).proxy,
+    ...alarmText(effective, terminal, work),
+    timeoutMs: effective.values.alarmTimeoutMs,
+  }
+}
+
+/** Returns what an incident says of a run. It holds no secrets. */
+export function alarmText(effective: Effective, terminal: Terminal, work: Work) {
+  const { values } = effective
+  return {
     job: jobNameIn(effective, work),
     title: values.job ?? work.index ?? [work.command, ...shownSources(work)].join(' '),
     command: masked(commandOf(work), terminal.manner.secrets),
@@ -128,11 +143,10 @@ async function alarmOptions(
     fields: values.incidentFields,
     // With a limit, the user accepts rejected documents up to the limit.
     allowRejected: values.maxRejected !== undefined,
-    timeoutMs: values.alarmTimeoutMs,
   }
 }
 
-async function alarmAccess(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
+export async function alarmAccess(effective: Effective, terminal: Terminal): Promise<ServiceNowOptions> {
   const own = await readAlarmAccess(effective)
   if (own === undefined) return await serviceNowOptions(effective, terminal)
   keepInstanceSecrets(terminal, own)

@@ -31,13 +31,17 @@ export async function openQueue(effective: Effective, terminal: Terminal): Promi
 export async function ownPart(
   effective: Effective,
   terminal: Terminal,
-): Promise<Pick<Working, 'slots' | 'leaseMs' | 'url' | 'optionsOf'>> {
+): Promise<Pick<Working, 'slots' | 'leaseMs' | 'url' | 'optionsOf' | 'report'>> {
   const { jobs: slots, leaseMs, url = '' } = effective.values
   const { withJob } = await import('../jobs/queued-options.js')
   return {
     slots,
     leaseMs,
     url: withoutCredentials(url),
+    report: async (end, alarm) => {
+      const { reportJob } = await import('./report-job.js')
+      return await reportJob(end, alarm, { effective, terminal })
+    },
     optionsOf: async (data: JobData) => {
       const given = withJob(effective, data)
       const access = await loadAccess(given, terminal)

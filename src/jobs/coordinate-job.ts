@@ -15,6 +15,7 @@ import { JobControl } from './job-control.js'
 import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import type { Engine } from './open-engine.js'
+import { reportEnd, type Reporting } from './report-end.js'
 import { untilDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
 
@@ -31,6 +32,7 @@ export interface Coordination {
   /** Options of the job, with the access of this worker. */
   optionsOf(data: JobData): Promise<Omit<IngestOptions, 'source'>>
   readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
+  readonly report?: Reporting['report']
   tell(event: WorkerEvent): void
   /** Aborted when this worker leaves. */
   readonly signal: AbortSignal
@@ -77,7 +79,8 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     const ended = await ran(load())
     if (mayTryAgain(job, ended)) throw new Error(JSON.stringify(ended))
     // Without its lease, another worker may have taken over, and finishes the job.
-    if (!signal.aborted && lease.lost === undefined) return ended
+    if (!signal.aborted && lease.lost === undefined)
+      return await reportEnd(ended, { control, job: id, alarm: job.data.alarm, report: given.report })
   } catch (error) {
     if (!signal.aborted && lease.lost === undefined) throw error
   }

@@ -73,6 +73,7 @@ export class JobControl {
       case 'busy':
       case 'take':
       case 'unused':
+      case 'report':
         return undefined
       case 'blocked': {
         const { worker, host, failure: why, isNew } = row

@@ -34,6 +34,8 @@ export type JobRow =
   /** Takes bytes from the budget of the job, or fewer but at least `least`: see `BudgetRows`. */
   | { readonly type: 'take'; readonly id: string; readonly bytes: number; readonly least: number }
   | { readonly type: 'unused'; readonly bytes: number }
+  /** The end of the job is reported by this process. The first row counts. */
+  | { readonly type: 'report'; readonly by: string }
 
 export async function tellJob(control: Queue, job: string, row: JobRow): Promise<void> {
   await control.addJobLog(job, JSON.stringify(row))

@@ -21,6 +21,8 @@ export interface JobData {
   readonly rangeBytes: number
   /** Most bytes that all workers may send and receive until the job is opened again. */
   readonly byteBudget?: number
+  /** Set if the end of the job is reported. Whoever reports it has the access of its own. */
+  readonly alarm?: JobAlarm
   /** Folder for dead letters. */
   readonly deadLetters: string
   /** Where the job was made, and when: ISO 8601. */
@@ -28,6 +30,16 @@ export interface JobData {
   readonly made: string
   /** Set when all ranges are on their queue. */
   readonly planned?: Planned
+}
+
+/** What an incident says of a job. */
+export interface JobAlarm {
+  readonly job: string
+  readonly title?: string | undefined
+  readonly command?: string | undefined
+  readonly host?: string | undefined
+  readonly fields?: Readonly<Record<string, string>> | undefined
+  readonly allowRejected?: boolean | undefined
 }
 
 export interface Planned {
@@ -61,7 +73,10 @@ export interface RangeReceipt {
 }
 
 /** What a job leaves on the queue: the receipt, or why it could not begin. */
-export type JobEnd = { readonly receipt: Receipt } | { readonly failure: Failure }
+export type JobEnd = ({ readonly receipt: Receipt } | { readonly failure: Failure }) & {
+  /** Whether the alarm of the job has heard of it. */
+  readonly isReported?: boolean
+}
 
 /** Returns the name of the queue that holds the ranges of a job. */
 export function rangesOf(job: string): string {

@@ -23,6 +23,7 @@ export interface Working {
   /** URL of the cluster that this worker can reach, without credentials. */
   readonly url: string
   optionsOf: Coordination['optionsOf']
+  readonly report?: Coordination['report']
   readonly parts: LoadParts
   /** Hears what happens. */
   tell(event: WorkerEvent): void

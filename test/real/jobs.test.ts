@@ -137,6 +137,33 @@ for (const [name, start] of Object.entries(engines))
       await worker.ended
     })
 
+    test('opens one incident, whether ingest lives or is killed, and workers take no secret of it from the queue', async () => {
+      const job = `job-${name.toLowerCase()}`
+      const incidents = () =>
+        lab.control.servicenow.rows('incident').filter(one => one['correlation_id'] === `sluice:${job}`)
+      const alarm = ['--on-failure', 'incident', '--job', job]
+      writeFiles(4, 1000, 1500, 0, '{"n":1\n')
+      lab.control.plant({ latencyMs: 30 })
+      const worker = startWorker(queue.url)
+      await worker.printed('working on')
+      const ingest = startIngest(queue.url, ...slowly, ...alarm)
+      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      ingest.child.kill('SIGKILL')
+      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      expect(incidents()).toHaveLength(1)
+      expect(incidents()[0]?.['description']).toContain('rejected')
+      expect(incidents()[0]?.['work_notes'] ?? '').not.toContain('Occurrence')
+      // The same end again: the incident gets one more note, from whoever is the coordinator.
+      const { code } = await startIngest(queue.url, ...slowly, ...alarm).ended
+      expect(code).toBe(1)
+      expect(incidents()).toHaveLength(1)
+      expect(incidents()[0]?.['work_notes']).toContain('Occurrence 2')
+      expect(incidents()[0]?.['work_notes']).not.toContain('Occurrence 3')
+      worker.child.kill('SIGTERM')
+      await worker.ended
+      expect(await everything(queue.url)).not.toContain(lab.line.servicenow.password)
+    })
+
     test('joins the dead letters of its ranges, and its queue holds no credentials', async () => {
       writeFiles(3, 100, 1500)
       writeFiles(4, 100, 1500, 3, '{"n":1\n')

@@ -151,7 +151,7 @@ export const house: Readonly<Record<string, Part>> = {
   // Jobs that many workers load. A run of its coordinator hangs on hooks, and ranges are runs of workers.
   jobs: {
     imports: 'failure flow.ts time text source sender ledger options connect state run ranges',
-    doors: 'check-queue job list-jobs open-engine queued-options run-worker submit-job worker-event',
+    doors: 'check-queue job list-jobs open-engine queued-options report-end run-worker submit-job worker-event',
   },
   'jobs.ts': { imports: 'limits options ranges jobs ingest.ts ingest-ranges.ts' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.

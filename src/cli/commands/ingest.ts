@@ -80,9 +80,14 @@ async function load(
 }
 
 /** Loads the code of jobs on a queue, which other loads do not need. */
-async function byWorkers(effective: Effective, source: Inputs, terminal: HoldingTerminal) {
+async function byWorkers(
+  effective: Effective,
+  source: Inputs,
+  terminal: HoldingTerminal,
+  asking: { readonly work: Work; readonly hears: { isReported: boolean } },
+) {
   const { ingestByWorkers } = await import('../ingest-by-workers.js')
-  return await ingestByWorkers(effective, source, terminal)
+  return await ingestByWorkers(effective, source, terminal, asking)
 }
 
 /** Hides the secrets in URLs of inputs. */
@@ -133,13 +138,14 @@ async function loadWith(
     source,
   }
   const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
-  const alarm = await openAlarm(effective, terminal, access, work)
+  const hears = { isReported: false }
+  const alarm = await openAlarm(effective, terminal, access, work, () => hears.isReported)
   const { queue } = effective.values
   const loading = async () => {
     const running = async () =>
       queue === undefined
         ? await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
-        : await byWorkers(effective, source, terminal)
+        : await byWorkers(effective, source, terminal, { work, hears })
     const receipt = await record(async () => await measuring.loading(running))
     await after.ended(receipt)
     return { receipt, code: await sayReceipt(receipt, terminal, json, quiet) }

@@ -1,19 +1,12 @@
-import type { Queue } from 'bullmq'
 import { expect, test } from 'vitest'
 import { BudgetShare } from '../../../src/jobs/budget-share.js'
 import { JobBudget } from '../../../src/jobs/job-budget.js'
+import { JobLog } from '../../support/job-log.js'
 
-/** The log of a job, as the queue keeps it. */
 function logOf() {
-  const rows: string[] = []
-  const control = {
-    addJobLog: async (_: string, row: string) => await Promise.resolve(rows.push(row)),
-    getJobLogs: async (_: string, from: number, to: number) =>
-      await Promise.resolve({ logs: rows.slice(from, to + 1), count: rows.length }),
-  } as unknown as Queue
-  const budget = (limit: number, most = 4) =>
-    new JobBudget({ control, job: 'job', limit, most, patient: async work => await work() })
-  return { rows, budget }
+  const log = new JobLog()
+  const given = { control: log.asQueue, job: 'job', patient: async <T>(work: () => Promise<T>) => await work() }
+  return { rows: log.rows, budget: (limit: number, most = 4) => new JobBudget({ ...given, limit, most }) }
 }
 
 test('workers never take more together than the job has, and leave almost nothing', async () => {
