@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/{lab,real}/**/*.proof.ts'],
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
     fileParallelism: false,
-    testTimeout: 1_800_000,
+    testTimeout: 14_400_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 240_000, interval: 5 } },
   },
