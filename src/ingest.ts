@@ -119,7 +119,8 @@ export async function loadOnce(
       loadDumps(load),
       ...(load.transform === undefined ? [] : [await transform({ transform: load.transform })]),
       editDocuments(load),
-      tuneIndex(load),
+      // Whoever opened the connection of a part knows whether its index is tuned.
+      ...(part?.connection === undefined ? [tuneIndex(load)] : []),
       rehearse(load),
     ],
   })

@@ -9,8 +9,11 @@ import { ofRanges, readRangeOptions } from './ranges/range-load.js'
 
 const parts: LoadParts = {
   findInputs,
-  loadWhole: async (options, feature) => {
-    const load = readOptions(options)
+  loadWhole: async (options, feature, isContinued) => {
+    const read = readOptions(options)
+    const { guarded } = read
+    const load =
+      guarded === undefined || !isContinued ? read : { ...read, guarded: { ...guarded, mayBeSwitched: true } }
     // The time line of a job would only show what its coordinator did.
     const own = () => undefined
     return await loadOnce(

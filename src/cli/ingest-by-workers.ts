@@ -1,7 +1,8 @@
 /** Loads by many workers, of which this process is one, to the one receipt. */
 import { fail, SluiceError } from '../failure/failure.js'
 import type { Engine } from '../jobs/open-engine.js'
-import type { Receipt } from '../index.js'
+import type { WorkerEvent } from '../jobs/worker-event.js'
+import type { IngestEvent, Receipt } from '../index.js'
 import { invalid } from '../options/option-checks.js'
 import { readJsonOptions, readScript } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
@@ -16,6 +17,8 @@ interface Asking {
   readonly work: Work
   /** Learns whether somebody else has reported the end of the job. */
   readonly hears: { isReported: boolean }
+  /** Counts the job. Absent: there are no metrics. */
+  readonly hear: ((event: IngestEvent) => void) | undefined
 }
 
 /** Throws SluiceError JOB_CONTINUES after a signal, and why the job could not begin. */
@@ -23,7 +26,7 @@ export async function ingestByWorkers(
   effective: Effective,
   sources: readonly string[] | { readonly files: readonly string[] },
   terminal: Terminal,
-  { work: asked, hears }: Asking,
+  { work: asked, hears, hear }: Asking,
 ): Promise<Receipt> {
   if ('files' in sources) throw invalid(effective.origins.filesFrom, 'cannot be combined with --queue')
   await using engine = await openQueue(effective, terminal)
@@ -45,17 +48,39 @@ export async function ingestByWorkers(
   tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
   const over = new AbortController()
   const signal = AbortSignal.any([over.signal, interruption.signal])
-  const working = work({ ...(await ownPart(effective, terminal)), engine, signal, tell: () => undefined })
+  const problems = hearProblems(terminal)
+  const heard = (event: WorkerEvent) => {
+    problems(event)
+    // The metrics of this command count the job, and not what this process does for it.
+    if (event.type === 'standing') hear?.({ type: 'progress', counts: event.counts, bytesRead: 0 })
+  }
+  const working = work({
+    ...(await ownPart(engine, effective, terminal)),
+    signal,
+    isMeasured: hear !== undefined,
+    tell: heard,
+  })
   try {
-    const end = await waitForJob(engine, { name, data }, { signal: interruption.signal, tell: () => undefined })
+    const end = await waitForJob(engine, { name, data }, { signal: interruption.signal, tell: heard })
     const isReported =
       end.isReported === true || !('alarm' in alarm) || !(await claimReport(engine.queue(CONTROL), name))
     hears.isReported = isReported
     if ('failure' in end) throw new SluiceError(end.failure)
+    hear?.({ type: 'progress', counts: end.receipt, bytesRead: end.receipt.bytes.read })
     return end.receipt
   } finally {
     over.abort('the job is over')
     await working
+  }
+}
+
+/** Says what the job waits for. Says nothing twice in a row. */
+function hearProblems(terminal: Terminal): (event: WorkerEvent) => void {
+  let last = ''
+  return event => {
+    if (event.type !== 'problem' || event.message === last) return
+    last = event.message
+    tell(terminal, { level: 'warn', event: 'queue', message: `${last}. Sluice retries` })
   }
 }
 

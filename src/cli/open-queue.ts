@@ -29,12 +29,18 @@ export async function openQueue(effective: Effective, terminal: Terminal): Promi
 
 /** Returns the part of a worker that comes from the options of this process. */
 export async function ownPart(
+  engine: Engine,
   effective: Effective,
   terminal: Terminal,
-): Promise<Pick<Working, 'slots' | 'leaseMs' | 'url' | 'optionsOf' | 'report'>> {
-  const { jobs: slots, leaseMs, url = '' } = effective.values
-  const { withJob } = await import('../jobs/queued-options.js')
+): Promise<Omit<Working, 'signal' | 'parts' | 'tell' | 'isMeasured'>> {
+  const { jobs: slots, leaseMs, url = '', queue = '' } = effective.values
+  const [{ withJob }, { checkQueue }] = await Promise.all([
+    import('../jobs/queued-options.js'),
+    import('../jobs/check-queue.js'),
+  ])
   return {
+    engine,
+    pid: process.pid,
     slots,
     leaseMs,
     url: withoutCredentials(url),
@@ -42,6 +48,9 @@ export async function ownPart(
       const { reportJob } = await import('./report-job.js')
       return await reportJob(end, alarm, { effective, terminal })
     },
+    access: async () =>
+      ingestOptions(effective, await loadAccess(effective, terminal), {}, await readRemoteAccess(effective)),
+    queueAheadMs: async () => (await checkQueue(engine, queue)).clockAheadMs,
     optionsOf: async (data: JobData) => {
       const given = withJob(effective, data)
       const access = await loadAccess(given, terminal)

@@ -143,7 +143,7 @@ export class GuardedLoad {
       throw conflict(name, `an index template put it on ${index} before the load, and Sluice removed it again`)
     }
     if (this.#isSwitched) {
-      if (this.#left === 'nothing') return
+      if (this.#left === 'nothing' || sections.guarded.mayBeSwitched === true) return
       throw conflict(
         name,
         `it is already on ${index}, which an earlier load with the name ${run} created. Give each load its own name`,

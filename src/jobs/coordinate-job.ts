@@ -5,6 +5,7 @@ import { isSluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
 import { defaults } from '../options/describe-option.js'
 import type { IngestOptions } from '../options/ingest-options.js'
+import type { IngestEvent } from '../options/run-events.js'
 import { BudgetShare } from './budget-share.js'
 import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
@@ -16,6 +17,7 @@ import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import type { Engine } from './open-engine.js'
 import { reportEnd, type Reporting } from './report-end.js'
+import { progressOf } from './tell-progress.js'
 import { untilDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
 
@@ -34,6 +36,8 @@ export interface Coordination {
   readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
   readonly report?: Reporting['report']
   tell(event: WorkerEvent): void
+  /** Whether anybody counts how far the job is. */
+  readonly isMeasured: boolean
   /** Aborted when this worker leaves. */
   readonly signal: AbortSignal
 }
@@ -46,15 +50,21 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, leaseMs, now })
   const options = await optionsOf(job.data)
   const budget = budgetOf(job, given)
+  const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
+  const patient = async <T>(work: () => Promise<T>) => await untilDone(work, { engine, signal, tell: given.tell })
   const dispatching = {
     data: job.data,
     find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom),
     ranges,
     planned: async planned => await job.updateData({ ...job.data, planned }),
-    look: async () => await keeping.look(),
+    look: async () => {
+      const why = await keeping.look()
+      if (given.isMeasured) await progress.tellNow(keeping.state)
+      return why
+    },
     lost: () => lease.lost,
-    stop: async why => await keeping.stop(why),
-    patient: async work => await untilDone(work, { engine, signal, tell: given.tell }),
+    stop: async why => await patient(async () => await keeping.stop(why)),
+    patient,
   } satisfies Dispatching
   const whole = {
     ...options,
@@ -63,12 +73,13 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     stateDir: undefined,
     deadLetters: false as const,
     signal,
+    onEvent: (event: IngestEvent) => progress.hear(event),
   }
   const load = async () => {
     const { preflightConnections = defaults.preflightConnections } = options
     const share = budget && (await BudgetShare.open(budget, preflightConnections, STEPS_BYTES))
     try {
-      return await parts.loadWhole(whole, dispatchRanges({ ...dispatching, share }))
+      return await parts.loadWhole(whole, dispatchRanges({ ...dispatching, share }), job.data.planned !== undefined)
     } finally {
       share?.settle()
       // The next coordinator takes its own.
@@ -77,6 +88,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   }
   try {
     const ended = await ran(load())
+    if (given.isMeasured && lease.lost === undefined) await progress.tellNow(keeping.state).catch(() => undefined)
     if (mayTryAgain(job, ended)) throw new Error(JSON.stringify(ended))
     // Without its lease, another worker may have taken over, and finishes the job.
     if (!signal.aborted && lease.lost === undefined)

@@ -34,6 +34,10 @@ export class JobControl {
     this.#given = given
   }
 
+  get state(): JobState {
+    return this.#state
+  }
+
   /** Reads what is new, and writes the state if it has changed. Returns why the job must stop, if it must. */
   async look(): Promise<Failure | undefined> {
     const { control, job, now, leaseMs } = this.#given

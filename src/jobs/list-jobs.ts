@@ -20,6 +20,9 @@ export interface ListedJob {
   /** Machine that made it. */
   readonly host: string
   readonly ranges: { readonly done: number; readonly active: number; readonly waiting: number; readonly failed: number }
+  /** Most requests at the same time, as `--concurrency` set it, and as it is now: less while the cluster is busy. */
+  readonly concurrency: number
+  readonly limit: number
   /** Number of ranges that each machine loads now. */
   readonly workers: Readonly<Record<string, number>>
   readonly counts: Counts
@@ -85,6 +88,8 @@ async function describe(engine: Engine, job: Job<JobData, JobEnd>): Promise<List
     made: data.made,
     host: data.host,
     ranges: { done: completed, active, waiting, failed },
+    concurrency: data.concurrency,
+    limit: stateIn(job).slowedTo ?? data.concurrency,
     workers,
     counts,
     elapsedMs,

@@ -9,8 +9,11 @@ import type { OpenConnection } from '../run/locked-run.js'
 export interface LoadParts {
   /** Finds inputs, and looks into those of at least `cutFrom` bytes. */
   findInputs(options: IngestOptions, cutFrom: number): AsyncIterable<FoundInput>
-  /** A load with one more feature, over a connection of its own. */
-  loadWhole(options: IngestOptions, feature: Feature): Promise<Receipt>
+  /**
+   * A load with one more feature, over a connection of its own. `isContinued`: an earlier process may have finished it, and was killed
+   * before it could say so.
+   */
+  loadWhole(options: IngestOptions, feature: Feature, isContinued: boolean): Promise<Receipt>
   /** What loads ranges, and keeps what they share until it is disposed of. */
   openRanges(): RangeLoads
 }

@@ -28,7 +28,7 @@ export interface RangeLoading {
   readonly loads: RangeLoads
   /** Absent: the job has none. */
   readonly budget?: JobBudget | undefined
-  readonly heard?: ((event: IngestEvent) => void) | undefined
+  readonly heard: (range: string, event: IngestEvent) => void
 }
 
 /** What happens while a range is loaded. */
@@ -99,7 +99,7 @@ export class RangeLoader {
     await rm(written, { force: true })
     const before = connection.cluster.route.traffic
     const onEvent = (event: IngestEvent) => {
-      heard?.(event)
+      heard(id, event)
       if (event.type === 'retry' && isBusy(event.failure)) watch.busy()
       if (event.type === 'blocked') watch.blocked(event.failure)
       if (event.type === 'unblocked') watch.unblocked()
@@ -141,8 +141,9 @@ export class RangeLoader {
   }
 }
 
-function isBusy({ code }: Failure): boolean {
-  return code === 'CLUSTER_OVERLOADED'
+/** A gateway before the cluster may say so, too. */
+function isBusy({ code, evidence }: Failure): boolean {
+  return code === 'CLUSTER_OVERLOADED' || evidence['status'] === 429
 }
 
 type Ran =

@@ -3,6 +3,7 @@ import type { BackendFactory, Queue, Worker, WorkerOptions, Processor } from 'bu
 import { fail, isSluiceError, type SluiceError } from '../failure/failure.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { withoutSecrets } from '../options/mask-secrets.js'
+import { inTime } from './in-time.js'
 
 /** Begins every key of Redis, and names the schema of PostgreSQL. */
 const PREFIX = 'sluice'
@@ -42,7 +43,10 @@ export async function openEngine(url: string, problem: (message: string) => void
   const factory = (kind === 'redis' ? undefined : bullmq.createPostgresBackend) as undefined
   const queues = new Map<string, Queue>()
   const named = (error: unknown) => nameProblem(error, display, url)
-  const heard = (error: Error) => problem(named(error).message)
+  const heard = (error: Error) => {
+    // The queue was reached: another worker has the range, and its lease says so.
+    if (!/could not renew lock/.test(String(error))) problem(named(error).message)
+  }
   const engine: Engine = {
     display,
     kind,
@@ -66,7 +70,7 @@ export async function openEngine(url: string, problem: (message: string) => void
     },
     failure: named,
     [Symbol.asyncDispose]: async () => {
-      for (const queue of queues.values()) await queue.close().catch(() => undefined)
+      await inTime(Promise.allSettled([...queues.values()].map(async queue => await queue.close())))
     },
   }
   const first = engine.queue(CONTROL)
@@ -119,5 +123,7 @@ function nameProblem(error: unknown, queue: string, url: string): SluiceError {
   const secrets = [url, password, decodeURIComponent(password)].filter(secret => secret !== '')
   const problem = withoutSecrets(text.replace(/^\w*Error: /, ''), secrets)
   const isLogin = /NOAUTH|WRONGPASS|NOPERM|password authentication|permission denied|no pg_hba/i.test(problem)
-  return fail(isLogin ? 'QUEUE_REFUSED' : 'QUEUE_UNREACHABLE', { queue, problem }, { cause: undefined })
+  const isFull = /\bOOM\b|MISCONF|No space left|could not extend|out of memory/i.test(problem)
+  const code = isLogin ? 'QUEUE_REFUSED' : isFull ? 'QUEUE_FULL' : 'QUEUE_UNREACHABLE'
+  return fail(code, { queue, problem }, { cause: undefined })
 }

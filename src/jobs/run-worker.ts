@@ -3,18 +3,24 @@ import type { Job, Queue, Worker } from 'bullmq'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Coordination, coordinateJob } from './coordinate-job.js'
-import type { JobData, JobEnd, RangeReceipt } from './job.js'
+import type { IngestEvent } from '../options/run-events.js'
+import type { JobData, JobEnd } from './job.js'
+import { inTime, unlessAborted } from './in-time.js'
 import { budgetOf } from './job-budget.js'
 import { followLeases, Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import { RangeLoader } from './load-range.js'
 import { CONTROL, type Engine } from './open-engine.js'
 import { RangeServer } from './serve-ranges.js'
+import { seeOwnWay } from './see-own-way.js'
 import type { WorkerEvent } from './worker-event.js'
+import { giveSigns } from './worker-sign.js'
 import { systemClock } from '../time/system-clock.js'
 
 export interface Working {
   readonly engine: Engine
+  /** Of this process, for people. */
+  readonly pid: number
   /** Ranges of a job that are loaded at the same time. */
   readonly slots: number
   readonly leaseMs: number
@@ -24,7 +30,13 @@ export interface Working {
   readonly url: string
   optionsOf: Coordination['optionsOf']
   readonly report?: Coordination['report']
+  /** How it reaches the cluster, whatever it loads. */
+  access(): ReturnType<Coordination['optionsOf']>
+  /** Milliseconds by which the clock of the queue is ahead of this machine's. */
+  queueAheadMs(): Promise<number>
   readonly parts: LoadParts
+  /** Whether `tell` counts how far jobs are. */
+  readonly isMeasured: boolean
   /** Hears what happens. */
   tell(event: WorkerEvent): void
 }
@@ -44,26 +56,46 @@ const open = ['active', 'waiting', 'delayed', 'prioritized'] as const
 export async function runWorker(working: Working): Promise<void> {
   const { engine, signal } = working
   const control: Queue<JobData> = engine.queue(CONTROL)
-  const coordinator = await startCoordinator(working, control)
+  const { coordinator, coordinating } = await startCoordinator(working, control)
   const servers = new Map<string, RangeServer>()
   const worker = randomUUID()
+  const signing = giveSigns({
+    engine,
+    signal,
+    sign: { worker, host: hostname(), pid: working.pid, url: working.url, slots: working.slots },
+    seeOwnWay: async () => await seeOwnWay(await working.access(), signal),
+    queueAheadMs: async () => await working.queueAheadMs(),
+  })
   try {
     while (!signal.aborted) {
-      await followJobs(working, { control, servers, worker }).catch((error: unknown) =>
+      const following = followJobs(working, { control, servers, worker }).catch((error: unknown) =>
         working.tell({ type: 'problem', message: engine.failure(error).message }),
       )
+      // A queue that is silent keeps no worker that leaves.
+      await unlessAborted(following, signal)
       await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)
     }
   } finally {
-    for (const server of servers.values()) await server[Symbol.asyncDispose]()
-    await coordinator.close()
+    const closing = coordinator.close()
+    await Promise.all([
+      ...[...servers.values()].map(async server => await server[Symbol.asyncDispose]()),
+      Promise.allSettled(coordinating).then(async () => await inTime(closing)),
+      inTime(signing),
+    ])
   }
 }
 
-async function startCoordinator(working: Working, control: Queue<JobData>): Promise<Worker<JobData, JobEnd>> {
+interface Coordinators {
+  readonly coordinator: Worker<JobData, JobEnd>
+  /** Jobs that this process coordinates now. */
+  readonly coordinating: ReadonlySet<Promise<JobEnd>>
+}
+
+async function startCoordinator(working: Working, control: Queue<JobData>): Promise<Coordinators> {
   const { engine, leaseMs, signal } = working
   const now = () => systemClock.now()
   const leases = new Map<string, Lease>()
+  const coordinating = new Set<Promise<JobEnd>>()
   const worker = await engine.worker<JobData, JobEnd>(
     CONTROL,
     async (job, token = '') => {
@@ -77,9 +109,12 @@ async function startCoordinator(working: Working, control: Queue<JobData>): Prom
       const lease = new Lease(leaseMs, now, askedAt)
       const id = job.id ?? ''
       leases.set(id, lease)
+      const ended = coordinateJob(job, token, { ...working, control, lease, now, signal })
+      coordinating.add(ended)
       try {
-        return await coordinateJob(job, token, { ...working, control, lease, now, signal })
+        return await ended
       } finally {
+        coordinating.delete(ended)
         leases.delete(id)
       }
     },
@@ -94,7 +129,7 @@ async function startCoordinator(working: Working, control: Queue<JobData>): Prom
     },
   )
   followLeases(worker, leases, now)
-  return worker
+  return { coordinator: worker, coordinating }
 }
 
 interface Following {
@@ -118,12 +153,12 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
     }
   }
   for (const [id, job] of known) {
-    if (servers.has(id)) continue
+    if (servers.has(id) || working.signal.aborted) continue
     const options = await optionsOf(job.data)
     const budget = budgetOf(job, { engine, control, signal: working.signal, tell })
+    const heard = (range: string, event: IngestEvent) => tell({ type: 'heard', job: id, range, event })
     const { deadLetters: folder } = job.data
-    const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget })
-    const ended = (receipt: RangeReceipt) => tell({ type: 'range', job: id, receipt })
+    const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget, heard })
     const serving = {
       engine,
       control,
@@ -133,7 +168,7 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
       slots,
       leaseMs,
       now: () => systemClock.now(),
-      ended,
+      tell,
       waitsForAccess: options.onBlock !== undefined && options.onBlock !== 'stop',
     }
     servers.set(id, await RangeServer.open(serving))

@@ -9,12 +9,14 @@ import { rangesOf } from './job.js'
 import { type JobState, stateIn, tellJob } from './job-state.js'
 import { giveBack } from './give-back.js'
 import { followLeases, Lease } from './lease.js'
+import { inTime } from './in-time.js'
 import type { Engine } from './open-engine.js'
 import { asError } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
 import { RangePermit } from './range-permit.js'
 import { systemClock } from '../time/system-clock.js'
 import { Trouble } from './tell-trouble.js'
+import type { WorkerEvent } from './worker-event.js'
 
 export interface Serving {
   readonly engine: Engine
@@ -27,7 +29,7 @@ export interface Serving {
   readonly leaseMs: number
   /** Milliseconds of a clock that a stopped process cannot stop. */
   readonly now: () => number
-  readonly ended: (receipt: RangeReceipt) => void
+  tell(event: WorkerEvent): void
   /** Whether the job waits if access is lost. */
   readonly waitsForAccess: boolean
 }
@@ -45,6 +47,8 @@ export class RangeServer implements AsyncDisposable {
   #state: JobState
   #isLeaving = false
   readonly #trouble: Trouble
+  /** Loads under way, without what the queue does before and after. */
+  readonly #loading = new Set<Promise<LoadedRange>>()
 
   constructor(given: Serving) {
     this.#given = given
@@ -73,7 +77,9 @@ export class RangeServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isLeaving = true
     this.#over.abort('the worker leaves')
-    await this.#worker?.close().catch(() => undefined)
+    const closing = this.#worker?.close()
+    await Promise.allSettled(this.#loading)
+    if (closing !== undefined) await inTime(closing)
     await this.#given.loader.close()
   }
 
@@ -97,7 +103,8 @@ export class RangeServer implements AsyncDisposable {
   }
 
   async #serve(range: Job<RangeData, RangeReceipt>, token: string): Promise<RangeReceipt> {
-    const { leaseMs, now, loader, ended } = this.#given
+    const { leaseMs, now, loader, tell } = this.#given
+    const job = this.#given.job.id ?? ''
     const id = range.id ?? ''
     const askedAt = now()
     // The process may have been stopped since it took the range.
@@ -108,6 +115,8 @@ export class RangeServer implements AsyncDisposable {
     const onOver = () => stop.abort(this.#over.signal.reason)
     this.#over.signal.addEventListener('abort', onOver)
     if (this.#over.signal.aborted) onOver()
+    let how: WorkerEvent = { type: 'returned', job, range: id }
+    tell({ type: 'took', job, range: id })
     const permit = new RangePermit({
       lease,
       state: () => this.#state,
@@ -116,16 +125,18 @@ export class RangeServer implements AsyncDisposable {
       most: this.#given.job.data.concurrency,
     })
     try {
-      const { receipt, failure } = await loader.load(id, range.data, {
+      const loading = loader.load(id, range.data, {
         permit: async halted => await permit.ask(halted),
         signal: stop.signal,
         ...this.#trouble.watch(),
       })
+      const { receipt, failure } = await this.#watched(loading)
       if (lease.lost !== undefined) return await giveBack(range, token, lease.lost.message)
       if (failure === undefined) {
-        ended(receipt)
+        how = { type: 'range', job, range: id, receipt }
         return receipt
       }
+      how = { type: 'failed', job, range: id, receipt, failure }
       return await this.#fail(range, token, { receipt, failure })
     } catch (error) {
       if (isFromQueue(error)) throw error
@@ -137,10 +148,21 @@ export class RangeServer implements AsyncDisposable {
         await systemClock.sleep(REFUSED_MS, this.#over.signal).catch(() => undefined)
         return await giveBack(range, token, error.message)
       }
-      return await this.#fail(range, token, { receipt: emptyReceipt(), failure: error.failure })
+      how = { type: 'failed', job, range: id, receipt: emptyReceipt(), failure: error.failure }
+      return await this.#fail(range, token, how)
     } finally {
+      tell(this.#isLeaving && how.type === 'failed' ? { type: 'returned', job, range: id } : how)
       this.#leases.delete(id)
       this.#over.signal.removeEventListener('abort', onOver)
+    }
+  }
+
+  async #watched(loading: Promise<LoadedRange>): Promise<LoadedRange> {
+    this.#loading.add(loading)
+    try {
+      return await loading
+    } finally {
+      this.#loading.delete(loading)
     }
   }
 

@@ -1,7 +1,8 @@
 /** Puts a job on the queue, or joins the same job that is there, and waits for its end. */
 import type { Job, Queue } from 'bullmq'
 import { fail, failure, SluiceError } from '../failure/failure.js'
-import type { JobData, JobEnd } from './job.js'
+import type { JobData, JobEnd, RangeData } from './job.js'
+import { forgetReplaced } from './forget-replaced.js'
 import { rangesOf } from './job.js'
 import { CONTROL, type Engine } from './open-engine.js'
 import { untilDone } from './until-done.js'
@@ -42,7 +43,8 @@ export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): 
   await job.updateData(data)
   await job.clearLogs()
   await job.updateProgress({})
-  const ranges = engine.queue(rangesOf(job.id ?? ''))
+  const ranges: Queue<RangeData> = engine.queue(rangesOf(job.id ?? ''))
+  await forgetReplaced(ranges)
   await ranges.retryJobs({ state: 'failed' })
   await ranges.resume()
   // Another process may have opened it meanwhile.

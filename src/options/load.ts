@@ -131,6 +131,8 @@ export interface InstanceSection extends Complete<
 
 export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias'>, 'checkHits'> {
   readonly alias: string
+  /** Set for a load that an earlier process may have finished up to the switch: the alias may be on the index already. */
+  readonly mayBeSwitched?: boolean
 }
 
 export interface PreparationSection extends Complete<

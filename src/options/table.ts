@@ -529,9 +529,10 @@ export const table = {
   metricsTextfile: metrics(
     kinds.metricsFile(),
     "file NAME.prom for node_exporter's textfile collector, written when the run ends",
+    { commands: ['ingest', 'replay', 'doctor', 'worker'] },
   ),
   metricsPort: metrics(kinds.listenAddress(), 'port for Prometheus: GET /metrics while Sluice runs', {
-    commands: ['ingest', 'replay', 'serve', 'doctor'],
+    commands: ['ingest', 'replay', 'serve', 'doctor', 'worker'],
   }),
 
   to: tunnels(

@@ -93,6 +93,12 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
     nextBeat = Date.now() + BEAT_MS
   }
 
+  function keepBeating(): void {
+    if (tuning === undefined || Date.now() < nextBeat) return
+    nextBeat = Date.now() + BEAT_MS
+    beating = beat(tuning).catch(() => undefined)
+  }
+
   async function restore(cluster: Cluster): Promise<void> {
     if (tuning === undefined || untuned !== undefined) return
     nextBeat = Infinity
@@ -122,10 +128,10 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
         throw error
       }
     },
-    batchSettled: () => {
-      if (tuning === undefined || Date.now() < nextBeat) return
-      nextBeat = Date.now() + BEAT_MS
-      beating = beat(tuning).catch(() => undefined)
+    batchSettled: keepBeating,
+    // A run whose documents others load settles no batch.
+    told: ({ type }) => {
+      if (type === 'standing') keepBeating()
     },
     complete: async ({ counts }) => {
       if (started === undefined) return undefined

@@ -15,8 +15,14 @@ export function writeFiles(files: number, each: number, bytes = 40, first = 0, m
   }
 }
 
-function environment(queue: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { ...lab.env, SLUICE_QUEUE: queue, SLUICE_LEASE: '2s', SLUICE_PREFLIGHT_CONNECTIONS: '1', ...more }
+/** Undefined: not set. */
+type More = Readonly<Record<string, string | undefined>>
+
+function environment(queue: string, more: More = {}): Readonly<Record<string, string>> {
+  const all = { ...lab.env, SLUICE_QUEUE: queue, SLUICE_LEASE: '2s', SLUICE_PREFLIGHT_CONNECTIONS: '1', ...more }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }
 
 /** Processes of the test that runs. One that fails leaves some behind, perhaps stopped. */
@@ -30,8 +36,9 @@ export async function endAll(): Promise<void> {
   started.clear()
 }
 
-function start(queue: string, args: readonly string[]): Running {
-  const running = startSluice(args, { cwd: path('.'), env: environment(queue) })
+/** `env`: more of its environment. */
+export function start(queue: string, args: readonly string[], env?: More): Running {
+  const running = startSluice(args, { cwd: path('.'), env: environment(queue, env) })
   started.add(running)
   return running
 }

@@ -151,11 +151,15 @@ export const house: Readonly<Record<string, Part>> = {
   // Jobs that many workers load. A run of its coordinator hangs on hooks, and ranges are runs of workers.
   jobs: {
     imports: 'failure flow.ts time text source sender ledger options connect state run ranges',
-    doors: 'check-queue job list-jobs open-engine queued-options report-end run-worker submit-job worker-event',
+    doors:
+      'check-queue job list-jobs open-engine queued-options report-end run-worker submit-job worker-event worker-sign',
   },
   'jobs.ts': { imports: 'limits options ranges jobs ingest.ts ingest-ranges.ts' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.
-  metrics: { imports: 'failure disk ledger options run', doors: 'metrics-server run-metrics textfile trace-run' },
+  metrics: {
+    imports: 'failure disk ledger options run',
+    doors: 'metrics-server run-metrics textfile trace-run worker-metrics',
+  },
   // Features beside a load. `serve` makes runs of its own.
   serve: {
     imports: 'failure flow.ts time text disk ledger cluster options connect state run limits metrics',

@@ -84,7 +84,7 @@ async function byWorkers(
   effective: Effective,
   source: Inputs,
   terminal: HoldingTerminal,
-  asking: { readonly work: Work; readonly hears: { isReported: boolean } },
+  asking: { readonly work: Work; readonly hears: { isReported: boolean }; readonly hear: Measuring['hear'] },
 ) {
   const { ingestByWorkers } = await import('../ingest-by-workers.js')
   return await ingestByWorkers(effective, source, terminal, asking)
@@ -145,7 +145,7 @@ async function loadWith(
     const running = async () =>
       queue === undefined
         ? await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
-        : await byWorkers(effective, source, terminal, { work, hears })
+        : await byWorkers(effective, source, terminal, { work, hears, hear: measuring.hear })
     const receipt = await record(async () => await measuring.loading(running))
     await after.ended(receipt)
     return { receipt, code: await sayReceipt(receipt, terminal, json, quiet) }

@@ -4,6 +4,7 @@ import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster } from '../load-options.js'
 import { openQueue, ownPart } from '../open-queue.js'
+import { measuredWorker } from '../measure-worker.js'
 import { plural } from '../show/columns.js'
 import { tell } from '../terminal/log.js'
 import type { LogEntry, Terminal } from '../terminal/terminal.js'
@@ -35,16 +36,20 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
   const { work } = await import('../../jobs.js')
   spareOptimising()
   tell(terminal, { level: 'info', event: 'worker', message: `working on ${engine.display}` })
-  await work({
-    ...(await ownPart(effective, terminal)),
-    engine,
-    signal: interruption.signal,
-    tell: event => tell(terminal, entryOf(event)),
+  const own = await ownPart(engine, effective, terminal)
+  const { signal } = interruption
+  await measuredWorker(effective, terminal, async hear => {
+    const hearing = (event: WorkerEvent) => {
+      hear?.(event)
+      const entry = entryOf(event)
+      if (entry !== undefined) tell(terminal, entry)
+    }
+    await work({ ...own, signal, isMeasured: hear !== undefined, tell: hearing })
   })
   return 0
 }
 
-function entryOf(event: WorkerEvent): LogEntry {
+function entryOf(event: WorkerEvent): LogEntry | undefined {
   switch (event.type) {
     case 'joined':
       return { level: 'info', event: 'joined', message: `job ${event.job}: loading into ${event.index}` }
@@ -52,6 +57,19 @@ function entryOf(event: WorkerEvent): LogEntry {
       return { level: 'info', event: 'left', message: `job ${event.job} is over` }
     case 'problem':
       return { level: 'warn', event: 'problem', message: event.message }
+    case 'failed': {
+      const { code, message } = event.failure
+      const fields = { job: event.job, range: event.range, code }
+      return { level: 'warn', event: 'failed', message: `job ${event.job}: range failed: ${code}: ${message}`, fields }
+    }
+    case 'took':
+    case 'heard':
+    case 'standing':
+      return undefined
+    case 'returned': {
+      const fields = { job: event.job, range: event.range }
+      return { level: 'info', event: 'returned', message: `job ${event.job}: a range went back to the queue`, fields }
+    }
     case 'range': {
       const { counts, elapsedMs } = event.receipt
       const message = `job ${event.job}: ${plural(counts.read, 'document')} in ${elapsedMs} ms`

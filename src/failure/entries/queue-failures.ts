@@ -53,6 +53,26 @@ export const queueEntries = {
     ],
     example: { queue, problem: 'WRONGPASS invalid username-password pair or user is disabled.' },
   },
+  QUEUE_FULL: {
+    exit: 4,
+    retry: 'later',
+    title: 'The queue has no room left',
+    message: 'the queue {queue} has no room left: {problem}',
+    observed: '"OOM command not allowed when used memory > \'maxmemory\'", MISCONF, or "No space left on device".',
+    causes: [
+      { cause: 'The memory that Redis may use is full. A range takes about 2 kB.', if: /OOM/ },
+      { cause: 'Redis cannot write to its disk, for example because the disk is full.', if: /MISCONF/ },
+      { cause: 'The disk of PostgreSQL is full.', if: /space|extend/ },
+    ],
+    fixes: [
+      {
+        fix: 'Give Redis more memory: `redis-cli -u URL config set maxmemory 4gb`, and the same in redis.conf. Workers then continue.',
+        if: /OOM/,
+      },
+      { fix: 'Make room on the disk of the queue. Workers then continue.', if: /MISCONF|space|extend/ },
+    ],
+    example: { queue, problem: "OOM command not allowed when used memory > 'maxmemory'." },
+  },
   QUEUE_UNSAFE: {
     title: 'The queue may lose jobs',
     message: 'the queue {queue} may lose jobs: {problem}',
@@ -71,6 +91,52 @@ export const queueEntries = {
       { fix: 'Set `fsync = on` and `synchronous_commit = on` in postgresql.conf.', if: /fsync|synchronous_commit/ },
     ],
     example: { queue, problem: 'maxmemory-policy is allkeys-lru' },
+  },
+  WORKER_WITHOUT_PROXY: {
+    isNotice: true,
+    title: 'A worker goes to the cluster without a proxy',
+    message: 'worker {worker} reaches {url} without a proxy, so it has no static address',
+    observed: '`sluice doctor --queue` lists a worker as direct, while others use a proxy.',
+    causes: [
+      'STATIC_PROXY_URL is not set in the environment of this worker. The queue does not hand it out.',
+      'NO_PROXY on that machine excludes the cluster, or --direct is set.',
+    ],
+    fixes: [
+      'Set STATIC_PROXY_URL on that machine, for example in /etc/sluice/worker.env, and restart the worker.',
+      'To let no worker start without a proxy, set SLUICE_REQUIRE_PROXY=true on each machine.',
+    ],
+    example: { worker: 'loader-3 (4711)', url: 'https://logs.es.example:9243' },
+  },
+  WORKER_ADDRESSES_UNKNOWN: {
+    isNotice: true,
+    title: 'The addresses of a worker are unknown',
+    message: 'nobody knows from which addresses worker {worker} reaches {url}: {problem}',
+    observed: '`sluice doctor --queue` lists a worker without addresses.',
+    causes: [
+      { cause: 'IP_CHECK_URL is not set on that machine.', if: /IP_CHECK_URL/ },
+      {
+        cause: 'The worker could not reach the cluster when it looked, for example because its addresses are blocked.',
+        unless: /IP_CHECK_URL/,
+      },
+    ],
+    fixes: [
+      { fix: 'Set IP_CHECK_URL on that machine, and restart the worker.', if: /IP_CHECK_URL/ },
+      { fix: 'Run `sluice doctor` on that machine, with the environment of the worker.', unless: /IP_CHECK_URL/ },
+    ],
+    example: {
+      worker: 'loader-3 (4711)',
+      url: 'https://logs.es.example:9243',
+      problem: 'IP_CHECK_URL is not set there',
+    },
+  },
+  WORKER_CLOCK_SKEW: {
+    isNotice: true,
+    title: 'The clock of a worker is wrong',
+    message: 'the clock of worker {worker} is {seconds} s {direction} that of the queue',
+    observed: 'Ranges that are tried again begin too early or too late, and lists of jobs show wrong times.',
+    causes: ['The machine of the worker, or that of the queue, does not set its clock from the network (NTP).'],
+    fixes: ['Turn on time synchronisation on both machines. On Linux with systemd, run `timedatectl set-ntp true`.'],
+    example: { worker: 'loader-3 (4711)', seconds: 412, direction: 'behind' },
   },
   JOB_RANGES_FAILED: {
     title: 'Some parts of a job could not be loaded',

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { judgeWorkers } from '../../../src/cli/judge-workers.js'
+import type { WorkerSign } from '../../../src/jobs/worker-sign.js'
+
+const proxy = 'http://proxy.example:9293'
+
+function sign(host: string, more: Partial<WorkerSign> = {}): WorkerSign {
+  const url = 'https://logs.es.example:9243'
+  return { version: 1, worker: host, host, pid: 7, url, slots: 4, queueAheadMs: 0, at: 0, ...more }
+}
+
+const codes = (signs: readonly WorkerSign[], hasProxy = false) =>
+  judgeWorkers(signs, hasProxy).findings.map(({ code, severity }) => `${severity} ${code}`)
+
+test('names each worker with its proxy and its addresses', () => {
+  const egress = ['192.0.2.1', '192.0.2.2']
+  const { step, findings } = judgeWorkers([sign('one', { way: { proxy, egress } }), sign('two')], true)
+  expect(findings).toEqual([])
+  expect(step).toEqual({
+    ok: true,
+    detail: `2 workers: one (7) through ${proxy} from 192.0.2.1 and 192.0.2.2, two (7) is still looking for its addresses`,
+  })
+})
+
+test('says which worker goes without a proxy, if anybody has one', () => {
+  const direct = sign('direct', { way: { egress: ['203.0.113.9'] } })
+  expect(codes([direct])).toEqual([])
+  expect(codes([direct], true)).toEqual(['warning WORKER_WITHOUT_PROXY'])
+  expect(codes([direct, sign('other', { way: { proxy, egress: ['192.0.2.1'] } })])).toEqual([
+    'warning WORKER_WITHOUT_PROXY',
+  ])
+})
+
+test('says whose addresses nobody knows, and why', () => {
+  expect(codes([sign('unchecked', { way: { proxy } })])).toEqual(['info WORKER_ADDRESSES_UNKNOWN'])
+  expect(codes([sign('mute', { way: { proxy, egress: [] } })])).toEqual(['info WORKER_ADDRESSES_UNKNOWN'])
+  const blocked = sign('blocked', { way: { proxy, problem: 'EGRESS_BLOCKED: all addresses are blocked' } })
+  const { step, findings } = judgeWorkers([blocked], true)
+  expect(step.ok).toBe(false)
+  expect(findings[0]).toMatchObject({ severity: 'warning', code: 'WORKER_ADDRESSES_UNKNOWN' })
+  expect(findings[0]?.message).toContain('EGRESS_BLOCKED')
+  expect(findings[0]?.advice).toEqual([expect.stringContaining('sluice doctor')])
+})
+
+test('says whose clock is wrong, and in which direction', () => {
+  expect(codes([sign('right', { queueAheadMs: 4999 })])).toEqual([])
+  const messages = [60_000, -60_000].map(
+    queueAheadMs => judgeWorkers([sign('wrong', { queueAheadMs })], false).findings[0]?.message,
+  )
+  expect(messages).toEqual([
+    expect.stringContaining('60 s behind that of the queue'),
+    expect.stringContaining('60 s ahead of that of the queue'),
+  ])
+})
+
+test('says that no worker is there', () => {
+  expect(judgeWorkers([], true)).toEqual({ step: { ok: true, detail: 'none is at work' }, findings: [] })
+})
