@@ -135,10 +135,12 @@ describe.skipIf(isSkipped)('a job', () => {
   })
 
   test('slows down at all workers if one of them finds the cluster busy, and recovers', async () => {
-    const worker = startWorker(queue.url)
+    // Nobody is stopped here, so a slow machine must not look like it.
+    const lease = ['--lease', '20s']
+    const worker = startWorker(queue.url, ...lease)
     await worker.printed('working on')
     lab.control.plant({ latencyMs: 300, bulk: { status: 429, after: 4, times: 1 } })
-    const ingest = startIngest(queue.url, ...slowly)
+    const ingest = startIngest(queue.url, ...slowly, ...lease)
     const { job } = await eventually(theJob)
     await using redis = await asked(queue.url)
     // What the queue itself knows: it gives no more ranges to all workers together.
@@ -174,7 +176,7 @@ describe.skipIf(isSkipped)('a job', () => {
       STATIC_PROXY_URL: undefined,
       IP_CHECK_URL: undefined,
     }
-    const load = ['ingest', 's3://logs/*', '--index', index, ...slowly, '--json']
+    const load = ['ingest', 's3://logs/*', '--index', index, ...slowly, '--lease', '20s', '--json']
     const ingest = start(`redis://127.0.0.1:${toQueue.port}`, load, env)
     await atWork()
     // The last of its ranges are not read yet.
