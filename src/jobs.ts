@@ -1,8 +1,11 @@
 /** Composes jobs that many workers load: the queue, and loads as `ingest` makes them. */
 import { type KeptServers, loadOnce, openPlatformWhenRead } from './ingest.js'
 import { findInputs } from './ingest-ranges.js'
+import { type CountedPlan, countPlan } from './jobs/count-plan.js'
+import type { JobData } from './jobs/job.js'
 import { type LoadParts, runWorker, type Working } from './jobs/run-worker.js'
 import { sharedLimits } from './limits/limit-traffic.js'
+import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
 import { loadRanges } from './ranges/load-ranges.js'
 import { ofRanges, readRangeOptions } from './ranges/range-load.js'
@@ -35,6 +38,11 @@ const parts: LoadParts = {
       [Symbol.asyncDispose]: async () => await servers.open?.close(),
     }
   },
+}
+
+/** Plans a job, and puts nothing on a queue. */
+export async function planOnly(data: JobData, options: Omit<IngestOptions, 'source'>): Promise<CountedPlan> {
+  return await countPlan(data, (source, cutFrom) => findInputs({ ...options, source, stateDir: undefined }, cutFrom))
 }
 
 /** Works until the signal aborts. */

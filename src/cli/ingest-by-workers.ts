@@ -3,7 +3,6 @@ import { fail, SluiceError } from '../failure/failure.js'
 import type { Engine } from '../jobs/open-engine.js'
 import type { WorkerEvent } from '../jobs/worker-event.js'
 import type { IngestEvent, Receipt } from '../index.js'
-import { invalid } from '../options/option-checks.js'
 import { readJsonOptions, readScript } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
@@ -28,17 +27,16 @@ export async function ingestByWorkers(
   terminal: Terminal,
   { work: asked, hears, hear }: Asking,
 ): Promise<Receipt> {
-  if ('files' in sources) throw invalid(effective.origins.filesFrom, 'cannot be combined with --queue')
+  const { jobOf } = await import('../jobs/queued-options.js')
+  const job = jobOf(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'giving back what is begun')
-  const [{ work }, { submitJob, waitForJob }, { jobOf }, { claimReport }, { CONTROL }] = await Promise.all([
+  const [{ work }, { submitJob, waitForJob }, { claimReport }, { CONTROL }] = await Promise.all([
     import('../jobs.js'),
     import('../jobs/submit-job.js'),
-    import('../jobs/queued-options.js'),
     import('../jobs/report-end.js'),
     import('../jobs/open-engine.js'),
   ])
-  const job = jobOf(await withContents(effective), sources, process.cwd())
   const { name } = job
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
   const data = { ...job.data, ...alarm, url: withoutCredentials(job.data.url) }
@@ -92,7 +90,7 @@ async function refuseUnsafe(engine: Engine, { values: { queue = '' } }: Effectiv
 }
 
 /** Files that options name are on this machine only: their contents go to the queue in their place. */
-async function withContents(effective: Effective): Promise<Effective> {
+export async function withContents(effective: Effective): Promise<Effective> {
   const json = await readJsonOptions(effective)
   const script = await readScript(effective)
   const text = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, JSON.stringify(value)]))

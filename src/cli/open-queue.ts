@@ -34,10 +34,7 @@ export async function ownPart(
   terminal: Terminal,
 ): Promise<Omit<Working, 'signal' | 'parts' | 'tell' | 'isMeasured'>> {
   const { jobs: slots, leaseMs, url = '', queue = '' } = effective.values
-  const [{ withJob }, { checkQueue }] = await Promise.all([
-    import('../jobs/queued-options.js'),
-    import('../jobs/check-queue.js'),
-  ])
+  const { checkQueue } = await import('../jobs/check-queue.js')
   return {
     engine,
     pid: process.pid,
@@ -51,21 +48,29 @@ export async function ownPart(
     access: async () =>
       ingestOptions(effective, await loadAccess(effective, terminal), {}, await readRemoteAccess(effective)),
     queueAheadMs: async () => (await checkQueue(engine, queue)).clockAheadMs,
-    optionsOf: async (data: JobData) => {
-      const given = withJob(effective, data)
-      const access = await loadAccess(given, terminal)
-      // The queue holds its text, and not the name of its file.
-      const { script } = given.values
-      const options = {
-        ...ingestOptions(given, access, await readJsonOptions(given), await readRemoteAccess(given)),
-        ...(script === undefined ? {} : { script }),
-        refreshCredentials: async () => await reloadCredentials(given, terminal),
-      }
-      // Only what somebody has set rewrites lines, so that a file cannot be cut.
-      const { csv, edits, ...plain } = options
-      return { ...plain, ...(isSet(csv) ? { csv } : {}), ...(isSet(edits) ? { edits } : {}) }
-    },
+    optionsOf: async (data: JobData) => await jobOptions(data, effective, terminal),
   }
+}
+
+/** Returns the options of a job, with the access of this process. */
+export async function jobOptions(
+  data: JobData,
+  effective: Effective,
+  terminal: Terminal,
+): ReturnType<Working['optionsOf']> {
+  const { withJob } = await import('../jobs/queued-options.js')
+  const given = withJob(effective, data)
+  const access = await loadAccess(given, terminal)
+  // The queue holds its text, and not the name of its file.
+  const { script } = given.values
+  const options = {
+    ...ingestOptions(given, access, await readJsonOptions(given), await readRemoteAccess(given)),
+    ...(script === undefined ? {} : { script }),
+    refreshCredentials: async () => await reloadCredentials(given, terminal),
+  }
+  // Only what somebody has set rewrites lines, so that a file cannot be cut.
+  const { csv, edits, ...plain } = options
+  return { ...plain, ...(isSet(csv) ? { csv } : {}), ...(isSet(edits) ? { edits } : {}) }
 }
 
 /** Returns whether any option differs from what it is if nobody sets it. */

@@ -21,8 +21,15 @@ const groups: ReadonlySet<string> = new Set([
 ])
 /** Options of a load that each worker has of its own. */
 const own: ReadonlySet<OptionName> = new Set(['sourceThroughProxy', 'timeoutMs'])
-/** Options that a load by many workers cannot have. */
-const refused = ['follow', 'transform', 'spool', 'dryRun', 'filesFrom', 'timeBudgetMs', 'plan'] as const
+/** Options that a load by many workers cannot have, and why. */
+const refused = {
+  follow: 'a job ends',
+  transform: 'its code is on this machine only',
+  spool: 'only this machine can read what it writes to disk',
+  filesFrom: 'the list is on this machine only. Pass a quoted glob',
+  timeBudgetMs: 'it limits one process only',
+  plan: 'it is counted on one machine only. Use --byte-budget',
+} as const satisfies Partial<Record<OptionName, string>>
 
 /** Returns whether an option goes to the queue. */
 function isQueued(name: OptionName): boolean {
@@ -34,8 +41,9 @@ function isQueued(name: OptionName): boolean {
 /** Throws SluiceError OPTION_INVALID for what only one machine can load. */
 export function jobOf(effective: Effective, sources: readonly string[], cwd: string): { name: string; data: JobData } {
   const { values, origins } = effective
-  const wrong = refused.find(name => values[name] !== undefined && values[name] !== false)
-  if (wrong !== undefined) throw invalid(origins[wrong], 'cannot be combined with --queue')
+  for (const [name, why] of Object.entries(refused) as [keyof typeof refused, string][])
+    if (values[name] !== undefined && values[name] !== false)
+      throw invalid(origins[name], `cannot be combined with --queue: ${why}`)
   const { index, swapAlias, runId, again, url = '', byteBudget } = values
   const into = swapAlias ?? index ?? ''
   const settings = Object.fromEntries(

@@ -140,7 +140,11 @@ async function loadWith(
   const asking = askingFor(effective, terminal, effective.values, tablesIn(source))
   const hears = { isReported: false }
   const alarm = await openAlarm(effective, terminal, access, work, () => hears.isReported)
-  const { queue } = effective.values
+  const { queue, dryRun } = effective.values
+  if (queue !== undefined && dryRun) {
+    const { planByWorkers } = await import('../plan-by-workers.js')
+    return await planByWorkers(effective, source, terminal)
+  }
   const loading = async () => {
     const running = async () =>
       queue === undefined
