@@ -4,7 +4,7 @@ import { findInputs } from './ingest-ranges.js'
 import { type CountedPlan, countPlan } from './jobs/count-plan.js'
 import type { JobData } from './jobs/job.js'
 import { type LoadParts, runWorker, type Working } from './jobs/run-worker.js'
-import { sharedLimits } from './limits/limit-traffic.js'
+import { type SharedLimits, sharedLimits } from './limits/limit-traffic.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
 import { loadRanges } from './ranges/load-ranges.js'
@@ -29,10 +29,14 @@ const parts: LoadParts = {
   openRanges: () => {
     // Ranges come by the thousand, so they share connections to servers of objects.
     const servers: KeptServers = {}
+    // A connection has one request under way. Its ranges follow each other under one limit.
+    const kept = new WeakMap<object, SharedLimits>()
     return {
       load: async (options, job, part) => {
         const load = readRangeOptions(ofRanges(options), job)
-        const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: undefined }
+        const limits = kept.get(part.connection) ?? sharedLimits(load.traffic)
+        kept.set(part.connection, limits)
+        const shared = { limits, own: loadRanges(job), planDir: undefined }
         return await loadOnce(load, openPlatformWhenRead, shared, { ...part, servers })
       },
       [Symbol.asyncDispose]: async () => await servers.open?.close(),

@@ -1,13 +1,12 @@
 /** Loads by many workers, of which this process is one, to the one receipt. */
-import { fail, SluiceError } from '../failure/failure.js'
-import type { Engine } from '../jobs/open-engine.js'
+import { SluiceError } from '../failure/failure.js'
 import type { WorkerEvent } from '../jobs/worker-event.js'
 import type { IngestEvent, Receipt } from '../index.js'
 import { readJsonOptions, readScript } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { alarmText, type Work } from './open-alarm.js'
-import { openQueue, ownPart } from './open-queue.js'
+import { openQueue, ownPart, refuseUnsafe } from './open-queue.js'
 import { interruptible } from './terminal/interrupt.js'
 import { tell } from './terminal/log.js'
 import type { Terminal } from './terminal/terminal.js'
@@ -80,13 +79,6 @@ function hearProblems(terminal: Terminal): (event: WorkerEvent) => void {
     last = event.message
     tell(terminal, { level: 'warn', event: 'queue', message: `${last}. Sluice retries` })
   }
-}
-
-/** A queue that removes keys would lose ranges, and nobody would know. Throws SluiceError QUEUE_UNSAFE. */
-async function refuseUnsafe(engine: Engine, { values: { queue = '' } }: Effective): Promise<void> {
-  const { checkQueue } = await import('../jobs/check-queue.js')
-  const { evicts, unsafe } = await checkQueue(engine, queue)
-  if (evicts) throw fail('QUEUE_UNSAFE', { queue: engine.display, problem: unsafe[0] ?? '' })
 }
 
 /** Files that options name are on this machine only: their contents go to the queue in their place. */

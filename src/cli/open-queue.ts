@@ -2,6 +2,7 @@
 import type { Engine } from '../jobs/open-engine.js'
 import type { JobData } from '../jobs/job.js'
 import type { Working } from '../jobs/run-worker.js'
+import { fail } from '../failure/failure.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { ingestOptions } from '../options/library-options.js'
 import { secretForms } from '../options/mask-secrets.js'
@@ -25,6 +26,13 @@ export async function openQueue(effective: Effective, terminal: Terminal): Promi
     last = message
     tell(terminal, { level: 'warn', event: 'queue', message: `${message}. Sluice retries` })
   })
+}
+
+/** A queue that removes keys would lose ranges, and nobody would know. Throws SluiceError QUEUE_UNSAFE. */
+export async function refuseUnsafe(engine: Engine, { values: { queue = '' } }: Effective): Promise<void> {
+  const { checkQueue } = await import('../jobs/check-queue.js')
+  const { evicts, unsafe } = await checkQueue(engine, queue)
+  if (evicts) throw fail('QUEUE_UNSAFE', { queue: engine.display, problem: unsafe[0] ?? '' })
 }
 
 /** Returns the part of a worker that comes from the options of this process. */

@@ -69,7 +69,8 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const whole = {
     ...options,
     source: job.data.sources,
-    runId: id,
+    // Nothing is promised for ids of the cluster, so a run of its own name has none.
+    ...(options.ids === 'cluster' ? {} : { runId: id }),
     stateDir: undefined,
     deadLetters: false as const,
     signal,

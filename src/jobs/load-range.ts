@@ -1,7 +1,6 @@
 /** Loads one range at a time over each of its connections. Opens a connection when it is first needed. */
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { openClusterItself } from '../connect/open-target.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import type { Receipt } from '../ledger/receipt.js'
@@ -17,6 +16,7 @@ import { BudgetShare } from './budget-share.js'
 import type { RangeData, RangeReceipt } from './job.js'
 import type { JobBudget } from './job-budget.js'
 import type { RangeLoads } from './load-parts.js'
+import { RangeLetters } from './range-letters.js'
 
 export interface RangeLoading {
   /** Options of the job, with the access of this worker. */
@@ -51,10 +51,13 @@ export class RangeLoader {
   readonly #open: OpenConnection[] = []
   /** A first answer is looked into item by item, which costs as much as a megabyte of documents. One is enough for a job. */
   #knowsPlaces = false
+  #isLookedAt = false
+  readonly #letters: RangeLetters
   readonly #shares = new WeakMap<OpenConnection, BudgetShare>()
 
   constructor(given: RangeLoading) {
     this.#given = given
+    this.#letters = new RangeLetters(given.folder)
   }
 
   /** Throws SluiceError if the cluster cannot be reached at all. */
@@ -74,11 +77,22 @@ export class RangeLoader {
     }
     await this.#given.loads[Symbol.asyncDispose]()
     await this.#given.budget?.leave()
+    await this.#letters[Symbol.asyncDispose]()
   }
 
   async #connect(signal: AbortSignal): Promise<OpenConnection> {
-    // The first connection has found out whether all addresses are let through.
-    const more = this.#open.length === 0 ? {} : { preflightConnections: 1 }
+    // The first connection finds out whether all addresses are let through.
+    const isFirst = !this.#isLookedAt
+    this.#isLookedAt = true
+    try {
+      return await this.#connectWith(isFirst ? {} : { preflightConnections: 1 }, signal)
+    } catch (error) {
+      if (isFirst) this.#isLookedAt = false
+      throw error
+    }
+  }
+
+  async #connectWith(more: { readonly preflightConnections?: number }, signal: AbortSignal): Promise<OpenConnection> {
     const options = { ...this.#given.options, ...more, concurrency: 1, source: [] }
     const { connecting, batching } = loadOf(options, checkIngestOptions(options))
     const { budget } = this.#given
@@ -92,11 +106,8 @@ export class RangeLoader {
   }
 
   async #loadOver(connection: OpenConnection, id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
-    const { options, job, folder, loads, heard } = this.#given
-    await mkdir(folder, { recursive: true })
-    const path = join(folder, `${id}.ndjson`)
-    const written = `${path}.part`
-    await rm(written, { force: true })
+    const { options, job, loads, heard } = this.#given
+    const written = await this.#letters.newFile(id)
     const before = connection.cluster.route.traffic
     const onEvent = (event: IngestEvent) => {
       heard(id, event)
@@ -126,15 +137,15 @@ export class RangeLoader {
     if (receipt === undefined) throw failure
     this.#knowsPlaces ||= receipt.created > 0
     const hasLetters = receipt.rejected > 0 && receipt.deadLetters !== undefined
-    // Whole, or not at all: a second delivery writes the same file again.
-    if (hasLetters) await rename(written, path)
+    const path = hasLetters ? await this.#letters.keep(id, written) : undefined
+    await rm(written, { force: true })
     const { sent, received } = trafficSince(connection, before)
     return {
       receipt: {
         ...accountOf(receipt),
         bytes: { read: receipt.bytes.read, sent, received },
         host: hostname(),
-        ...(hasLetters ? { deadLetters: path } : {}),
+        ...(path === undefined ? {} : { deadLetters: path }),
       },
       ...(receipt.failure === undefined ? {} : { failure: receipt.failure }),
     }

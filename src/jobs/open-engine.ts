@@ -53,7 +53,7 @@ export async function openEngine(url: string, problem: (message: string) => void
     queue: name => {
       const known = queues.get(name)
       if (known !== undefined) return known
-      const queue = new bullmq.Queue(name, { connection, prefix: PREFIX }, factory)
+      const queue = new bullmq.Queue(name, { connection, prefix: PREFIX, skipVersionCheck: true }, factory)
       queue.on('error', heard)
       queues.set(name, queue)
       return queue
@@ -62,7 +62,7 @@ export async function openEngine(url: string, problem: (message: string) => void
       const worker = new Own(
         name,
         processor,
-        { ...options, connection, prefix: PREFIX },
+        { ...options, connection, prefix: PREFIX, skipVersionCheck: true },
         factory as BackendFactory & undefined,
       )
       worker.on('error', heard)

@@ -9,6 +9,7 @@ import { type OptionName, optionNames } from '../options/table.js'
 import { keyOf, newRunId } from '../state/run-identity.js'
 import { isSourceUrl, readSourceUrl } from '../text/source-url.js'
 import type { JobData } from './job.js'
+import { mostSharing } from './rate-share.js'
 
 /** Parts of the table whose options say what is loaded, and how. */
 const groups: ReadonlySet<string> = new Set([
@@ -38,21 +39,43 @@ function isQueued(name: OptionName): boolean {
   return commands.includes('ingest') && groups.has(group)
 }
 
+/** Options of documents that only say how the load goes on. */
+const ofLoading: ReadonlySet<OptionName> = new Set([
+  'deadLetters',
+  'maxRejected',
+  'maxIndices',
+  'onConflict',
+  'resendUnknown',
+  'retryOnConflict',
+])
+
+/** Returns whether another value makes other documents, and so another job. */
+function makesDocuments(name: OptionName): boolean {
+  return ['Documents', 'CSV', 'Edits'].includes(describeOption(name).group) && !ofLoading.has(name)
+}
+
 /** Throws SluiceError OPTION_INVALID for what only one machine can load. */
 export function jobOf(effective: Effective, sources: readonly string[], cwd: string): { name: string; data: JobData } {
   const { values, origins } = effective
   for (const [name, why] of Object.entries(refused) as [keyof typeof refused, string][])
     if (values[name] !== undefined && values[name] !== false)
       throw invalid(origins[name], `cannot be combined with --queue: ${why}`)
+  if (values.runId !== undefined && values.ids === 'cluster')
+    throw invalid(
+      origins.runId,
+      'promises that a repeated run stores nothing twice, which is impossible with --ids cluster',
+    )
   const { index, swapAlias, runId, again, url = '', byteBudget } = values
   const into = swapAlias ?? index ?? ''
   const settings = Object.fromEntries(
     optionNames.flatMap(name => (isQueued(name) && values[name] !== undefined ? [[name, values[name]]] : [])),
   )
   const named = sources.map(source => placeOf(source, cwd))
-  const { deadLetters: _, concurrency: __, maxRate: ___, ...sent } = settings
+  const documents = Object.fromEntries(
+    Object.entries(settings).filter(([name]) => isKnown(name) && makesDocuments(name)),
+  )
   const isAnew = again || swapAlias !== undefined
-  const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, sent])))
+  const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, documents])))
   return {
     name,
     data: {
@@ -78,9 +101,10 @@ const OF_BUDGET = 1 / 4
 const LEAST_RANGE_BYTES = 256 << 10
 
 function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurrency'> {
-  const { rangeBytes, byteBudget = Infinity } = values
+  const { rangeBytes, byteBudget = Infinity, maxRate } = values
   const bytes = byteBudget * OF_BUDGET
-  const concurrency = Math.max(1, Math.min(values.concurrency, Math.floor(bytes / LEAST_RANGE_BYTES)))
+  const most = Math.min(values.concurrency, Math.floor(bytes / LEAST_RANGE_BYTES), mostSharing(maxRate))
+  const concurrency = Math.max(1, most)
   return { concurrency, rangeBytes: Math.min(rangeBytes, Math.max(LEAST_RANGE_BYTES, Math.floor(bytes / concurrency))) }
 }
 

@@ -11,6 +11,7 @@ import { followLeases, Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import { RangeLoader } from './load-range.js'
 import { CONTROL, type Engine } from './open-engine.js'
+import { rateShare } from './rate-share.js'
 import { RangeServer } from './serve-ranges.js'
 import { seeOwnWay } from './see-own-way.js'
 import type { WorkerEvent } from './worker-event.js'
@@ -105,8 +106,9 @@ async function startCoordinator(working: Working, control: Queue<JobData>): Prom
       }
       const askedAt = now()
       // The process may have been stopped since it took the job.
-      await job.extendLock(token, leaseMs)
+      const isHeld = (await job.extendLock(token, leaseMs)) > 0
       const lease = new Lease(leaseMs, now, askedAt)
+      if (!isHeld) lease.revoke()
       const id = job.id ?? ''
       leases.set(id, lease)
       const ended = coordinateJob(job, token, { ...working, control, lease, now, signal })
@@ -138,8 +140,9 @@ interface Following {
   readonly worker: string
 }
 
-async function followJobs(working: Working, { control, servers, worker }: Following): Promise<void> {
-  const { engine, slots, leaseMs, optionsOf, parts, tell, url } = working
+async function followJobs(working: Working, following: Following): Promise<void> {
+  const { engine, tell, url } = working
+  const { control, servers } = following
   const jobs = (await control.getJobs([...open])) as (Job<JobData> | undefined)[]
   const known = new Map(jobs.flatMap(job => (job?.data.url === url ? [[job.id ?? '', job] as const] : [])))
   for (const [id, server] of servers) {
@@ -154,26 +157,39 @@ async function followJobs(working: Working, { control, servers, worker }: Follow
   }
   for (const [id, job] of known) {
     if (servers.has(id) || working.signal.aborted) continue
-    const options = await optionsOf(job.data)
-    const budget = budgetOf(job, { engine, control, signal: working.signal, tell })
-    const heard = (range: string, event: IngestEvent) => tell({ type: 'heard', job: id, range, event })
-    const { deadLetters: folder } = job.data
-    const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget, heard })
-    const serving = {
-      engine,
-      control,
-      job,
-      loader,
-      worker,
-      slots,
-      leaseMs,
-      now: () => systemClock.now(),
-      tell,
-      waitsForAccess: options.onBlock !== undefined && options.onBlock !== 'stop',
-    }
-    servers.set(id, await RangeServer.open(serving))
-    tell({ type: 'joined', job: id, index: job.data.index })
+    // One job that cannot be joined keeps this worker from no other.
+    await joinJob(working, following, job).catch((error: unknown) =>
+      tell({ type: 'problem', message: `job ${id}: ${engine.failure(error).message}` }),
+    )
   }
+}
+
+/** Begins to load ranges of a job. */
+async function joinJob(working: Working, following: Following, job: Job<JobData>): Promise<void> {
+  const { engine, slots, leaseMs, optionsOf, parts, tell } = working
+  const { control, servers, worker } = following
+  const id = job.id ?? ''
+  const { maxRate, ...rest } = await optionsOf(job.data)
+  const rate = maxRate === undefined ? {} : { maxRate: rateShare(maxRate, job.data.concurrency) }
+  const options = { ...rest, ...rate }
+  const budget = budgetOf(job, { engine, control, signal: working.signal, tell })
+  const heard = (range: string, event: IngestEvent) => tell({ type: 'heard', job: id, range, event })
+  const { deadLetters: folder } = job.data
+  const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget, heard })
+  const serving = {
+    engine,
+    control,
+    job,
+    loader,
+    worker,
+    slots,
+    leaseMs,
+    now: () => systemClock.now(),
+    tell,
+    waitsForAccess: options.onBlock !== undefined && options.onBlock !== 'stop',
+  }
+  servers.set(id, await RangeServer.open(serving))
+  tell({ type: 'joined', job: id, index: job.data.index })
 }
 
 export type { LoadParts }

@@ -108,8 +108,9 @@ export class RangeServer implements AsyncDisposable {
     const id = range.id ?? ''
     const askedAt = now()
     // The process may have been stopped since it took the range.
-    await range.extendLock(token, leaseMs)
+    const isHeld = (await range.extendLock(token, leaseMs)) > 0
     const lease = new Lease(leaseMs, now, askedAt)
+    if (!isHeld) lease.revoke()
     this.#leases.set(id, lease)
     const stop = new AbortController()
     const onOver = () => stop.abort(this.#over.signal.reason)

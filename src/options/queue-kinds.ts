@@ -6,7 +6,9 @@ import * as check from './option-checks.js'
 export function queueUrl(): Kind<string> {
   const problem = (value: unknown) =>
     check.string(value) ??
-    (isQueueUrl(String(value)) ? undefined : 'is not redis://HOST:6379 or postgres://HOST/DATABASE')
+    (isQueueUrl(String(value))
+      ? undefined
+      : 'is not redis://HOST:6379 or postgres://HOST/DATABASE. In a password, write % as %25')
   return {
     label: 'url',
     check: problem,
@@ -18,5 +20,16 @@ export function queueUrl(): Kind<string> {
 }
 
 function isQueueUrl(text: string): boolean {
-  return /^(rediss?|postgres(ql)?):\/\/[^/\s]\S*$/i.test(text) && URL.canParse(text)
+  return (
+    /^(rediss?|postgres(ql)?):\/\/[^/\s]\S*$/i.test(text) && URL.canParse(text) && isDecodable(new URL(text).password)
+  )
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -3,7 +3,7 @@ import type { WorkerEvent } from '../../jobs/worker-event.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster } from '../load-options.js'
-import { openQueue, ownPart } from '../open-queue.js'
+import { openQueue, ownPart, refuseUnsafe } from '../open-queue.js'
 import { measuredWorker } from '../measure-worker.js'
 import { plural } from '../show/columns.js'
 import { tell } from '../terminal/log.js'
@@ -32,6 +32,7 @@ Environment: SLUICE_QUEUE, and that of sluice ingest`,
 async function workUntilSignal(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const { effective } = await loadForCluster(flags, terminal)
   await using engine = await openQueue(effective, terminal)
+  await refuseUnsafe(engine, effective)
   using interruption = interruptible(terminal, 'taking no more ranges, and giving back what is begun')
   const { work } = await import('../../jobs.js')
   spareOptimising()
