@@ -2,7 +2,7 @@
 import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3'
 import { env } from 'node:process'
 import { Readable } from 'node:stream'
-import { fail, isSluiceError, quote, SluiceError } from '../failure/failure.js'
+import { fail, failure, isSluiceError, quote, SluiceError } from '../failure/failure.js'
 import { bucketAndKey } from '../text/source-url.js'
 import { checkedAnswer } from './checked-answer.js'
 import { refusalOf } from './judge-answer.js'
@@ -71,11 +71,13 @@ export class Buckets {
     send: (s3: S3Client, options: { abortSignal: AbortSignal; requestTimeout?: number }) => Promise<T>,
   ): Promise<T> {
     const options = { abortSignal: signal, ...(timeoutMs === undefined ? {} : { requestTimeout: timeoutMs }) }
+    const settings = this.#settings
     try {
       return await send((this.#s3 ??= this.#open(input)), options)
     } catch (error) {
       signal.throwIfAborted()
-      if (!this.#adapt(error)) throw refused(input, error)
+      // Requests that were under way together find out the same. The first one has changed the settings for all.
+      if (settings === this.#settings && !this.#adapt(error)) throw refused(input, error)
       return await this.#ask(input, { signal, timeoutMs }, send)
     }
   }
@@ -97,11 +99,12 @@ export class Buckets {
   #open(input: string): S3Client {
     // The SDK would print which versions of Node it will support next year. A load that ends well prints nothing.
     env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+    const { forcePathStyle } = this.#settings
     const handler = {
       handle: async (request: SignedRequest, options: { abortSignal?: AbortSignal; requestTimeout?: number } = {}) => {
         const { abortSignal: signal, requestTimeout: timeoutMs } = options
         const { method, headers, protocol, hostname, port } = request
-        if (!this.#settings.forcePathStyle && isForeign(hostname)) throw new ForeignServer()
+        if (!forcePathStyle && isForeign(hostname)) throw new ForeignServer()
         const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
         const asked = { method, path: pathOf(request), headers, signal, timeoutMs }
         const response = await this.#routes.ask(input, origin, asked)
@@ -150,6 +153,13 @@ function headersOf({ ETag, ContentRange, ContentLength, LastModified, ContentEnc
   }
 }
 
+/** A client is opened for the first object, and asks for all of them. */
+function named(error: SluiceError, input: string): SluiceError {
+  const { code, evidence } = error.failure
+  if (evidence['input'] === undefined || evidence['input'] === input) return error
+  return new SluiceError(failure(code, { ...evidence, input }), { cause: error })
+}
+
 /** What the SDK throws for an answer. */
 interface ServiceError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number }
@@ -163,7 +173,7 @@ export function refused(input: string, error: unknown): unknown {
     : error instanceof Error && isSluiceError(error.cause)
       ? error.cause
       : undefined
-  if (own !== undefined) return own
+  if (own !== undefined) return named(own, input)
   if (!(error instanceof Error)) return error
   const { name: code, $metadata: { httpStatusCode: status } = {}, $response }: ServiceError = error
   const message = withoutLogins(error.message, [
