@@ -1,20 +1,21 @@
 /** Loads the inputs of a run by workers: puts their ranges on a queue, waits until each has a receipt, and adds these up. */
 import type { Queue } from 'bullmq'
 import { type Failure, failure, isSluiceError } from '../failure/failure.js'
-import type { Source } from '../flow.js'
 import type { Feature, LoadingElsewhere, Run, RunHook } from '../run/hooks.js'
 import type { ByteBudget } from '../sender/layers/byte-budget.js'
 import type { Loaded } from '../run/load-documents.js'
-import type { JobData, Planned, RangeData } from './job.js'
+import { addPlanned, type JobData, type Planned, type RangeData } from './job.js'
 import type { FoundInput } from '../ranges/plan-inputs.js'
 import type { BudgetShare } from './budget-share.js'
 import { endedRanges } from './ended-ranges.js'
 import { JobAccount } from './job-account.js'
 import { JobStanding } from './job-standing.js'
 import { JoinedDeadLetters } from './join-dead-letters.js'
+import { KnownRanges } from './known-ranges.js'
 import { planRanges } from './plan-ranges.js'
 import { queueRanges } from './queue-ranges.js'
 import { endOfRange } from './range-end.js'
+import { inputElsewhere } from './input-elsewhere.js'
 import { systemClock } from '../time/system-clock.js'
 
 /** Time between two looks at the queue, in milliseconds. */
@@ -48,7 +49,8 @@ class Dispatch {
   #index = ''
   #planned: Planned
   readonly #account = new JobAccount()
-  readonly #standing: JobStanding
+  #standing: JobStanding
+  #known: KnownRanges | undefined
 
   constructor(given: Dispatching) {
     this.#given = given
@@ -68,7 +70,7 @@ class Dispatch {
       get sending() {
         return budget === undefined ? {} : { budget }
       },
-      sources: this.#given.data.sources.map((name, id) => inputOf(name, id)),
+      sources: this.#given.data.sources.map((name, id) => inputElsewhere(name, id)),
       prepare: async ({ found }) => {
         this.#index = found.target.index
         await Promise.resolve()
@@ -82,9 +84,9 @@ class Dispatch {
     const { inputs, ledger } = loading
     for (const input of inputs) ledger.begin(input)
     try {
-      let why = await this.#wait(loading, await this.#plan(loading, this.#given.data.planned !== undefined))
+      let why = await this.#wait(loading, await this.#begin(loading))
       // A queue that has lost ranges gets them again: those that it still has are not queued twice.
-      if (why === undefined && (await this.#hasLost()))
+      if (why === undefined && (await this.#standing.look()).done < this.#planned.ranges)
         why = await this.#wait(loading, await this.#plan(loading, false))
       await this.#addUp(loading)
       // Whoever has taken over finishes the job.
@@ -102,25 +104,34 @@ class Dispatch {
    * Resolves to why the job stops before all is planned. A job that was planned before its planner was killed is not planned again: its
    * objects are those of then.
    */
-  async #plan(loading: LoadingElsewhere, isPlanned: boolean): Promise<Failure | undefined> {
-    const { ranges, data, planned, find, patient } = this.#given
+  async #begin(loading: LoadingElsewhere): Promise<Failure | undefined> {
+    const { ranges, data, patient } = this.#given
     // Before the first range, so that no worker can take too many.
     await patient(async () => await ranges.setGlobalConcurrency(data.concurrency))
-    if (isPlanned) return undefined
+    return data.planned === undefined ? await this.#plan(loading, true) : undefined
+  }
+
+  /** `isAnew`: what has failed is planned again. */
+  async #plan(loading: LoadingElsewhere, isAnew: boolean): Promise<Failure | undefined> {
+    const { ranges, data, planned, find, patient } = this.#given
+    const known = await KnownRanges.read({ ranges, index: this.#index, patient }, isAnew)
+    this.#known = known
     let why: Failure | undefined
     // Workers load while the rest is planned.
     const queued = async (soFar: Planned) => {
-      this.#planned = soFar
+      this.#planned = addPlanned(soFar, known.kept)
       await this.#stand(loading)
       why = await this.#heed(loading)
       return why === undefined
     }
-    const plan = planRanges(data, find)
-    const total = await queueRanges(plan, { ranges, index: this.#index, patient, queued })
-    this.#planned = total
+    const plan = planRanges(data, find, known)
+    const added = await queueRanges(plan, { ranges, index: this.#index, patient, queued, known })
+    this.#planned = addPlanned(added, known.kept)
     if (why !== undefined) return why
-    await patient(async () => await planned(total))
-    loading.tell({ type: 'planning', inputs: total.objects })
+    // Their places in the order are gone, too.
+    if (await known.removeStale()) this.#standing = new JobStanding(this.#given)
+    await patient(async () => await planned(this.#planned))
+    loading.tell({ type: 'planning', inputs: this.#planned.objects })
     return undefined
   }
 
@@ -170,31 +181,18 @@ class Dispatch {
     return failure(why.code, { budget, used, needed, settled: this.#account.settled })
   }
 
-  async #hasLost(): Promise<boolean> {
-    return (await this.#standing.look()).done < this.#planned.ranges
-  }
-
   async #addUp({ ledger, inputs }: LoadingElsewhere): Promise<void> {
     const { ranges, patient, data } = this.#given
     await using letters = new JoinedDeadLetters(data.deadLetters)
     for (const state of ['completed', 'failed'] as const)
       for await (const page of endedRanges({ ranges, state, patient }))
         for (const one of page) {
+          // A plan that was stopped leaves what it did not come to.
+          if (this.#known?.isStale(one.id) === true) continue
           const end = endOfRange(one)
           this.#account.add(one, end, ledger, inputs)
           if (end.deadLetters !== undefined) await letters.add(end.deadLetters, end.host ?? '')
         }
     this.#account.addLetters(await letters.end())
-  }
-}
-
-/** Stands for all objects behind one name. Workers open them. */
-function inputOf(name: string, id: number): Source {
-  return {
-    id,
-    name,
-    open: () => {
-      throw new Error(`${name} is loaded by workers`)
-    },
   }
 }

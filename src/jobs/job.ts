@@ -49,6 +49,11 @@ export interface Planned {
   readonly bytes: number
 }
 
+export function addPlanned(one: Planned, other: Planned): Planned {
+  const objects = one.objects + other.objects
+  return { objects, ranges: one.ranges + other.ranges, bytes: one.bytes + other.bytes }
+}
+
 /** What one worker loads at a time: one range of a large object, or a group of small ones. */
 export interface RangeData {
   readonly inputs: readonly InputRange[]

@@ -2,10 +2,13 @@
 import type { FoundInput } from '../ranges/plan-inputs.js'
 import type { InputRange } from '../source/ranges.js'
 import { type JobData, rangeId } from './job.js'
+import type { KnownRanges } from './known-ranges.js'
 
 /** A group of small inputs ends at either of these. */
 const GROUP_BYTES = 16 << 20
 const GROUP_INPUTS = 1000
+
+type Known = Pick<KnownRanges, 'has' | 'remainders'>
 
 export interface PlannedRange {
   readonly id: string
@@ -17,10 +20,14 @@ export interface PlannedRange {
   readonly begins: number
 }
 
-/** `rangeBytes`: plain NDJSON from this size on is cut into ranges of this size. Groups are never larger if the job has a budget. `find`: finds the inputs behind a name. Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE, SOURCE_*. */
+/**
+ * `rangeBytes`: plain NDJSON from this size on is cut into ranges of this size. Groups are never larger if the job has a budget. `find`: finds the inputs behind a name. `known`: what an earlier plan
+ * contained. Groups that stay as they are are not yielded. Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE, SOURCE_*.
+ */
 export async function* planRanges(
   { sources, rangeBytes, byteBudget }: Pick<JobData, 'sources' | 'rangeBytes' | 'byteBudget'>,
   find: (name: string, cutFrom: number) => AsyncIterable<FoundInput>,
+  known?: Known,
 ): AsyncGenerator<PlannedRange> {
   const groupBytes = byteBudget === undefined ? GROUP_BYTES : Math.min(GROUP_BYTES, rangeBytes)
   for (const [source, name] of sources.entries()) {
@@ -37,6 +44,7 @@ export async function* planRanges(
         yield* cut(source, found, rangeBytes)
         continue
       }
+      if (known?.has(source, found) === true) continue
       if (bytes + found.size > groupBytes && group.length > 0) yield take()
       group.push({ name: found.name, identity: found.identity })
       bytes += found.size
@@ -44,6 +52,8 @@ export async function* planRanges(
     }
     if (group.length > 0) yield take()
   }
+  for await (const { source, inputs, bytes } of known?.remainders() ?? [])
+    yield rangeOf(source, inputs, bytes, inputs.length)
 }
 
 function* cut(source: number, { name, identity, size }: FoundInput, rangeBytes: number): Generator<PlannedRange> {

@@ -1,6 +1,7 @@
 /** Puts the ranges of a plan on the queue, page by page, so that workers begin before the plan is whole. Holds one page at a time. */
 import type { Queue } from 'bullmq'
 import type { Planned, RangeData } from './job.js'
+import type { KnownRanges } from './known-ranges.js'
 import type { PlannedRange } from './plan-ranges.js'
 
 /** A page ends at either of these: a range may hold one input or a thousand. */
@@ -13,6 +14,8 @@ interface Queueing {
   readonly ranges: Queue<RangeData>
   /** The index that the job fills. */
   readonly index: string
+  /** Learns of each range of the plan. */
+  readonly known: Pick<KnownRanges, 'contains'>
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
   /** Hears what is planned so far, after each page. Returns whether to continue. */
@@ -21,7 +24,7 @@ interface Queueing {
 
 /** Returns what is planned. */
 export async function queueRanges(plan: AsyncIterable<PlannedRange>, given: Queueing): Promise<Planned> {
-  const { ranges, index, patient, queued } = given
+  const { ranges, index, known, patient, queued } = given
   let total: Planned = { objects: 0, ranges: 0, bytes: 0 }
   let page: PlannedRange[] = []
   let inputs = 0
@@ -35,6 +38,7 @@ export async function queueRanges(plan: AsyncIterable<PlannedRange>, given: Queu
     const { objects, bytes } = total
     total = { objects: objects + range.begins, ranges: total.ranges + 1, bytes: bytes + range.bytes }
     page.push(range)
+    known.contains(range.id)
     inputs += range.inputs.length
     if (page.length < PAGE_RANGES && inputs < PAGE_INPUTS) continue
     await put()

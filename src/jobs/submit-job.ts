@@ -43,15 +43,19 @@ export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): 
   await job.updateData(data)
   await job.clearLogs()
   await job.updateProgress({})
-  const ranges: Queue<RangeData> = engine.queue(rangesOf(job.id ?? ''))
-  await forgetReplaced(ranges)
-  await ranges.retryJobs({ state: 'failed' })
-  await ranges.resume()
+  // A job that is planned again also plans again what has failed.
+  if (data.planned !== undefined) await retryRanges(engine.queue(rangesOf(job.id ?? '')))
   // Another process may have opened it meanwhile.
   await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true }).catch(async (error: unknown) => {
     const now = await job.getState()
     if (now === state) throw error
   })
+}
+
+async function retryRanges(ranges: Queue<RangeData>): Promise<void> {
+  await forgetReplaced(ranges)
+  await ranges.retryJobs({ state: 'failed' })
+  await ranges.resume()
 }
 
 /** Resolves to what the job left. Throws SluiceError JOB_CONTINUES if the signal aborts first. */

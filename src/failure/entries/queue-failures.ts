@@ -145,7 +145,16 @@ export const queueEntries = {
     causes: [
       'The receipt names the failure of each range. An object may have been replaced after the job was planned.',
     ],
-    fixes: ['Remove the cause, then load the failed ranges again: `sluice jobs JOB --retry`.'],
+    fixes: [
+      {
+        fix: 'Correct or remove the input, then run the same `sluice ingest` command again. It plans the inputs as they are now, and loads no more what was replaced or removed.',
+        if: /INPUT_/,
+      },
+      {
+        fix: 'Remove the cause, then load the failed ranges again: `sluice jobs JOB --retry`.',
+        unless: /INPUT_/,
+      },
+    ],
     example: { failed: 2, ranges: 1600, first: 'INPUT_CHANGED: s3://logs.example/a.ndjson changed while it was read' },
   },
   JOB_CANCELLED: {
