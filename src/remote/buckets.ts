@@ -156,8 +156,10 @@ function headersOf({ ETag, ContentRange, ContentLength, LastModified, ContentEnc
 /** A client is opened for the first object, and asks for all of them. */
 function named(error: SluiceError, input: string): SluiceError {
   const { code, evidence } = error.failure
-  if (evidence['input'] === undefined || evidence['input'] === input) return error
-  return new SluiceError(failure(code, { ...evidence, input }), { cause: error })
+  if (code !== 'SOURCE_UNAVAILABLE' || evidence['input'] === input) return error
+  return new SluiceError(failure(code, { ...evidence, observed: String(evidence['observed']), input }), {
+    cause: error,
+  })
 }
 
 /** What the SDK throws for an answer. */
