@@ -37,7 +37,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   QUEUE_NEEDS_PACKAGE: 'Told of a package that is not installed, as SOURCE_NEEDS_PACKAGE is.',
   QUEUE_UNREACHABLE: 'Told of the queue of a job, not of the way to the cluster: `test/real/jobs.test.ts`.',
   QUEUE_REFUSED: 'The same: `test/real/jobs.test.ts`.',
-  QUEUE_FULL: 'The same: `test/real/jobs-faults.test.ts`.',
+  QUEUE_FULL: 'The same: `test/real/jobs-faults.proof.ts`.',
   QUEUE_UNSAFE: 'The same: `test/real/jobs.test.ts`.',
   WORKER_WITHOUT_PROXY: 'Told of the workers of a queue: `test/real/jobs-workers.test.ts`.',
   WORKER_ADDRESSES_UNKNOWN: 'The same: `test/unit/cli/judge-workers.test.ts`.',
