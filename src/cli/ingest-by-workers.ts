@@ -40,9 +40,13 @@ export async function ingestByWorkers(
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
   const data = { ...job.data, ...alarm, url: withoutCredentials(job.data.url) }
   await refuseUnsafe(engine, effective)
-  await submitJob(engine, name, data)
+  const ignored = await submitJob(engine, name, data)
   terminal.manner.run = name
   tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
+  if (ignored.length > 0) {
+    const message = `job ${name} was open before, and keeps its own ${ignored.join(', ')}. It ignores those of this command`
+    tell(terminal, { level: 'warn', event: 'job', message })
+  }
   const over = new AbortController()
   const signal = AbortSignal.any([over.signal, interruption.signal])
   const problems = hearProblems(terminal)

@@ -56,7 +56,10 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     data: job.data,
     find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom),
     ranges,
-    planned: async planned => await job.updateData({ ...job.data, planned }),
+    planned: async planned => {
+      const { retries: _, ...data } = job.data
+      await job.updateData({ ...data, planned })
+    },
     look: async () => {
       const why = await keeping.look()
       if (given.isMeasured) await progress.tellNow(keeping.state)

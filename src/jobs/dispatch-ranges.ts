@@ -15,6 +15,7 @@ import { KnownRanges } from './known-ranges.js'
 import { planRanges } from './plan-ranges.js'
 import { queueRanges } from './queue-ranges.js'
 import { endOfRange } from './range-end.js'
+import { retryRanges } from './retry-ranges.js'
 import { inputElsewhere } from './input-elsewhere.js'
 import { systemClock } from '../time/system-clock.js'
 
@@ -100,15 +101,15 @@ class Dispatch {
     }
   }
 
-  /**
-   * Resolves to why the job stops before all is planned. A job that was planned before its planner was killed is not planned again: its
-   * objects are those of then.
-   */
+  /** Resolves to why the job stops before all is planned. If its planner was killed after the plan, its objects are those of then. */
   async #begin(loading: LoadingElsewhere): Promise<Failure | undefined> {
-    const { ranges, data, patient } = this.#given
+    const { ranges, data, planned, patient } = this.#given
     // Before the first range, so that no worker can take too many.
     await patient(async () => await ranges.setGlobalConcurrency(data.concurrency))
-    return data.planned === undefined ? await this.#plan(loading, true) : undefined
+    if (data.planned === undefined) return await this.#plan(loading, true)
+    if (data.retries === true)
+      await patient(async () => await retryRanges(ranges).then(async () => await planned(this.#planned)))
+    return undefined
   }
 
   /** `isAnew`: what has failed is planned again. */

@@ -30,6 +30,8 @@ export interface JobData {
   readonly made: string
   /** Set when all ranges are on their queue. */
   readonly planned?: Planned
+  /** Set until the ranges that have failed may be loaded again. */
+  readonly retries?: true
 }
 
 /** What an incident says of a job. */

@@ -61,7 +61,13 @@ export async function cancelJob(engine: Engine, name: string): Promise<void> {
 export async function retryJob(engine: Engine, name: string): Promise<void> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const job = await control.getJob(name)
-  if (job !== undefined) await reopen(engine, job, job.data)
+  if (job !== undefined) await reopen(engine, job, { ...job.data, retries: true })
+}
+
+/** Removes a job that is over, with its ranges and their receipts. The caller knows that it is. */
+export async function removeJob(engine: Engine, name: string): Promise<void> {
+  await engine.queue(rangesOf(name)).obliterate({ force: true })
+  await engine.queue(CONTROL).remove(name)
 }
 
 async function describe(engine: Engine, job: Job<JobData, JobEnd>): Promise<ListedJob> {

@@ -71,9 +71,7 @@ export function jobOf(effective: Effective, sources: readonly string[], cwd: str
     optionNames.flatMap(name => (isQueued(name) && values[name] !== undefined ? [[name, values[name]]] : [])),
   )
   const named = sources.map(source => placeOf(source, cwd))
-  const documents = Object.fromEntries(
-    Object.entries(settings).filter(([name]) => isKnown(name) && makesDocuments(name)),
-  )
+  const documents = documentsOf(settings)
   const isAnew = again || swapAlias !== undefined
   const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, documents])))
   return {
@@ -91,6 +89,11 @@ export function jobOf(effective: Effective, sources: readonly string[], cwd: str
       made: new Date().toISOString(),
     },
   }
+}
+
+/** Returns the settings that say which documents a job makes. */
+export function documentsOf(settings: JobData['settings']): JobData['settings'] {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => isKnown(name) && makesDocuments(name)))
 }
 
 /**

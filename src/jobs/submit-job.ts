@@ -1,9 +1,8 @@
 /** Puts a job on the queue, or joins the same job that is there, and waits for its end. */
 import type { Job, Queue } from 'bullmq'
 import { fail, failure, SluiceError } from '../failure/failure.js'
-import type { JobData, JobEnd, RangeData } from './job.js'
-import { forgetReplaced } from './forget-replaced.js'
-import { rangesOf } from './job.js'
+import { optionsIgnored } from './compare-jobs.js'
+import type { JobData, JobEnd } from './job.js'
 import { CONTROL, type Engine } from './open-engine.js'
 import { untilDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
@@ -22,40 +21,35 @@ const LOOK_MS = 300
 
 /**
  * The same command is the same job: one that is open is joined. One that has ended is planned again, and loads what is new or has
- * failed, because ranges that are loaded keep their places on the queue.
+ * failed, because ranges that are loaded keep their places on the queue. Returns the options that a job that was open ignores.
+ * Throws SluiceError OPTION_INVALID if the open job loads something else.
  */
-export async function submitJob(engine: Engine, name: string, data: JobData): Promise<void> {
+export async function submitJob(engine: Engine, name: string, data: JobData): Promise<readonly string[]> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const known = (await control.getJob(name)) as Job<JobData> | undefined
-  if (known === undefined) {
-    await control.add('job', data, { jobId: name, ...TRIES })
-    return
-  }
+  if (known === undefined) await control.add('job', data, { jobId: name, ...TRIES })
   // Cut otherwise, all that is loaded would be loaded again.
-  const { rangeBytes } = known.data
-  await reopen(engine, known, { ...data, rangeBytes })
+  else await reopen(engine, known, { ...data, rangeBytes: known.data.rangeBytes })
+  // Another process may have been faster.
+  const open = (await control.getJob(name)) as Job<JobData> | undefined
+  return open === undefined ? [] : optionsIgnored(name, open.data, data)
 }
 
-/** Opens a job that has ended again. Does nothing to a job that is open. */
+/**
+ * Puts a job that has ended on the queue again, with an empty log. Does nothing to a job that is open. Of several processes, one puts
+ * it there: to remove a job that somebody works on is refused, and a name that is there is not added.
+ */
 export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): Promise<void> {
-  const state = await job.getState()
-  if (state !== 'completed' && state !== 'failed') return
-  await job.updateData(data)
-  await job.clearLogs()
-  await job.updateProgress({})
-  // A job that is planned again also plans again what has failed.
-  if (data.planned !== undefined) await retryRanges(engine.queue(rangesOf(job.id ?? '')))
-  // Another process may have opened it meanwhile.
-  await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true }).catch(async (error: unknown) => {
-    const now = await job.getState()
-    if (now === state) throw error
-  })
+  const { id = '' } = job
+  const control: Queue<JobData> = engine.queue(CONTROL)
+  if (!(await isOver(job))) return
+  const isRemoved = await control.remove(id)
+  if (isRemoved === 0) return
+  await control.add('job', { ...data, made: new Date(systemClock.now()).toISOString() }, { jobId: id, ...TRIES })
 }
 
-async function retryRanges(ranges: Queue<RangeData>): Promise<void> {
-  await forgetReplaced(ranges)
-  await ranges.retryJobs({ state: 'failed' })
-  await ranges.resume()
+async function isOver(job: Job): Promise<boolean> {
+  return ['completed', 'failed'].includes(await job.getState())
 }
 
 /** Resolves to what the job left. Throws SluiceError JOB_CONTINUES if the signal aborts first. */

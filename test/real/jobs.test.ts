@@ -109,8 +109,12 @@ for (const [name, start] of Object.entries(engines))
       expect((await jobs(queue.url, job, '--retry')).code).toBe(0)
       await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
       expect(await stored()).toBe(4000)
+      expect((await jobs(queue.url, job, '--retry')).stderr).toContain('there is nothing to retry')
       worker.child.kill('SIGTERM')
       await worker.ended
+      expect((await jobs(queue.url, job, '--remove')).code).toBe(0)
+      expect(await listed(queue.url)).toEqual([])
+      expect((await jobs(queue.url, job, '--remove')).stderr).toContain('there is no job')
     })
 
     test('never exceeds its byte budget over all workers, and the same command continues', async () => {

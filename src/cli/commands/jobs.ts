@@ -18,6 +18,7 @@ export function defineJobs(command: Command, terminal: Terminal, done: (code: nu
     .argument('[job]', 'show one job: its name from the list')
     .option('--cancel', 'cancel the job: its workers stop, and its receipt says what is stored')
     .option('--retry', 'load again what has failed, and what the job had not begun when it stopped')
+    .option('--remove', 'remove a job that is over from the queue')
     .addHelpText(
       'after',
       `
@@ -35,12 +36,12 @@ Environment: SLUICE_QUEUE`,
 async function show(named: string | undefined, flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const effective = await loadOptions(flags, terminal)
   sayWarnings(effective, terminal)
-  const { cancel, retry } = flags
-  if (named === undefined && (cancel === true || retry === true))
-    throw invalid(`${cancel === true ? '--cancel' : '--retry'} needs the name of a job`)
-  if (cancel === true && retry === true) throw invalid('--cancel and --retry exclude each other')
+  const changes = (['cancel', 'retry', 'remove'] as const).filter(name => flags[name] === true)
+  const [change] = changes
+  if (named === undefined && change !== undefined) throw invalid(`--${change} needs the name of a job`)
+  if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} exclude each other`)
   await using engine = await openQueue(effective, terminal)
-  const { listJobs, findJob, cancelJob, retryJob } = await import('../../jobs/list-jobs.js')
+  const { listJobs, findJob, ...changing } = await import('../../jobs/list-jobs.js')
   const { json } = effective.values
   const { secrets } = terminal.manner
   if (named === undefined) {
@@ -50,20 +51,35 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   }
   const job = await findJob(engine, named)
   if (job === undefined) throw unknown(named, await listJobs(engine))
-  const isOver = job.state === 'finished' || job.state === 'failed'
-  if (cancel === true && isOver) throw invalid(`job ${named} is over, so there is nothing to cancel`)
-  if (retry === true && !isOver) throw invalid(`job ${named} is not over yet. A retry loads what has failed when it is`)
-  if (cancel === true) await cancelJob(engine, named)
-  if (retry === true) await retryJob(engine, named)
-  const did = cancel === true ? 'cancelled' : retry === true ? 'opened' : undefined
+  if (change !== undefined) {
+    refuse(job, change)
+    await changing[`${change}Job`](engine, named)
+  }
+  const did = change && doing[change]
   if (json) terminal.out(`${JSON.stringify(masked(did === undefined ? job : { job: named, did }, secrets))}\n`)
   else terminal.out(did === undefined ? details(masked(job, secrets)) : shown`Job ${named} is ${said[did]}.\n`)
   return 0
 }
 
+/** Throws SluiceError OPTION_INVALID for a change that the job cannot have. */
+function refuse({ job, state }: ListedJob, change: keyof typeof doing): void {
+  const isOver = state === 'finished' || state === 'failed'
+  if (change === 'cancel' && isOver) throw invalid(`job ${job} is over, so there is nothing to cancel`)
+  if (change === 'retry' && !isOver)
+    throw invalid(`job ${job} is not over yet. A retry loads what has failed when it is`)
+  if (change === 'retry' && state === 'finished')
+    throw invalid(
+      `job ${job} has finished without a failure, so there is nothing to retry. To load new inputs, run its \`sluice ingest\` command again`,
+    )
+  if (change === 'remove' && !isOver) throw invalid(`job ${job} is not over yet. Cancel it first with --cancel`)
+}
+
+const doing = { cancel: 'cancelled', retry: 'opened', remove: 'removed' } as const
+
 const said = {
   cancelled: 'cancelled. Its workers stop within seconds',
   opened: 'open again. Workers load what has failed',
+  removed: 'removed from the queue',
 } as const
 
 function table(jobs: readonly ListedJob[]): string {

@@ -1,6 +1,6 @@
 /**
- * Removes failed ranges of objects that were replaced or deleted after they were planned. Nobody can load them any more. A job that is
- * opened again plans its objects as they are now.
+ * Lets the failed ranges of a job be loaded again, but those of objects that were replaced or deleted after they were planned. Nobody can
+ * load them any more, so the job plans its objects as they are now.
  */
 import type { Job, Queue } from 'bullmq'
 import type { RangeData } from './job.js'
@@ -11,7 +11,12 @@ const PAGE = 500
 
 const gone: ReadonlySet<string> = new Set(['INPUT_CHANGED', 'INPUT_REPLACED', 'INPUT_NOT_FOUND'])
 
-export async function forgetReplaced(ranges: Queue<RangeData>): Promise<void> {
+export async function retryRanges(ranges: Queue<RangeData>): Promise<void> {
+  await forgetReplaced(ranges)
+  await ranges.retryJobs({ state: 'failed' })
+}
+
+async function forgetReplaced(ranges: Queue<RangeData>): Promise<void> {
   for (let at = 0; ;) {
     const page = (await ranges.getJobs(['failed'], at, at + PAGE - 1, true)) as Job<RangeData>[]
     const replaced = page.filter(range => gone.has(endOfRange(range).failure?.code ?? ''))
