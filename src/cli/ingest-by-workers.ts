@@ -30,16 +30,17 @@ export async function ingestByWorkers(
   const job = jobOf(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'giving back what is begun')
-  const [{ work }, { submitJob, waitForJob }, { claimReport }, { CONTROL }] = await Promise.all([
+  const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport }, { CONTROL }] = await Promise.all([
     import('../jobs.js'),
     import('../jobs/submit-job.js'),
+    import('../jobs/agree-on-name.js'),
     import('../jobs/report-end.js'),
     import('../jobs/open-engine.js'),
   ])
-  const { name } = job
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
-  const data = { ...job.data, ...alarm, url: withoutCredentials(job.data.url) }
+  const asIs = { name: job.name, data: { ...job.data, ...alarm, url: withoutCredentials(job.data.url) } }
   await refuseUnsafe(engine, effective)
+  const { name, data } = job.isAnew ? await agreeOnName(engine, asIs.name, asIs.data) : asIs
   const ignored = await submitJob(engine, name, data)
   terminal.manner.run = name
   tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })

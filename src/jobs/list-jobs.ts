@@ -3,6 +3,7 @@ import type { Job, Queue } from 'bullmq'
 import type { Failure } from '../failure/failure.js'
 import { addCounts, nothing } from '../ledger/account.js'
 import type { Counts, Receipt } from '../ledger/receipt.js'
+import { useUpName } from './agree-on-name.js'
 import { endedRanges } from './ended-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
@@ -66,8 +67,11 @@ export async function retryJob(engine: Engine, name: string): Promise<void> {
 
 /** Removes a job that is over, with its ranges and their receipts. The caller knows that it is. */
 export async function removeJob(engine: Engine, name: string): Promise<void> {
+  const control: Queue<JobData> = engine.queue(CONTROL)
+  const job = await control.getJob(name)
+  if (job !== undefined) await useUpName(engine, name, job.data)
   await engine.queue(rangesOf(name)).obliterate({ force: true })
-  await engine.queue(CONTROL).remove(name)
+  await control.remove(name)
 }
 
 async function describe(engine: Engine, job: Job<JobData, JobEnd>): Promise<ListedJob> {

@@ -54,8 +54,15 @@ function makesDocuments(name: OptionName): boolean {
   return ['Documents', 'CSV', 'Edits'].includes(describeOption(name).group) && !ofLoading.has(name)
 }
 
+interface NamedJob {
+  readonly name: string
+  /** Whether the command begins a new load each time, so that the name is one of several. */
+  readonly isAnew: boolean
+  readonly data: JobData
+}
+
 /** Throws SluiceError OPTION_INVALID for what only one machine can load. */
-export function jobOf(effective: Effective, sources: readonly string[], cwd: string): { name: string; data: JobData } {
+export function jobOf(effective: Effective, sources: readonly string[], cwd: string): NamedJob {
   const { values, origins } = effective
   for (const [name, why] of Object.entries(refused) as [keyof typeof refused, string][])
     if (values[name] !== undefined && values[name] !== false)
@@ -72,10 +79,11 @@ export function jobOf(effective: Effective, sources: readonly string[], cwd: str
   )
   const named = sources.map(source => placeOf(source, cwd))
   const documents = documentsOf(settings)
-  const isAnew = again || swapAlias !== undefined
+  const isAnew = runId === undefined && (again || swapAlias !== undefined)
   const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, documents])))
   return {
     name,
+    isAnew,
     data: {
       version: 1,
       sources: named,

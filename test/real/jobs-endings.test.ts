@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js'
 import { behind, indicesOf, wayInto } from '../support/guarded-world.js'
 import { index, lab, path } from '../support/shared-lab.js'
 import { atWork, expectAllOnce, leave, onA, parts, queue, slowly } from './faults-world.js'
-import { start, startIngest, startWorker } from './jobs-world.js'
+import { listed, start, startIngest, startWorker } from './jobs-world.js'
 
 const missing = parts.missing.filter(({ only }) => only === 'jobs')
 if (missing.length > 0)
@@ -31,6 +31,14 @@ describe.skipIf(missing.length > 0 && !process.env['CI'])('a job', () => {
     await expectAllOnce(start(queue.url, load))
     expect(await behind(lab, index)).toBe(full)
     expect((await indicesOf(lab, `${index}-*`)).map(({ name }) => name)).toEqual([full])
+  })
+
+  test('of a load without a name is one for all processes that have the same command', async () => {
+    const load = ['ingest', path('in/*.ndjson'), '--swap-alias', index, ...slowly, '--json']
+    const processes = [start(queue.url, load), start(queue.url, load)]
+    for (const one of processes) await expectAllOnce(one)
+    expect(await listed(queue.url)).toHaveLength(1)
+    expect(await indicesOf(lab, `${index}-*`)).toHaveLength(1)
   })
 
   test('restores tuned settings, although its coordinator is killed', async () => {
