@@ -26,8 +26,8 @@ export async function ingestByWorkers(
   terminal: Terminal,
   { work: asked, hears, hear }: Asking,
 ): Promise<Receipt> {
-  const { jobOf } = await import('../jobs/queued-options.js')
-  const job = jobOf(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
+  const { queuedJob } = await import('../jobs/queued-options.js')
+  const job = queuedJob(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'giving back what is begun')
   const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport }, { CONTROL }] = await Promise.all([

@@ -1,5 +1,5 @@
 /** Opens the queue of the options, and gives workers of this process their options. */
-import type { Engine } from '../jobs/open-engine.js'
+import type { QueueEngine } from '../jobs/open-engine.js'
 import type { JobData } from '../jobs/job.js'
 import type { Working } from '../jobs/run-worker.js'
 import { fail } from '../failure/failure.js'
@@ -14,7 +14,7 @@ import { tell } from './terminal/log.js'
 import { keepSecrets, type Terminal } from './terminal/terminal.js'
 
 /** Throws SluiceError OPTION_INVALID without a queue, QUEUE_*. */
-export async function openQueue(effective: Effective, terminal: Terminal): Promise<Engine> {
+export async function openQueue(effective: Effective, terminal: Terminal): Promise<QueueEngine> {
   const { queue } = effective.values
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
   const { username, password } = new URL(queue)
@@ -29,7 +29,7 @@ export async function openQueue(effective: Effective, terminal: Terminal): Promi
 }
 
 /** A queue that removes keys would lose ranges, and nobody would know. Throws SluiceError QUEUE_UNSAFE. */
-export async function refuseUnsafe(engine: Engine, { values: { queue = '' } }: Effective): Promise<void> {
+export async function refuseUnsafe(engine: QueueEngine, { values: { queue = '' } }: Effective): Promise<void> {
   const { checkQueue } = await import('../jobs/check-queue.js')
   const { evicts, unsafe } = await checkQueue(engine, queue)
   if (evicts) throw fail('QUEUE_UNSAFE', { queue: engine.display, problem: unsafe[0] ?? '' })
@@ -37,7 +37,7 @@ export async function refuseUnsafe(engine: Engine, { values: { queue = '' } }: E
 
 /** Returns the part of a worker that comes from the options of this process. */
 export async function ownPart(
-  engine: Engine,
+  engine: QueueEngine,
   effective: Effective,
   terminal: Terminal,
 ): Promise<Omit<Working, 'signal' | 'parts' | 'tell' | 'isMeasured'>> {

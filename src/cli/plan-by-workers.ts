@@ -14,8 +14,8 @@ export async function planByWorkers(
   terminal: Terminal,
 ): Promise<number> {
   using interruption = interruptible(terminal, 'stopping the plan')
-  const [{ planOnly }, { jobOf }] = await Promise.all([import('../jobs.js'), import('../jobs/queued-options.js')])
-  const { name: job, data } = jobOf(
+  const [{ planOnly }, { queuedJob }] = await Promise.all([import('../jobs.js'), import('../jobs/queued-options.js')])
+  const { name: job, data } = queuedJob(
     await withContents(effective),
     'files' in sources ? sources.files : sources,
     process.cwd(),

@@ -6,7 +6,7 @@
 import type { Job, Queue } from 'bullmq'
 import { keyOf, newRunId } from '../state/run-identity.js'
 import type { JobData } from './job.js'
-import { CONTROL, type Engine } from './open-engine.js'
+import { CONTROL, type QueueEngine } from './open-engine.js'
 import { documentsOf } from './queued-options.js'
 
 interface Name {
@@ -16,7 +16,7 @@ interface Name {
 const NAMES = 'names'
 
 export async function agreeOnName(
-  engine: Engine,
+  engine: QueueEngine,
   wanted: string,
   data: JobData,
 ): Promise<{ name: string; data: JobData }> {
@@ -37,7 +37,7 @@ export async function agreeOnName(
 }
 
 /** Notes that a name is used up, although no job has it any more. */
-export async function useUpName(engine: Engine, name: string, data: JobData): Promise<void> {
+export async function useUpName(engine: QueueEngine, name: string, data: JobData): Promise<void> {
   const names: Queue<Name> = engine.queue(NAMES)
   const key = keyOfLoad(data)
   // Other jobs have the name of their load.

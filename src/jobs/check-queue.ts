@@ -1,5 +1,5 @@
 /** Looks at a queue: whether it keeps what it is told, and whether its clock is right. */
-import type { Engine } from './open-engine.js'
+import type { QueueEngine } from './open-engine.js'
 
 export interface QueueFacts {
   /** For example Redis 7.0.15. */
@@ -13,7 +13,7 @@ export interface QueueFacts {
 }
 
 /** `url`: with its credentials. Throws SluiceError QUEUE_UNREACHABLE, QUEUE_REFUSED. */
-export async function checkQueue(engine: Engine, url: string): Promise<QueueFacts> {
+export async function checkQueue(engine: QueueEngine, url: string): Promise<QueueFacts> {
   try {
     return await (engine.kind === 'redis' ? askRedis(url) : askPostgres(url))
   } catch (error) {

@@ -10,22 +10,22 @@ import { BudgetShare } from './budget-share.js'
 import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
-import { giveBack } from './give-back.js'
+import { giveBackRange } from './give-back.js'
 import { budgetOf } from './job-budget.js'
 import { JobControl } from './job-control.js'
 import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
-import type { Engine } from './open-engine.js'
+import type { QueueEngine } from './open-engine.js'
 import { reportEnd, type Reporting } from './report-end.js'
 import { progressOf } from './tell-progress.js'
-import { untilDone } from './until-done.js'
+import { untilQueueDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
 
 /** What a coordinator asks of the cluster beside its connections: about the index, at the beginning and at the end. */
 const STEPS_BYTES = 64 << 10
 
 export interface Coordination {
-  readonly engine: Engine
+  readonly engine: QueueEngine
   readonly control: Queue<JobData>
   readonly leaseMs: number
   /** Of the job itself: another worker may have taken over. */
@@ -51,7 +51,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const options = await optionsOf(job.data)
   const budget = budgetOf(job, given)
   const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
-  const patient = async <T>(work: () => Promise<T>) => await untilDone(work, { engine, signal, tell: given.tell })
+  const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, { engine, signal, tell: given.tell })
   const dispatching = {
     data: job.data,
     find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom),
@@ -100,7 +100,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   } catch (error) {
     if (!signal.aborted && lease.lost === undefined) throw error
   }
-  return await giveBack(job, token, lease.lost?.message ?? 'the worker leaves')
+  return await giveBackRange(job, token, lease.lost?.message ?? 'the worker leaves')
 }
 
 /** What may go away is tried again after a while, perhaps by another worker. Its ranges stay on the queue. */

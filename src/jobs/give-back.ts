@@ -3,7 +3,7 @@ import type { Job } from 'bullmq'
 import { inTime } from './in-time.js'
 
 /** Always throws: what the queue takes for this. A worker that has lost its lease may find that another one has the job already. */
-export async function giveBack(job: Pick<Job, 'moveToWait'>, token: string, why: string): Promise<never> {
+export async function giveBackRange(job: Pick<Job, 'moveToWait'>, token: string, why: string): Promise<never> {
   // A queue that is silent finds out by itself, when the lease is over.
   await inTime(job.moveToWait(token))
   // The queue knows this error by its name, and leaves the job alone.

@@ -23,7 +23,7 @@ export async function inTime(work: Promise<unknown>, ms = SILENT_MS): Promise<bo
 }
 
 /** Resolves when the work has ended, or the signal aborts. Throws what the work throws. */
-export async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+export async function unlessLeaving(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const over = new AbortController()
   const aborted = new Promise<void>(resolve => {
     if (signal.aborted) resolve()

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { BudgetRows } from './budget-rows.js'
 import type { JobData } from './job.js'
 import { type JobRow, rowsFrom, tellJob } from './job-state.js'
-import { type Patience, untilDone } from './until-done.js'
+import { type QueuePatience, untilQueueDone } from './until-done.js'
 
 interface Sharing {
   readonly control: Queue
@@ -22,10 +22,10 @@ interface Sharing {
 /** Returns the share of this process. Undefined: the job has no limit. */
 export function budgetOf(
   { id = '', data: { byteBudget, concurrency } }: Job<JobData>,
-  { control, ...patience }: Patience & Pick<Sharing, 'control'>,
+  { control, ...patience }: QueuePatience & Pick<Sharing, 'control'>,
 ): JobBudget | undefined {
   if (byteBudget === undefined) return undefined
-  const patient = async <T>(work: () => Promise<T>) => await untilDone(work, patience)
+  const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, patience)
   return new JobBudget({ control, job: id, limit: byteBudget, most: concurrency, patient })
 }
 

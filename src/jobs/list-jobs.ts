@@ -8,7 +8,7 @@ import { endedRanges } from './ended-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
 import { stateIn, tellJob } from './job-state.js'
-import { CONTROL, type Engine } from './open-engine.js'
+import { CONTROL, type QueueEngine } from './open-engine.js'
 import { endOfRange } from './range-end.js'
 import { reopen } from './submit-job.js'
 
@@ -39,7 +39,7 @@ export interface ListedJob {
 const every = ['active', 'waiting', 'delayed', 'prioritized', 'completed', 'failed'] as const
 
 /** Returns all jobs, the newest first. */
-export async function listJobs(engine: Engine): Promise<readonly ListedJob[]> {
+export async function listJobs(engine: QueueEngine): Promise<readonly ListedJob[]> {
   const control: Queue<JobData, JobEnd> = engine.queue(CONTROL)
   const jobs = await control.getJobs([...every])
   const listed = await Promise.all(jobs.map(async job => await describe(engine, job)))
@@ -47,26 +47,26 @@ export async function listJobs(engine: Engine): Promise<readonly ListedJob[]> {
 }
 
 /** Returns undefined if there is no such job. */
-export async function findJob(engine: Engine, name: string): Promise<ListedJob | undefined> {
+export async function findJob(engine: QueueEngine, name: string): Promise<ListedJob | undefined> {
   const control: Queue<JobData, JobEnd> = engine.queue(CONTROL)
   const job = await control.getJob(name)
   return job === undefined ? undefined : await describe(engine, job)
 }
 
 /** The coordinator stops the workers, and writes the receipt. A job without a coordinator stops when it gets one. */
-export async function cancelJob(engine: Engine, name: string): Promise<void> {
+export async function cancelJob(engine: QueueEngine, name: string): Promise<void> {
   await tellJob(engine.queue(CONTROL), name, { type: 'cancel' })
 }
 
 /** Loads the ranges that have failed again, and those that a job had not begun when it stopped. */
-export async function retryJob(engine: Engine, name: string): Promise<void> {
+export async function retryJob(engine: QueueEngine, name: string): Promise<void> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const job = await control.getJob(name)
   if (job !== undefined) await reopen(engine, job, { ...job.data, retries: true })
 }
 
 /** Removes a job that is over, with its ranges and their receipts. The caller knows that it is. */
-export async function removeJob(engine: Engine, name: string): Promise<void> {
+export async function removeJob(engine: QueueEngine, name: string): Promise<void> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const job = await control.getJob(name)
   if (job !== undefined) await useUpName(engine, name, job.data)
@@ -74,7 +74,7 @@ export async function removeJob(engine: Engine, name: string): Promise<void> {
   await control.remove(name)
 }
 
-async function describe(engine: Engine, job: Job<JobData, JobEnd>): Promise<ListedJob> {
+async function describe(engine: QueueEngine, job: Job<JobData, JobEnd>): Promise<ListedJob> {
   const { id = '', data } = job
   const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
   const counted = await ranges.getJobCounts('completed', 'failed', 'active', 'waiting', 'delayed', 'prioritized')

@@ -17,7 +17,7 @@ const ofPostgres = { schema: PREFIX, migrate: true, max: 3, idle_in_transaction_
 /** How long the first connection may take. Later ones are retried for as long as the process lives. */
 const FIRST_MS = 10_000
 
-export interface Engine extends AsyncDisposable {
+export interface QueueEngine extends AsyncDisposable {
   /** Its URL without credentials. */
   readonly display: string
   readonly kind: 'redis' | 'postgres'
@@ -35,7 +35,10 @@ export interface Engine extends AsyncDisposable {
 }
 
 /** `problem`: hears of each error of a connection that is open. Throws SluiceError QUEUE_NEEDS_PACKAGE, QUEUE_UNREACHABLE, QUEUE_REFUSED. */
-export async function openEngine(url: string, problem: (message: string) => void = () => undefined): Promise<Engine> {
+export async function openEngine(
+  url: string,
+  problem: (message: string) => void = () => undefined,
+): Promise<QueueEngine> {
   const display = withoutCredentials(url)
   const kind = /^redis/i.test(url) ? 'redis' : 'postgres'
   const bullmq = await load(display, kind)
@@ -47,7 +50,7 @@ export async function openEngine(url: string, problem: (message: string) => void
     // The queue was reached: another worker has the range, and its lease says so.
     if (!/could not renew lock/.test(String(error))) problem(named(error).message)
   }
-  const engine: Engine = {
+  const engine: QueueEngine = {
     display,
     kind,
     queue: name => {
@@ -86,7 +89,7 @@ export async function openEngine(url: string, problem: (message: string) => void
 /** The queue of jobs. Each job has a queue of its own for its ranges. */
 export const CONTROL = 'jobs'
 
-async function load(display: string, kind: Engine['kind']): Promise<typeof import('bullmq')> {
+async function load(display: string, kind: QueueEngine['kind']): Promise<typeof import('bullmq')> {
   const driver = kind === 'redis' ? 'ioredis' : 'pg'
   const packages = `bullmq and ${driver}`
   try {

@@ -62,7 +62,7 @@ interface NamedJob {
 }
 
 /** Throws SluiceError OPTION_INVALID for what only one machine can load. */
-export function jobOf(effective: Effective, sources: readonly string[], cwd: string): NamedJob {
+export function queuedJob(effective: Effective, sources: readonly string[], cwd: string): NamedJob {
   const { values, origins } = effective
   for (const [name, why] of Object.entries(refused) as [keyof typeof refused, string][])
     if (values[name] !== undefined && values[name] !== false)

@@ -5,12 +5,12 @@ import { hostname } from 'node:os'
 import { type Coordination, coordinateJob } from './coordinate-job.js'
 import type { IngestEvent } from '../options/run-events.js'
 import type { JobData, JobEnd } from './job.js'
-import { inTime, unlessAborted } from './in-time.js'
+import { inTime, unlessLeaving } from './in-time.js'
 import { budgetOf } from './job-budget.js'
 import { followLeases, Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import { RangeLoader } from './load-range.js'
-import { CONTROL, type Engine } from './open-engine.js'
+import { CONTROL, type QueueEngine } from './open-engine.js'
 import { rateShare } from './rate-share.js'
 import { RangeServer } from './serve-ranges.js'
 import { seeOwnWay } from './see-own-way.js'
@@ -19,7 +19,7 @@ import { giveSigns } from './worker-sign.js'
 import { systemClock } from '../time/system-clock.js'
 
 export interface Working {
-  readonly engine: Engine
+  readonly engine: QueueEngine
   /** Of this process, for people. */
   readonly pid: number
   /** Ranges of a job that are loaded at the same time. */
@@ -73,7 +73,7 @@ export async function runWorker(working: Working): Promise<void> {
         working.tell({ type: 'problem', message: engine.failure(error).message }),
       )
       // A queue that is silent keeps no worker that leaves.
-      await unlessAborted(following, signal)
+      await unlessLeaving(following, signal)
       await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)
     }
   } finally {

@@ -7,10 +7,10 @@ import { nothing } from '../ledger/account.js'
 import type { JobData, RangeData, RangeReceipt } from './job.js'
 import { rangesOf } from './job.js'
 import { type JobState, stateIn, tellJob } from './job-state.js'
-import { giveBack } from './give-back.js'
+import { giveBackRange } from './give-back.js'
 import { followLeases, Lease } from './lease.js'
 import { inTime } from './in-time.js'
-import type { Engine } from './open-engine.js'
+import type { QueueEngine } from './open-engine.js'
 import { asError } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
 import { RangePermit } from './range-permit.js'
@@ -18,8 +18,8 @@ import { systemClock } from '../time/system-clock.js'
 import { Trouble } from './tell-trouble.js'
 import type { WorkerEvent } from './worker-event.js'
 
-export interface Serving {
-  readonly engine: Engine
+export interface RangeServing {
+  readonly engine: QueueEngine
   readonly control: Queue<JobData>
   readonly job: Job<JobData>
   readonly loader: RangeLoader
@@ -40,7 +40,7 @@ const MOST_STALLS = 25
 const REFUSED_MS = 2000
 
 export class RangeServer implements AsyncDisposable {
-  readonly #given: Serving
+  readonly #given: RangeServing
   #worker: Worker<RangeData, RangeReceipt> | undefined
   readonly #leases = new Map<string, Lease>()
   readonly #over = new AbortController()
@@ -50,13 +50,13 @@ export class RangeServer implements AsyncDisposable {
   /** Loads under way, without what the queue does before and after. */
   readonly #loading = new Set<Promise<LoadedRange>>()
 
-  constructor(given: Serving) {
+  constructor(given: RangeServing) {
     this.#given = given
     this.#state = stateIn(given.job)
     this.#trouble = new Trouble({ ...given, job: given.job.id ?? '' })
   }
 
-  static async open(given: Serving): Promise<RangeServer> {
+  static async open(given: RangeServing): Promise<RangeServer> {
     const server = new RangeServer(given)
     await server.#start()
     return server
@@ -132,7 +132,7 @@ export class RangeServer implements AsyncDisposable {
         ...this.#trouble.watch(),
       })
       const { receipt, failure } = await this.#watched(loading)
-      if (lease.lost !== undefined) return await giveBack(range, token, lease.lost.message)
+      if (lease.lost !== undefined) return await giveBackRange(range, token, lease.lost.message)
       if (failure === undefined) {
         how = { type: 'range', job, range: id, receipt }
         return receipt
@@ -142,12 +142,12 @@ export class RangeServer implements AsyncDisposable {
     } catch (error) {
       if (isFromQueue(error)) throw error
       if (this.#isLeaving || lease.lost !== undefined)
-        return await giveBack(range, token, lease.lost?.message ?? 'the worker leaves')
+        return await giveBackRange(range, token, lease.lost?.message ?? 'the worker leaves')
       if (!isSluiceError(error)) throw error
       // Nothing of the range was read. A job that waits for access does so before its first request, too.
       if (this.#given.waitsForAccess && isAccessFailure(error.failure)) {
         await systemClock.sleep(REFUSED_MS, this.#over.signal).catch(() => undefined)
-        return await giveBack(range, token, error.message)
+        return await giveBackRange(range, token, error.message)
       }
       how = { type: 'failed', job, range: id, receipt: emptyReceipt(), failure: error.failure }
       return await this.#fail(range, token, how)
@@ -170,7 +170,8 @@ export class RangeServer implements AsyncDisposable {
   /** Always throws: what the queue understands. */
   async #fail(range: Job<RangeData>, token: string, { receipt, failure }: Required<LoadedRange>): Promise<never> {
     const { control, job, worker } = this.#given
-    if (this.#isLeaving && this.#state.stopping === undefined) return await giveBack(range, token, 'the worker leaves')
+    if (this.#isLeaving && this.#state.stopping === undefined)
+      return await giveBackRange(range, token, 'the worker leaves')
     const text = asError({ ...receipt, failure: this.#state.stopping ?? failure })
     const isOver = this.#state.stopping !== undefined
     if (!isOver && failure.retry === 'later' && failure.code !== 'BYTE_BUDGET_SPENT') throw new Error(text)

@@ -3,8 +3,8 @@ import type { Job, Queue } from 'bullmq'
 import { fail, failure, SluiceError } from '../failure/failure.js'
 import { optionsIgnored } from './compare-jobs.js'
 import type { JobData, JobEnd } from './job.js'
-import { CONTROL, type Engine } from './open-engine.js'
-import { untilDone } from './until-done.js'
+import { CONTROL, type QueueEngine } from './open-engine.js'
+import { untilQueueDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
 import { systemClock } from '../time/system-clock.js'
 
@@ -24,7 +24,7 @@ const LOOK_MS = 300
  * failed, because ranges that are loaded keep their places on the queue. Returns the options that a job that was open ignores.
  * Throws SluiceError OPTION_INVALID if the open job loads something else.
  */
-export async function submitJob(engine: Engine, name: string, data: JobData): Promise<readonly string[]> {
+export async function submitJob(engine: QueueEngine, name: string, data: JobData): Promise<readonly string[]> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const known = (await control.getJob(name)) as Job<JobData> | undefined
   if (known === undefined) await control.add('job', data, { jobId: name, ...TRIES })
@@ -39,7 +39,7 @@ export async function submitJob(engine: Engine, name: string, data: JobData): Pr
  * Puts a job that has ended on the queue again, with an empty log. Does nothing to a job that is open. Of several processes, one puts
  * it there: to remove a job that somebody works on is refused, and a name that is there is not added.
  */
-export async function reopen(engine: Engine, job: Job<JobData>, data: JobData): Promise<void> {
+export async function reopen(engine: QueueEngine, job: Job<JobData>, data: JobData): Promise<void> {
   const { id = '' } = job
   const control: Queue<JobData> = engine.queue(CONTROL)
   if (!(await isOver(job))) return
@@ -54,13 +54,13 @@ async function isOver(job: Job): Promise<boolean> {
 
 /** Resolves to what the job left. Throws SluiceError JOB_CONTINUES if the signal aborts first. */
 export async function waitForJob(
-  engine: Engine,
+  engine: QueueEngine,
   { name, data }: { readonly name: string; readonly data: JobData },
   { signal, tell }: Waiting,
 ): Promise<JobEnd> {
   const control: Queue<JobData, JobEnd> = engine.queue(CONTROL)
   for (;;) {
-    const end = await untilDone(
+    const end = await untilQueueDone(
       async () => {
         const job = await control.getJob(name)
         const state = await job?.getState()

@@ -2,11 +2,11 @@
 import { isSluiceError } from '../failure/failure.js'
 import { inTime } from './in-time.js'
 import { systemClock } from '../time/system-clock.js'
-import type { Engine } from './open-engine.js'
+import type { QueueEngine } from './open-engine.js'
 import type { WorkerEvent } from './worker-event.js'
 
-export interface Patience {
-  readonly engine: Engine
+export interface QueuePatience {
+  readonly engine: QueueEngine
   readonly signal: AbortSignal
   tell(event: WorkerEvent): void
 }
@@ -16,7 +16,7 @@ const FIRST_MS = 200
 const LONGEST_MS = 5000
 
 /** Throws what the work throws as SluiceError, and any error once the signal aborts. Then a silent queue is such an error, too. */
-export async function untilDone<T>(work: () => Promise<T>, { engine, signal, tell }: Patience): Promise<T> {
+export async function untilQueueDone<T>(work: () => Promise<T>, { engine, signal, tell }: QueuePatience): Promise<T> {
   for (let ms = FIRST_MS; ; ms = Math.min(LONGEST_MS, ms * 2)) {
     try {
       return await unlessSilent(work(), signal)

@@ -5,7 +5,7 @@
 import type { Job, Queue } from 'bullmq'
 import { systemClock } from '../time/system-clock.js'
 import { inTime } from './in-time.js'
-import type { Engine } from './open-engine.js'
+import type { QueueEngine } from './open-engine.js'
 
 /** How requests of a worker reach its cluster. */
 export interface OwnWay {
@@ -36,7 +36,7 @@ export interface WorkerSign {
 }
 
 interface Signing {
-  readonly engine: Engine
+  readonly engine: QueueEngine
   readonly sign: Omit<WorkerSign, 'at' | 'queueAheadMs' | 'way' | 'version'>
   /** Ends the signs, and removes the last one. */
   readonly signal: AbortSignal
@@ -87,7 +87,7 @@ export async function giveSigns(signing: Signing): Promise<void> {
 }
 
 /** Returns the signs of workers that are not gone. `queueAheadMs`: of this machine, so that wrong clocks hide nobody. */
-export async function readSigns(engine: Engine, queueAheadMs: number): Promise<readonly WorkerSign[]> {
+export async function readSigns(engine: QueueEngine, queueAheadMs: number): Promise<readonly WorkerSign[]> {
   const signs: Queue<WorkerSign> = engine.queue(SIGNS)
   const jobs = (await signs.getJobs([...kept])) as (Job<WorkerSign> | undefined)[]
   const now = Date.now() + queueAheadMs

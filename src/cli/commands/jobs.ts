@@ -41,7 +41,7 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   if (named === undefined && change !== undefined) throw invalid(`--${change} needs the name of a job`)
   if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} exclude each other`)
   await using engine = await openQueue(effective, terminal)
-  const { listJobs, findJob, ...changing } = await import('../../jobs/list-jobs.js')
+  const { listJobs, findJob, cancelJob, retryJob, removeJob } = await import('../../jobs/list-jobs.js')
   const { json } = effective.values
   const { secrets } = terminal.manner
   if (named === undefined) {
@@ -53,7 +53,7 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   if (job === undefined) throw unknown(named, await listJobs(engine))
   if (change !== undefined) {
     refuse(job, change)
-    await changing[`${change}Job`](engine, named)
+    await { cancel: cancelJob, retry: retryJob, remove: removeJob }[change](engine, named)
   }
   const did = change && doing[change]
   if (json) terminal.out(`${JSON.stringify(masked(did === undefined ? job : { job: named, did }, secrets))}\n`)

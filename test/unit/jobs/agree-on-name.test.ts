@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { agreeOnName, useUpName } from '../../../src/jobs/agree-on-name.js'
 import type { JobData } from '../../../src/jobs/job.js'
-import type { Engine } from '../../../src/jobs/open-engine.js'
+import type { QueueEngine } from '../../../src/jobs/open-engine.js'
 
 const data: JobData = {
   version: 1,
@@ -33,7 +33,7 @@ function world() {
         return state === undefined ? undefined : { getState: async () => await Promise.resolve(state) }
       },
     }),
-  } as unknown as Engine
+  } as unknown as QueueEngine
   const agree = async (wanted: string, more: Partial<JobData> = {}) =>
     (await agreeOnName(engine, wanted, { ...data, ...more })).name
   return { engine, states, agree }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Engine } from '../../../src/jobs/open-engine.js'
+import type { QueueEngine } from '../../../src/jobs/open-engine.js'
 import type { JobData } from '../../../src/jobs/job.js'
 import { submitJob } from '../../../src/jobs/submit-job.js'
 
@@ -51,7 +51,7 @@ function control() {
       return 1
     },
   }
-  return { jobs, did, engine: { queue: () => queue } as unknown as Engine }
+  return { jobs, did, engine: { queue: () => queue } as unknown as QueueEngine }
 }
 
 test('a job that has ended is put on the queue again with a new time, and keeps the size of its ranges', async () => {
