@@ -30,7 +30,7 @@ export async function agreeOnName(
     const next = placeAfter(key, name)
     const state = await (await control.getJob(name))?.getState()
     const isGone = state === undefined && (await names.getJob(next)) !== undefined
-    // Whoever chose the name may put the job there in a moment.
+    // The process that chose the name may add the job in a moment.
     if (!isGone && state !== 'completed' && state !== 'failed') return { name, data: renamed(data, wanted, name) }
     place = next
   }
@@ -50,7 +50,7 @@ function placeAfter(key: string, name: string): string {
 }
 
 function keyOfLoad({ url, index, sources, settings }: JobData): string {
-  // What comes from the queue may have another order.
+  // The queue may return settings in another order.
   const documents = Object.entries(documentsOf(settings)).toSorted(([one], [other]) => one.localeCompare(other))
   return keyOf([url, index, sources, documents, settings['swapAlias'] ?? null])
 }

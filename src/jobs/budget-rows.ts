@@ -17,7 +17,7 @@ export class BudgetRows {
     return this.#limit - this.#taken
   }
 
-  /** Returns how many bytes the row takes. 0: so many are not left. */
+  /** Returns how many bytes the row takes, or 0 if too few are left. */
   read(row: JobRow): number {
     if (row.type === 'unused') this.#taken -= row.bytes
     if (row.type !== 'take') return 0

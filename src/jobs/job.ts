@@ -21,7 +21,7 @@ export interface JobData {
   readonly rangeBytes: number
   /** Most bytes that all workers may send and receive until the job is opened again. */
   readonly byteBudget?: number
-  /** Set if the end of the job is reported. Whoever reports it has the access of its own. */
+  /** Set if the end of the job is reported to ServiceNow. The process that reports it uses its own access. */
   readonly alarm?: JobAlarm
   /** Folder for dead letters. */
   readonly deadLetters: string

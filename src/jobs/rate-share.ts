@@ -10,7 +10,7 @@ export function mostSharing(rate: MaxRate | undefined): number {
   return 'bytes' in rate ? Math.max(1, Math.floor(rate.bytes / LEAST_BYTES)) : rate.documents
 }
 
-/** Returns the part of each of so many requests. */
+/** Returns the rate of one request, if `sharing` of them are sent at once. */
 export function rateShare(rate: MaxRate, sharing: number): MaxRate {
   return 'bytes' in rate
     ? { bytes: Math.max(LEAST_BYTES, Math.floor(rate.bytes / sharing)) }

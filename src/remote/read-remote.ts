@@ -105,7 +105,11 @@ class Remote {
   #forget(): void {
     this.#table.clear()
     this.#http?.wholes.clear()
-    void this.#s3?.then(({ wholes }) => wholes.clear())
+    void this.#s3?.then(
+      ({ wholes }) => wholes.clear(),
+      // The search that opened it has thrown this error.
+      () => undefined,
+    )
   }
 
   async #known(id: number, name: string, { size, modifiedMs, content }: SeenInput): Promise<CuttableInput> {

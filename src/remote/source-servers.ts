@@ -2,7 +2,7 @@
 import type { Buckets } from './buckets.js'
 import { type RouteSettings, SourceRoutes } from './routes.js'
 
-/** Keeps servers open from load to load. Whoever makes it closes them. */
+/** Keeps servers open between loads. The code that makes it closes them. */
 export interface KeptServers {
   open?: SourceServers
 }

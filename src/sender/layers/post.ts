@@ -117,9 +117,10 @@ export function readFirstAnswer(answer: Buffer, body: Body, index: string): Stor
   const starts = itemStarts(body)
   let otherId = false
   let elsewhere: StoredAs['elsewhere']
+  const most = Math.min(LOOKED_AT, body.items)
   let at = 0
   for (const item of resultsIn(answer)) {
-    if (at === Math.min(LOOKED_AT, body.items)) break
+    if (at === most) break
     if (isStored(item)) {
       const { _id: id, _index: instead = index } = addressIn(itemLines(body, starts, at).action)
       otherId ||= item.id !== undefined && item.id !== id
