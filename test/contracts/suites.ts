@@ -41,8 +41,8 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeIds,
   describeFieldIds,
 ]
-/** What depends on the cluster, and is tried in every run of the tests. */
-export const ordinarySuites: readonly Suite[] = [...suitesOfAnswers, describeSwap, ...suitesOnOneVersion]
+/** What the ordinary run tries, so that it is short. */
+export const ordinarySuites: readonly Suite[] = [describeRoutes, describeRefusals, describeDocuments, describeRuns]
 /** What else depends on the version. */
 export const longSuites: readonly Suite[] = [
   describeConditions,
@@ -52,7 +52,12 @@ export const longSuites: readonly Suite[] = [
   describeFollow,
   describeSearch,
 ]
-export const suitesOfVersions: readonly Suite[] = [...ordinarySuites, ...longSuites]
+export const suitesOfVersions: readonly Suite[] = [
+  ...suitesOfAnswers,
+  describeSwap,
+  ...suitesOnOneVersion,
+  ...longSuites,
+]
 /** What depends on no version. */
 export const suitesOfInputs: readonly Suite[] = [world => describeIdentity(world, 'all'), describeFormats]
 export const allSuites: readonly Suite[] = [...suitesOfVersions, ...suitesOfInputs]

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { countingRelay } from '../support/counting-relay.js'
 import { eventually } from '../support/eventually.js'
+import { rounds } from '../support/rounds.js'
 import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
 import { endAll, jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
@@ -26,6 +27,9 @@ const engines = {
 /** Small requests, so that a job lasts for some time. */
 const slowly = ['--batch-bytes', '50kb', '--range-bytes', '500kb', '--concurrency', '3']
 
+/** A lease that outlasts the pauses of a slow machine, where a range that is loaded twice would count. */
+const patient = ['--lease', '60s']
+
 for (const [name, start] of Object.entries(engines))
   describe.skipIf(missing.length > 0 && !process.env['CI'])(`a job on ${name}`, () => {
     shareLab()
@@ -42,9 +46,9 @@ for (const [name, start] of Object.entries(engines))
       writeFiles(4, 1000, 1500)
       // The cluster refuses a fourth request, so the job may never send it, although two workers have room for eight.
       lab.control.plant({ capacity: { inFlight: 3, tookMs: 20 } })
-      const worker = startWorker(queue.url)
+      const worker = startWorker(queue.url, ...patient)
       await worker.printed('working on')
-      const { code, ...output } = await startIngest(queue.url, ...slowly).ended
+      const { code, ...output } = await startIngest(queue.url, ...slowly, ...patient).ended
       expect(code, output.stderr).toBe(0)
       const receipt = receiptOf(output)
       expect(receipt).toMatchObject({ status: 'finished', read: 4000, created: 4000, duplicate: 0, rejected: 0 })
@@ -53,7 +57,7 @@ for (const [name, start] of Object.entries(engines))
       expect(receipt.inputs).toEqual([{ name: path('in/*.ndjson'), status: 'finished', read: 4000 }])
       expect(await stored()).toBe(4000)
       writeFiles(5, 1000, 1500, 4)
-      const again = await startIngest(queue.url, ...slowly).ended
+      const again = await startIngest(queue.url, ...slowly, ...patient).ended
       expect(receiptOf(again)).toMatchObject({ status: 'finished', read: 5000, created: 5000, duplicate: 0 })
       worker.child.kill('SIGTERM')
       expect((await worker.ended).code).toBe(0)
@@ -79,10 +83,29 @@ for (const [name, start] of Object.entries(engines))
       expect((await Promise.all([one.ended, other.ended])).map(({ code }) => code)).toEqual([0, 0])
     })
 
+    test('joins the dead letters of its ranges, and its queue holds no credentials', async () => {
+      writeFiles(3, 100, 1500)
+      writeFiles(4, 100, 1500, 3, '{"n":1\n')
+      const { code, ...output } = await startIngest(queue.url, ...slowly, ...patient, '--dead-letters', path('dead'))
+        .ended
+      expect(code, output.stderr).toBe(1)
+      const receipt = receiptOf(output)
+      expect(receipt).toMatchObject({ read: 401, created: 400, rejected: 1, deadLetters: path('dead.ndjson') })
+      expect(readFileSync(path('dead.ndjson'), 'utf8').trimEnd().split('\n')).toHaveLength(1)
+      const kept = await everything(queue.url)
+      expect(kept).toContain(path('in'))
+      const { cluster, proxy } = lab.line
+      for (const secret of [cluster.apiKey, cluster.password, new URL(proxy.http).password])
+        expect(kept).not.toContain(secret)
+    })
+
+    // `npm run proof:job-faults` tries the others on PostgreSQL too.
+    if (name === 'PostgreSQL' && rounds(0, 1) === 0) return
+
     test('that loses access is parked once, and continues when access is back', async () => {
       writeFiles(4, 1000, 1500)
       lab.control.plant({ latencyMs: 60 })
-      const ingest = startIngest(queue.url, ...slowly, '--on-block', 'wait')
+      const ingest = startIngest(queue.url, ...slowly, ...patient, '--on-block', 'wait')
       await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
       lab.control.register('none')
       await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'parked' }))
@@ -166,21 +189,6 @@ for (const [name, start] of Object.entries(engines))
       worker.child.kill('SIGTERM')
       await worker.ended
       expect(await everything(queue.url)).not.toContain(lab.line.servicenow.password)
-    })
-
-    test('joins the dead letters of its ranges, and its queue holds no credentials', async () => {
-      writeFiles(3, 100, 1500)
-      writeFiles(4, 100, 1500, 3, '{"n":1\n')
-      const { code, ...output } = await startIngest(queue.url, ...slowly, '--dead-letters', path('dead')).ended
-      expect(code, output.stderr).toBe(1)
-      const receipt = receiptOf(output)
-      expect(receipt).toMatchObject({ read: 401, created: 400, rejected: 1, deadLetters: path('dead.ndjson') })
-      expect(readFileSync(path('dead.ndjson'), 'utf8').trimEnd().split('\n')).toHaveLength(1)
-      const kept = await everything(queue.url)
-      expect(kept).toContain(path('in'))
-      const { cluster, proxy } = lab.line
-      for (const secret of [cluster.apiKey, cluster.password, new URL(proxy.http).password])
-        expect(kept).not.toContain(secret)
     })
   })
 

@@ -2,6 +2,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
+import { longUnless } from '../../support/long.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'
 import { type Folder, type Surroundings, folder, startSluice } from '../../support/sluice.js'
 
@@ -137,9 +138,10 @@ const commands = [
   ['config'],
 ]
 
-test.each(rows)('%s stands in no output and no file', async (_, row) => {
-  await standsNowhere(row, commands.slice(0, 2))
-})
+for (const [at, [name, row]] of rows.entries())
+  test(`${name} stands in no output and no file`, longUnless(at % 3 === 0), async () => {
+    await standsNowhere(row, commands.slice(0, 2))
+  })
 
 test.each(rows)('%s stands nowhere else', { tags: 'long' }, async (_, row) => {
   await standsNowhere(row, commands.slice(2))

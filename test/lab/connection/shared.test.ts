@@ -71,7 +71,7 @@ test('closing waits for a load, and later loads are refused', async () => {
   await closing
 })
 
-test('lost access is named, and the next load tests the connection first', async () => {
+test('lost access is named, and the next load tests the connection first', { tags: 'long' }, async () => {
   await using connection = await connect({ ...way(), preflightConnections: 4 })
   await ingest({ connection, ...small(), source: [{ n: 1 }] })
   lab.control.register('none')
@@ -114,7 +114,7 @@ test('options that the connection has already are refused', async () => {
   expect((await failing(connect({ ...way(), Client: 5 } as never))).message).toMatch(/^Client: is not the class/)
 })
 
-test('a receiver ends if its connection is closed, and keeps what it has accepted', async () => {
+test('a receiver ends if its connection is closed, and keeps what it has accepted', { tags: 'long' }, async () => {
   const connection = await connect(way())
   const serving = await serve({ connection, ...small(), token: false, listen: '127.0.0.1:0', batchMs: 1 })
   await connection.close()
@@ -137,7 +137,7 @@ test('the client is of the version that the application has', async () => {
   expect(refused).toMatchObject({ message: expect.stringMatching(/^EGRESS_NOT_ALLOWED: /) })
 })
 
-test('replay and serve use it', async () => {
+test('replay and serve use it', { tags: 'long' }, async () => {
   await using connection = await connect({ ...way(), preflightConnections: 16 })
   lab.control.forgetConnections()
   const letter = {

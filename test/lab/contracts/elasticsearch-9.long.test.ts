@@ -1,6 +1,7 @@
 // @module-tag long
 import { describeOnLab } from '../../contracts/on-the-lab.js'
 import { usualPair } from '../../contracts/options.js'
-import { longSuites } from '../../contracts/suites.js'
+import { ordinarySuites, suitesOfVersions } from '../../contracts/suites.js'
 
-describeOnLab('Elasticsearch 9', {}, longSuites, usualPair)
+const suites = suitesOfVersions.filter(suite => !ordinarySuites.includes(suite))
+describeOnLab('Elasticsearch 9', {}, suites, usualPair)

@@ -141,15 +141,19 @@ describe('the IP filter', () => {
     expect(report.next).toContain(`Add ${address}/32 to the policy`)
   })
 
-  test.each(['long', 'short', 'text'] as const)('with none registered, however it says so (%s)', async body => {
-    lab.control.setFilterBody(body)
-    lab.control.register('none')
-    const report = await diagnose(healthy())
-    lab.control.setFilterBody('long')
-    expect(named(report)).toEqual(['error EGRESS_NOT_ALLOWED'])
-    expect(report.findings[0]?.message).toMatch(/The connections left from 127\.0\.0\.[23] and 127\.0\.0\.[23]/)
-    expect(report.next).toContain('Add 127.0.0.2/32 and 127.0.0.3/32 to one IP filter policy')
-  })
+  test.each(['long', 'short', 'text'] as const)(
+    'with none registered, however it says so (%s)',
+    { tags: 'long' },
+    async body => {
+      lab.control.setFilterBody(body)
+      lab.control.register('none')
+      const report = await diagnose(healthy())
+      lab.control.setFilterBody('long')
+      expect(named(report)).toEqual(['error EGRESS_NOT_ALLOWED'])
+      expect(report.findings[0]?.message).toMatch(/The connections left from 127\.0\.0\.[23] and 127\.0\.0\.[23]/)
+      expect(report.next).toContain('Add 127.0.0.2/32 and 127.0.0.3/32 to one IP filter policy')
+    },
+  )
 
   test('with a rule for this machine and none for the proxy: both are named, the cause first', async () => {
     lab.control.register('none')
@@ -160,7 +164,7 @@ describe('the IP filter', () => {
     expect(step(report, 'cluster without the proxy')).toBe('FAIL: answers (status 401)')
   })
 
-  test.each(['unattached', 'both+everyone'] as const)('that stops nobody (%s)', async which => {
+  test.each(['unattached', 'both+everyone'] as const)('that stops nobody (%s)', { tags: 'long' }, async which => {
     lab.control.register(which)
     expect(named(await diagnose(healthy()))).toEqual(['error FILTER_NOT_ENFORCED'])
     const left = await diagnose(healthy({ directCheck: false }))
@@ -198,7 +202,7 @@ describe('the proxy', () => {
     ['socks5s to the plain SOCKS5 port', 'PROXY_TLS_MISMATCH', ({ socks5, socks5s }) => withPort(socks5s, socks5)],
     ['socks5s to the HTTP port', 'PROXY_PORT_IS_HTTP', ({ http, socks5s }) => withPort(socks5s, http)],
   ]
-  test.each(rows)('%s: %s', async (_, code, url) => {
+  test.each(rows)('%s: %s', { tags: 'long' }, async (_, code, url) => {
     const report = await diagnose(healthy(through(url(lab.line.proxy))))
     expect(named(report)).toEqual([`error ${code}`])
     expect(step(report, 'IP filter')).toBe('ok: skipped: the port speaks another protocol')
@@ -206,7 +210,7 @@ describe('the proxy', () => {
 
   for (const kind of proxyKinds) {
     for (const scheme of clusterSchemes) {
-      test(`refuses credentials over ${kind} to ${scheme}`, async () => {
+      test(`refuses credentials over ${kind} to ${scheme}`, longUnless(kind === 'http'), async () => {
         const { cluster, proxy } = lab.line
         const wrong = proxy[kind].replace(/:[^:@]+@/, ':wrong@')
         const url = scheme === 'https' ? cluster.url : cluster.httpUrl
@@ -297,7 +301,7 @@ describe('in other worlds', () => {
     expect(named(await diagnose(options))).toEqual(['error EGRESS_PARTLY_ALLOWED'])
   })
 
-  test.each(['8.19.5', 'serverless'] as const)('Elasticsearch %s has no finding', async version => {
+  test.each(['8.19.5', 'serverless'] as const)('Elasticsearch %s has no finding', { tags: 'long' }, async version => {
     await using other = await startLab({ version })
     const { cluster, proxy, staticIps } = other.line
     const target = { url: cluster.url, apiKey: cluster.apiKey, ca: readFileSync(cluster.caFile) }

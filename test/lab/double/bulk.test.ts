@@ -391,7 +391,7 @@ describe('documents', () => {
   })
 })
 
-describe('the whole request', () => {
+describe('the whole request', { tags: 'long' }, () => {
   const illegal = 'illegal_argument_exception'
   const invalid = 'action_request_validation_exception'
   const long = 'x'.repeat(513)

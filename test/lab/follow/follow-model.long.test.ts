@@ -10,7 +10,7 @@ import { follow, type Followed, numbers } from './followed.js'
 
 shareLab()
 
-const SEEDS = Number(process.env['SLUICE_SEEDS'] ?? rounds(12, 100))
+const SEEDS = Number(process.env['SLUICE_SEEDS'] ?? rounds(4, 100))
 const FIRST = Number(process.env['SLUICE_SEED'] ?? 1)
 const STEPS = 12
 const NAMES = ['a.ndjson', 'b.ndjson', 'c.ndjson']

@@ -1,4 +1,5 @@
 /** A document is in exactly one of cluster, dead letters, unsent and unknown: shown by the ids, over loads in which much goes wrong. */
+import { rounds } from '../../support/rounds.js'
 import { lastRun } from '../../support/stored-runs.js'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync, readFileSync } from 'node:fs'
@@ -201,8 +202,8 @@ const check = async (seed: number) => {
   }
   expect(inCluster()).toEqual(all())
 }
-test.each([1, 2, 3, 4, 5, 6, 7, 8].slice(0, 2))('with the troubles of seed %i', check)
-test.each([1, 2, 3, 4, 5, 6, 7, 8].slice(2))('with the troubles of seed %i', { tags: 'long' }, check)
+test.each([1, 2, 3, 4, 5, 6, 7, 8].slice(0, 1))('with the troubles of seed %i', check)
+test.each([1, 2, 3, 4, 5, 6, 7, 8].slice(1, rounds(4, 8)))('with the troubles of seed %i', { tags: 'long' }, check)
 
 /** What a person would do. */
 function repair(letter: string): string {

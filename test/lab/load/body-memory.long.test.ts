@@ -35,7 +35,7 @@ const ways: readonly (readonly [string, Way])[] = [
   ['forwarded by a proxy', { front: 'forward' }],
 ]
 
-describe.each(ways.slice(0, rounds(2, ways.length)))(
+describe.each(ways.slice(0, rounds(1, ways.length)))(
   'a body that is sent %s is never overwritten while it is read',
   (_, way) => {
     for (const status of [200, 429]) {
@@ -125,7 +125,7 @@ describe('a body is never overwritten while it is read', () => {
     expectAllTaken(await load({ front: 'direct' }, early(status, 'never')))
   })
 
-  test.each([1, 2, 3])('whatever happens to three requests at a time (seed %d)', async seed => {
+  test.each([1, 2, 3].slice(0, rounds(1, 3)))('whatever happens to three requests at a time (seed %d)', async seed => {
     const { pick } = seeded(seed)
     const cut: Strange = async request => {
       await request.read(3_000_000)

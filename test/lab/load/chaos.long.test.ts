@@ -19,5 +19,5 @@ describeChaos(() => world, {
   // Only the planted delay is longer than this, also on a slow machine.
   scale: { ...short, timeoutMs: 3000 },
   mixedScale: short,
-  seeds: Array.from({ length: rounds(5, 60) }, (_, at) => at + 1),
+  seeds: Array.from({ length: rounds(2, 60) }, (_, at) => at + 1),
 })

@@ -99,35 +99,39 @@ describe('edits', () => {
   test.each([
     ['', ''],
     ['.gz', 'gzip'],
-  ])('survive an interruption%s: each document is stored once, with the time of the first start', async end => {
-    const pack = (given: string) => (end === '' ? given : gzipSync(given))
-    await writeFile(path(`a.ndjson${end}`), pack(`${lines(120)}\nnot json\n${lines(180, 121)}`))
-    const controller = new AbortController()
-    const onEvent = (event: IngestEvent) => {
-      if (event.type === 'progress' && event.counts.created >= 60) controller.abort('test')
-    }
-    const cut = load(path(`a.ndjson${end}`), { edits, signal: controller.signal, onEvent })
-    expect(await codeOf(cut)).toMatch(/^RUN_INTERRUPTED/)
-    const { began, inputs } = await checkpoint()
-    // The mark is one of the input, not of the edited lines.
-    const { document, line, offset, kind } = inputs[0]?.mark ?? {}
-    const before = `${lines(120)}\nnot json\n${lines(180, 121)}`.slice(0, offset)
-    expect([kind, before.at(-1), before.split('\n').length]).toEqual(['lines', '\n', line])
-    expect(document).toBeGreaterThan(60)
-    await rename(path(`a.ndjson${end}`), path(`b.ndjson${end}`))
-    const receipt = await load(path(`b.ndjson${end}`), { edits })
-    expect(receipt).toMatchObject({ status: 'finished', read: 302, rejected: 1, skipped: 1 })
-    expect(receipt.thisProcess.read).toBeLessThan(302)
-    const documents = stored().map(one => JSON.parse(one) as Record<string, unknown>)
-    expect(documents.map(({ id }) => id).toSorted((a, b) => Number(a) - Number(b))).toEqual(
-      Array.from({ length: 300 }, (_, at) => at + 1),
-    )
-    for (const one of documents) {
-      const n = Number(one['id'])
-      expect(one).toMatchObject({ '@timestamp': began, from: `a.ndjson${end}:${n <= 120 ? n : n + 2}` })
-      expect(one).not.toHaveProperty('secret')
-    }
-  })
+  ])(
+    'survive an interruption%s: each document is stored once, with the time of the first start',
+    { tags: 'long' },
+    async end => {
+      const pack = (given: string) => (end === '' ? given : gzipSync(given))
+      await writeFile(path(`a.ndjson${end}`), pack(`${lines(120)}\nnot json\n${lines(180, 121)}`))
+      const controller = new AbortController()
+      const onEvent = (event: IngestEvent) => {
+        if (event.type === 'progress' && event.counts.created >= 60) controller.abort('test')
+      }
+      const cut = load(path(`a.ndjson${end}`), { edits, signal: controller.signal, onEvent })
+      expect(await codeOf(cut)).toMatch(/^RUN_INTERRUPTED/)
+      const { began, inputs } = await checkpoint()
+      // The mark is one of the input, not of the edited lines.
+      const { document, line, offset, kind } = inputs[0]?.mark ?? {}
+      const before = `${lines(120)}\nnot json\n${lines(180, 121)}`.slice(0, offset)
+      expect([kind, before.at(-1), before.split('\n').length]).toEqual(['lines', '\n', line])
+      expect(document).toBeGreaterThan(60)
+      await rename(path(`a.ndjson${end}`), path(`b.ndjson${end}`))
+      const receipt = await load(path(`b.ndjson${end}`), { edits })
+      expect(receipt).toMatchObject({ status: 'finished', read: 302, rejected: 1, skipped: 1 })
+      expect(receipt.thisProcess.read).toBeLessThan(302)
+      const documents = stored().map(one => JSON.parse(one) as Record<string, unknown>)
+      expect(documents.map(({ id }) => id).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+        Array.from({ length: 300 }, (_, at) => at + 1),
+      )
+      for (const one of documents) {
+        const n = Number(one['id'])
+        expect(one).toMatchObject({ '@timestamp': began, from: `a.ndjson${end}:${n <= 120 ? n : n + 2}` })
+        expect(one).not.toHaveProperty('secret')
+      }
+    },
+  )
 
   test('of new lines are those of a run of its own, and a last line without a line end grows', async () => {
     await writeFile(path('a.ndjson'), '{"n":1}\n{"n":2}')

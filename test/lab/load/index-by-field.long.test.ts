@@ -11,7 +11,7 @@ import { startSluice } from '../../support/sluice.js'
 shareLab()
 
 const BRANCHES = ['a', 'b', 'c', 'd', 'e', 'f'] as const
-const KILLS = rounds(4, 20)
+const KILLS = rounds(2, 20)
 
 /** Document number `n` belongs to the branches in turn, in stretches, so that later ones are first named late. */
 const branchOf = (n: number, of: number) => BRANCHES[Math.floor((n / of) * BRANCHES.length)] ?? 'f'

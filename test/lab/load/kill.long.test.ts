@@ -13,7 +13,7 @@ import { type Folder, folder, startSluice } from '../../support/sluice.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 
 // Each test starts some twenty processes.
-const KILLS = rounds(3, 20)
+const KILLS = rounds(2, 20)
 const index = 'killed'
 
 let lab: Lab

@@ -109,6 +109,7 @@ describe('a function', () => {
 
   test.each(['', '.gz'])(
     'survives an interruption%s in the middle of a line: no document twice, none lost',
+    { tags: 'long' },
     async end => {
       await writeFile(
         path('shape.mjs'),
@@ -146,7 +147,7 @@ describe('a function', () => {
     expect([...found().keys()]).toEqual(['1', '1.2', '2', '2.2', '3', '3.2'])
   })
 
-  test('that is another one is another load, and its ids are not known without it', async () => {
+  test('that is another one is another load, and its ids are not known without it', { tags: 'long' }, async () => {
     await writeFile(path('shape.mjs'), shape)
     await writeFile(path('a.ndjson'), lines(3))
     const given = { transform: path('shape.mjs') }
@@ -156,7 +157,7 @@ describe('a function', () => {
     expect(await codeOf(verify({ ...way(), run, stateDir: path('state') }))).toMatch(/^RUN_IDS_UNKNOWN/)
   })
 
-  test('that failed is not called by a replay', async () => {
+  test('that failed is not called by a replay', { tags: 'long' }, async () => {
     await writeFile(path('a.ndjson'), '{"n":11}\n')
     await load(path('a.ndjson'), { transform: () => 7 as unknown as object })
     const again = () => replay({ ...way(), source: path('dead.ndjson'), deadLetters: path('again.ndjson') })

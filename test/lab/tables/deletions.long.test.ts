@@ -331,7 +331,7 @@ describe('by reconciling', () => {
     await reconcile(table)
     deleteRows(table, 5)
     const codes: string[] = []
-    for (let budget = 40_000; ; budget += rounds(40_000, 10_000)) {
+    for (let budget = 40_000; ; budget += rounds(120_000, 10_000)) {
       const ended = await reconcile(table, { byteBudget: budget }).then(
         () => 'finished',
         (error: unknown) => (isSluiceError(error) ? error.code : String(error)),

@@ -108,7 +108,7 @@ describe('a table', () => {
     expectCurrent(table)
   })
 
-  test('that changes while it is read is in the index as it is in the end', async () => {
+  test('that changes while it is read is in the index as it is in the end', { tags: 'long' }, async () => {
     const table = newTable(600)
     const run = load(table)
     await during(table, 4, () => {
@@ -156,7 +156,7 @@ describe('a table', () => {
     expectCurrent(table)
   })
 
-  test('beside another one: both are loaded, and each has its own account', async () => {
+  test('beside another one: both are loaded, and each has its own account', { tags: 'long' }, async () => {
     const [one, other] = [newTable(120), newTable(80)]
     const receipt = await load(one, { source: [`servicenow:${one}`, `servicenow:${other}`] })
     expect(receipt.inputs).toMatchObject([
@@ -166,15 +166,19 @@ describe('a table', () => {
     expect(lab.control.count(index)).toBe(200)
   })
 
-  test.each(['true', 'all'] as const)('as it is displayed (%s) has the same ids', async displayValue => {
-    const table = newTable(30)
-    expect(await load(table, { table: { displayValue } })).toMatchObject({ read: 30, created: 30, rejected: 0 })
-    const [first = ''] = ids(table)
-    const stored = JSON.parse(lab.control.source(index, first)?.toString() ?? '{}') as Record<string, unknown>
-    expect(stored['sys_id']).toBe(first)
-    sn().update(table, first, { state: 'changed' })
-    expect(await load(table, { table: { displayValue } })).toMatchObject({ read: 1, updated: 1 })
-  })
+  test.each(['true', 'all'] as const)(
+    'as it is displayed (%s) has the same ids',
+    { tags: 'long' },
+    async displayValue => {
+      const table = newTable(30)
+      expect(await load(table, { table: { displayValue } })).toMatchObject({ read: 30, created: 30, rejected: 0 })
+      const [first = ''] = ids(table)
+      const stored = JSON.parse(lab.control.source(index, first)?.toString() ?? '{}') as Record<string, unknown>
+      expect(stored['sys_id']).toBe(first)
+      sn().update(table, first, { state: 'changed' })
+      expect(await load(table, { table: { displayValue } })).toMatchObject({ read: 1, updated: 1 })
+    },
+  )
 
   test('of which a query and some fields are asked for', async () => {
     const table = newTable(100)
@@ -191,7 +195,7 @@ describe('a table', () => {
   })
 })
 
-describe('what refuses', () => {
+describe('what refuses', { tags: 'long' }, () => {
   test.each([
     ['only one address is registered', () => sn().register('first'), 'SERVICENOW_PARTLY_ALLOWED'],
     ['no address is registered', () => sn().register('none'), 'SERVICENOW_ADDRESS_REFUSED'],

@@ -236,7 +236,7 @@ describeBoth('framing', () => {
   test('takes any input apart into documents, refused lines and blank ones, wherever its bytes are cut', async () => {
     const bytes = Buffer.concat(kinds.flatMap(line => [Buffer.from(line as string), Buffer.from('\n')]))
     const limits = { bytes: 400, docs: 5 }
-    for (const place of everyPlace(bytes).filter(one => one % rounds(40, 1) === 0)) {
+    for (const place of everyPlace(bytes).filter(one => one % rounds(80, 1) === 0)) {
       const given = [{ bytes, places: [place] }]
       expectAllFramed(await frameAll(given, { batchBytes: limits.bytes, batchDocs: limits.docs }), given, limits)
     }
@@ -245,7 +245,7 @@ describeBoth('framing', () => {
   })
 
   test('does so for random inputs, one behind the other, with random limits', async () => {
-    for (let seed = 1; seed <= rounds(25, 3000); seed += 1) {
+    for (let seed = 1; seed <= rounds(10, 3000); seed += 1) {
       const random = seeded(seed)
       const given = Array.from({ length: 1 + random.below(3) }, () => {
         const bytes = randomInput(random, random.below(30))
@@ -259,7 +259,7 @@ describeBoth('framing', () => {
   })
 
   test('puts the documents, refused lines and blank lines together again to the very input', async () => {
-    for (let seed = 1; seed <= rounds(20, 2000); seed += 1) {
+    for (let seed = 1; seed <= rounds(10, 2000); seed += 1) {
       const random = seeded(seed)
       const bytes = randomInput(random, 40)
       const framed = await frameAll([{ bytes }], { batchBytes: 200 })

@@ -10,7 +10,7 @@ import { mutated, randomLine } from '../../support/random-lines.js'
 import { seeded } from '../../support/seeded.js'
 
 // `npm run fuzz:kernel` asks for more, and for another seed each time.
-const LINES = Number(process.env.FUZZ_COUNT ?? rounds(20_000, 1_000_000))
+const LINES = Number(process.env.FUZZ_COUNT ?? rounds(5000, 1_000_000))
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 
 const MAX_DEPTH = 64

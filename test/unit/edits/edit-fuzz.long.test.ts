@@ -4,7 +4,7 @@ import { fuzzEditKernel, fuzzEdits } from '../../support/edit-fuzz.js'
 import { rounds } from '../../support/rounds.js'
 
 test('edits make of very many documents what the model makes of them', async () => {
-  await fuzzEdits(201, rounds(800, 20_000))
+  await fuzzEdits(201, rounds(300, 20_000))
 })
 
 test('the kernel and plain JavaScript edit very many broken and odd lines alike', async () => {

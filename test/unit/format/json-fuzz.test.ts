@@ -9,7 +9,7 @@ import { rounds } from '../../support/rounds.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 
 // `npm run fuzz:json` asks for more, and for another seed each time.
-const DOCUMENTS = Number(process.env.FUZZ_COUNT ?? rounds(800, 1_000_000))
+const DOCUMENTS = Number(process.env.FUZZ_COUNT ?? rounds(300, 1_000_000))
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 
 /** Takes nothing: the parser does everything. */

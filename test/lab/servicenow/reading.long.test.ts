@@ -1,3 +1,4 @@
+// @module-tag long
 /** The rows of a table, as they are read through the proxy while others use it. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

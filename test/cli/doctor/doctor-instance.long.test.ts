@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../../../src/doctor/report.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'

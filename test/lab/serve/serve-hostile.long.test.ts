@@ -1,3 +1,4 @@
+// @module-tag long
 /** A receiver among callers that mean harm, or are many. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

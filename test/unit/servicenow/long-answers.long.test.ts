@@ -1,3 +1,4 @@
+// @module-tag long
 /** No regular expression runs over a long answer: some take the square of its length. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { quote } from '../../../src/failure/failure.js'

@@ -1,8 +1,7 @@
-// @module-tag long
+// The ordinary run has some of these cases behind a real Squid.
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type InstanceWorld, startLabInstance } from '../../contracts/instance-world.js'
 import { describeServiceNowRefusals } from '../../contracts/servicenow-refusals.suite.js'
-import { rounds } from '../../support/rounds.js'
 
 describe('on the lab', () => {
   let world: InstanceWorld
@@ -10,5 +9,5 @@ describe('on the lab', () => {
     world = await startLabInstance()
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
-  describeServiceNowRefusals(() => world, rounds(0, 1) === 0 ? 'pairs' : 'all')
+  describeServiceNowRefusals(() => world, 'all')
 })

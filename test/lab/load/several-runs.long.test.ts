@@ -1,3 +1,4 @@
+// @module-tag long
 /** Inputs that several runs have read, one after the other or side by side: the newest of them says how far an input has come. */
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnoseRefusal } from '../../support/patient-doctor.js'

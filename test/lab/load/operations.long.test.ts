@@ -1,3 +1,4 @@
+// @module-tag long
 /** Updates, upserts and deletions through lost answers, refusals and interruptions: the index equals a model of it, and each row has an outcome. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** The files in examples/: each is what its reader takes it for, and the command in it loads documents. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { gzipSync } from 'node:zlib'
 import { type FoundInput, ingestRanges, type RangeOptions } from '../../../src/ingest-ranges.js'

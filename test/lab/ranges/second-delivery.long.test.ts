@@ -1,3 +1,4 @@
+// @module-tag long
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { ingestRanges, type InputRange, type RangeJob, type RangeOptions } from '../../../src/ingest-ranges.js'

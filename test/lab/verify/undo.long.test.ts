@@ -1,3 +1,4 @@
+// @module-tag long
 import { appendFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
