@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Receipt } from '../../src/index.js'
 import type { ListedJob } from '../../src/jobs/list-jobs.js'
-import { eventually } from '../support/eventually.js'
+import { eventuallySeen } from '../support/eventually.js'
 import { lab, shareLab } from '../support/shared-lab.js'
 import type { Running } from '../support/sluice.js'
 import { endAll, listed, receiptOf, stored, writeFiles } from './jobs-world.js'
@@ -52,7 +52,7 @@ export async function theJob(): Promise<ListedJob> {
 
 /** Resolves when so many ranges are loaded. */
 export async function atWork(ranges = 1): Promise<ListedJob> {
-  return await eventually(async () => {
+  return await eventuallySeen(async () => {
     const job = await theJob()
     expect(job.ranges.done).toBeGreaterThanOrEqual(ranges)
     return job

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { eventually } from '../support/eventually.js'
+import { eventuallySeen } from '../support/eventually.js'
 import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
 import type { Running } from '../support/sluice.js'
@@ -58,7 +58,7 @@ describe.skipIf(isSkipped)('workers on PostgreSQL', () => {
 
   test('tell the doctor that they are there, until they leave', async () => {
     const worker = startWorker(queue.url)
-    await eventually(async () => expect(workersIn(await doctor())).toMatch(/^1 worker: .* from 127\.0\.0\.[23]/))
+    await eventuallySeen(async () => expect(workersIn(await doctor())).toMatch(/^1 worker: .* from 127\.0\.0\.[23]/))
     await leave(worker)
     expect(workersIn(await doctor())).toBe('none is at work')
   })
@@ -76,7 +76,7 @@ describe.skipIf(isSkipped)('workers on Redis', () => {
   test('tell the doctor their proxy and their addresses, and one without a proxy is found', async () => {
     const worker = startWorker(queue.url)
     const direct = start(queue.url, ['worker'], { STATIC_PROXY_URL: undefined, STATIC_IPS: undefined })
-    const told = await eventually(async () => {
+    const told = await eventuallySeen(async () => {
       const report = await doctor()
       const detail = workersIn(report)
       expect(detail).toMatch(/^2 workers: /)
@@ -108,7 +108,7 @@ describe.skipIf(isSkipped)('workers on Redis', () => {
     await worker.printed('documents in')
     // The worker coordinates the job from now on.
     ingest.child.kill('SIGKILL')
-    const job = await eventually(async () => {
+    const job = await eventuallySeen(async () => {
       const [one] = await listed(queue.url)
       expect(one).toMatchObject({ state: 'finished' })
       return one?.job ?? ''
@@ -149,7 +149,7 @@ describe.skipIf(isSkipped)('workers on Redis', () => {
     writeFiles(4, 100, 1500)
     lab.control.plant({ latencyMs: 60 })
     const ingest = startIngest(queue.url, ...slowly)
-    await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+    await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
     expect(await lengths()).toEqual({ 'sluice:jobs:wait': 0, 'sluice:jobs:active': 1 })
     const [job] = await listed(queue.url)
     expect(await redis.llen(`sluice:job-${job?.job}:wait`)).toBeGreaterThan(0)
@@ -157,7 +157,7 @@ describe.skipIf(isSkipped)('workers on Redis', () => {
     expect(await ingest.ended).toMatchObject({ code: 5 })
     expect(await lengths()).toEqual({ 'sluice:jobs:wait': 1, 'sluice:jobs:active': 0 })
     const worker = startWorker(queue.url)
-    await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+    await eventuallySeen(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
     expect(await lengths()).toEqual({ 'sluice:jobs:wait': 0, 'sluice:jobs:active': 0 })
     redis.disconnect()
     await leave(worker)

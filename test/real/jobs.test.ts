@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { countingRelay } from '../support/counting-relay.js'
-import { eventually } from '../support/eventually.js'
+import { eventuallySeen } from '../support/eventually.js'
 import { rounds } from '../support/rounds.js'
 import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
@@ -69,10 +69,10 @@ for (const [name, start] of Object.entries(engines))
       const [one, other] = [startWorker(queue.url), startWorker(queue.url)]
       await Promise.all([one.printed('working on'), other.printed('working on')])
       const ingest = startIngest(queue.url, ...slowly)
-      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
       ingest.child.kill('SIGKILL')
       one.child.kill('SIGSTOP')
-      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
       one.child.kill('SIGCONT')
       const { stdout, stderr } = await startIngest(queue.url, ...slowly).ended
       const receipt = receiptOf({ stdout, stderr })
@@ -106,9 +106,9 @@ for (const [name, start] of Object.entries(engines))
       writeFiles(4, 1000, 1500)
       lab.control.plant({ latencyMs: 60 })
       const ingest = startIngest(queue.url, ...slowly, ...patient, '--on-block', 'wait')
-      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
       lab.control.register('none')
-      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'parked' }))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'parked' }))
       lab.control.register('both')
       const { code, ...output } = await ingest.ended
       expect(code, output.stderr).toBe(0)
@@ -120,7 +120,7 @@ for (const [name, start] of Object.entries(engines))
       writeFiles(4, 1000, 1500)
       lab.control.plant({ latencyMs: 60 })
       const ingest = startIngest(queue.url, ...slowly)
-      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
       const job = (await listed(queue.url))[0]?.job ?? ''
       expect((await jobs(queue.url, job, '--cancel')).code).toBe(0)
       const cancelled = await ingest.ended
@@ -130,7 +130,7 @@ for (const [name, start] of Object.entries(engines))
       expect(receipt.created).toBe(await stored())
       const worker = startWorker(queue.url)
       expect((await jobs(queue.url, job, '--retry')).code).toBe(0)
-      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
       expect(await stored()).toBe(4000)
       expect((await jobs(queue.url, job, '--retry')).stderr).toContain('there is nothing to retry')
       worker.child.kill('SIGTERM')
@@ -174,9 +174,9 @@ for (const [name, start] of Object.entries(engines))
       const worker = startWorker(queue.url)
       await worker.printed('working on')
       const ingest = startIngest(queue.url, ...slowly, ...alarm)
-      await eventually(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
       ingest.child.kill('SIGKILL')
-      await eventually(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
       expect(incidents()).toHaveLength(1)
       expect(incidents()[0]?.['description']).toContain('rejected')
       expect(incidents()[0]?.['work_notes'] ?? '').not.toContain('Occurrence')

@@ -8,6 +8,11 @@ export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return await vi.waitFor(check, patience)
 }
 
+/** The same for a check that is much work, like a command. */
+export async function eventuallySeen<T>(check: () => Promise<T>): Promise<T> {
+  return await vi.waitFor(check, { ...patience, interval: 250 })
+}
+
 /** Waits until a condition holds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   await vi.waitUntil(condition, patience)
