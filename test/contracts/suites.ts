@@ -44,7 +44,7 @@ export const suitesOfAnswers: readonly Suite[] = [
 /** What the ordinary run tries, so that it is short. */
 export const ordinarySuites: readonly Suite[] = [describeRoutes, describeRefusals, describeDocuments, describeRuns]
 /** What else depends on the version. */
-export const longSuites: readonly Suite[] = [
+const longSuites: readonly Suite[] = [
   describeConditions,
   describeScripts,
   describeTune,

@@ -4,6 +4,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { rounds } from '../../support/rounds.js'
 import { eventually, until } from '../../support/eventually.js'
 import {
   type IngestEvent,
@@ -349,7 +350,7 @@ const steps = [
   ['POST', '/_aliases'],
 ] as const
 
-test.each(steps)(
+test.each(steps.filter((_, at) => at % rounds(2, 1) === 0))(
   'no answer at all to %s %s holds an interrupted load no longer than its grace',
   async (method, end) => {
     await writeFile(path('a.ndjson'), lines(2))
@@ -440,7 +441,7 @@ describe('access that is lost in a step of a guarded load', () => {
   })
 })
 
-test.each(steps)(
+test.each(steps.filter((_, at) => at % rounds(2, 1) === rounds(1, 0)))(
   'a lost answer to %s %s is asked for again, whether it was carried out or not',
   async (method, end) => {
     for (const done of [false, true]) {

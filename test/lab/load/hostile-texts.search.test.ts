@@ -1,4 +1,3 @@
-// @module-tag long
 /** Hostile texts in every place that others choose: whatever the command, none acts on the terminal or forges a line. */
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,3 @@
-// @module-tag long
 /** Sluice through a gate that loses, cuts, delays and refuses: alone, and mixed by seeds. `npm run proof:chaos` is the long one. */
 import { afterAll, beforeAll, vi } from 'vitest'
 import { rounds } from '../../support/rounds.js'
