@@ -34,6 +34,8 @@ export interface ClusterOptions {
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean | undefined
   readonly signal?: AbortSignal | undefined
+  /** Hears of the route before it carries anything. It counts what an opening costs that fails. */
+  readonly opening?: ((route: Route) => void) | undefined
 }
 
 /** The settings of a client over an open route. */
@@ -75,6 +77,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { proxy, proxyTls } = options
   const { connections: most, connectTimeoutMs } = options
   const route = openRoute({ target: url, connections: most, connectTimeoutMs, proxy, targetTls: options.tls, proxyTls })
+  options.opening?.(route)
   const prefix = url.pathname.replace(/\/$/, '')
   const display = url.origin + prefix
   // Without a proxy all connections have the same address, so one is enough.

@@ -50,13 +50,15 @@ interface OpenTargetOptions {
   readonly isAwaited?: boolean
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean
+  /** Hears of a new route before it carries anything. */
+  readonly opening?: (route: Cluster['route']) => void
 }
 
 /** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
 export async function openTarget(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-  { isAwaited = true, isLoginOptional = false }: OpenTargetOptions = {},
+  { isAwaited = true, isLoginOptional = false, opening: hear }: OpenTargetOptions = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   const {
     target,
@@ -84,6 +86,7 @@ export async function openTarget(
     ipCheckUrl,
     staticIps,
     signal,
+    opening: hear,
   })
   const cluster = await opening.catch((error: unknown) => {
     throw way.proxy === undefined ? tellDirect(error, way) : error
@@ -95,9 +98,10 @@ export async function openTarget(
 export async function openClusterItself(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
+  hears: Pick<OpenTargetOptions, 'opening'> = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   // A receiver has no end of its own.
-  const opened = await openTarget(connecting, signal, { isAwaited: false })
+  const opened = await openTarget(connecting, signal, { isAwaited: false, ...hears })
   if (!opened.cluster.isManaged) return opened
   await opened.cluster.route.destroy()
   throw needsCluster('target.url')

@@ -34,9 +34,14 @@ export class BudgetShare {
     return new BudgetShare(budget, held)
   }
 
+  /** Counts what the route carries from now on. */
+  watch(route: Route): void {
+    this.#route = route
+  }
+
   /** The route is open. */
   opened(route: Route): void {
-    this.#route = route
+    this.watch(route)
     const bytes = this.#count()
     this.#held -= bytes
     this.#overhead = Math.ceil(bytes / Math.max(1, route.traffic.connections))
@@ -69,6 +74,13 @@ export class BudgetShare {
     this.#held -= this.#count()
     this.#budget.give(this.#held - CLOSING_BYTES)
     this.#held = CLOSING_BYTES
+  }
+
+  /** Gives back all that the route did not use. It is closed, or could not be opened. */
+  close(): void {
+    this.#held -= this.#count()
+    this.#budget.give(this.#held)
+    this.#held = 0
   }
 
   /** Bytes that are not counted yet. */

@@ -85,7 +85,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     try {
       return await parts.loadWhole(whole, dispatchRanges({ ...dispatching, share }), job.data.planned !== undefined)
     } finally {
-      share?.settle()
+      share?.close()
       // The next coordinator takes its own.
       if (lease.lost === undefined) await budget?.leave()
     }

@@ -63,6 +63,7 @@ class Dispatch {
     const { share } = this.#given
     let budget: ByteBudget | undefined
     return {
+      opening: route => share?.watch(route),
       connected: ({ route }) => {
         share?.opened(route)
         budget = share?.limit(why => stop.end(why))

@@ -71,9 +71,10 @@ export class RangeLoader {
   }
 
   async close(): Promise<void> {
-    for (const { cluster, slots } of this.#open) {
-      await cluster.route.destroy()
-      slots[Symbol.dispose]()
+    for (const connection of this.#open) {
+      await connection.cluster.route.destroy()
+      this.#shares.get(connection)?.close()
+      connection.slots[Symbol.dispose]()
     }
     await this.#given.loads[Symbol.asyncDispose]()
     await this.#given.budget?.leave()
@@ -97,7 +98,13 @@ export class RangeLoader {
     const { connecting, batching } = loadOf(options, checkIngestOptions(options))
     const { budget } = this.#given
     const share = budget === undefined ? undefined : await BudgetShare.open(budget, connecting.preflightConnections)
-    const { cluster, way } = await openClusterItself(readConnecting({ ...options, signal }), signal)
+    const opening = (route: OpenConnection['cluster']['route']) => share?.watch(route)
+    const { cluster, way } = await openClusterItself(readConnecting({ ...options, signal }), signal, { opening }).catch(
+      (error: unknown) => {
+        share?.close()
+        throw error
+      },
+    )
     const connection = { cluster, way, slots: openSlots(connecting, batching) }
     this.#open.push(connection)
     share?.opened(cluster.route)

@@ -44,6 +44,8 @@ export interface RunHook {
   folder?(place: RunPlace): string
   /** Replaces inputs. `folder`: undefined if no state is kept. */
   inputs?(sources: readonly Source[], folder: string | undefined): Promise<readonly Source[]>
+  /** Hears of the route before it carries anything. Its traffic counts, also if it cannot be opened. */
+  opening?(route: Cluster['route']): void
   /** The connection is open. Returns notes for the `preflight` event, if there are any. Throws if the run cannot begin. */
   connected?(cluster: Cluster): Promise<readonly string[]> | undefined
   /** Prepares what the ending needs. The checkpoint stands. Throws if the run cannot begin. */

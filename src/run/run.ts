@@ -1,4 +1,5 @@
 /** Runs a load: finds the inputs, locks them, connects, loads, and accounts for every document. */
+import type { Cluster } from '../cluster/open-cluster.js'
 import { openTarget, resolveTarget } from '../connect/open-target.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import type { Batch, Outcome, Source } from '../flow.js'
@@ -224,8 +225,11 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
   }
 }
 
-async function connect({ sections: { connecting }, stop }: LockedRun) {
-  return await openTarget(connecting, stop.signal).catch((error: unknown) => {
+async function connect({ sections: { connecting }, stop, hooks }: LockedRun) {
+  const opening = (route: Cluster['route']) => {
+    for (const hook of hooks.all) hook.opening?.(route)
+  }
+  return await openTarget(connecting, stop.signal, { opening }).catch((error: unknown) => {
     throw stop.cause(error)
   })
 }

@@ -83,3 +83,16 @@ test('a connection takes bytes before it sends, counts what it really used, and 
   expect(job.left).toBeLessThanOrEqual(100_000 - used)
   await expect(BudgetShare.open(job, 16)).rejects.toMatchObject({ code: 'BYTE_BUDGET_SPENT' })
 })
+
+test('a connection that fails costs what it carried, and gives back the rest', async () => {
+  const { budget } = logOf()
+  const [one, other] = [budget(1_000_000, 1), budget(1_000_000, 1)]
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const share = await BudgetShare.open(one, 16)
+    share.watch({ traffic: { bytesSent: 300, bytesReceived: 200, connections: 1 } })
+    share.close()
+  }
+  await one.leave()
+  expect(await other.take(995_000, 995_000)).toBe(995_000)
+  expect(await other.take(1, 1)).toBe(0)
+})
