@@ -5,7 +5,7 @@ import type { Working } from '../jobs/run-worker.js'
 import { fail } from '../failure/failure.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { ingestOptions } from '../options/library-options.js'
-import { secretForms } from '../options/mask-secrets.js'
+import { queueSecrets } from '../options/mask-secrets.js'
 import { invalid } from '../options/option-checks.js'
 import { readJsonOptions, readRemoteAccess } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
@@ -17,8 +17,7 @@ import { keepSecrets, type Terminal } from './terminal/terminal.js'
 export async function openQueue(effective: Effective, terminal: Terminal): Promise<QueueEngine> {
   const { queue } = effective.values
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
-  const { username, password } = new URL(queue)
-  if (password !== '') keepSecrets(terminal, [...secretForms(username, password), decodeURIComponent(password)])
+  keepSecrets(terminal, queueSecrets(queue))
   const { openEngine } = await import('../jobs/open-engine.js')
   let last = ''
   return await openEngine(queue, message => {

@@ -2,7 +2,7 @@
 import type { BackendFactory, Queue, Worker, WorkerOptions, Processor } from 'bullmq'
 import { fail, isSluiceError, type SluiceError } from '../failure/failure.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
-import { withoutSecrets } from '../options/mask-secrets.js'
+import { queueSecrets, withoutSecrets } from '../options/mask-secrets.js'
 import { inTime } from './in-time.js'
 
 /** Begins every key of Redis, and names the schema of PostgreSQL. */
@@ -122,9 +122,7 @@ async function firstContact(queue: Queue): Promise<void> {
 function nameProblem(error: unknown, queue: string, url: string): SluiceError {
   if (isSluiceError(error)) return error
   const text = error instanceof AggregateError ? String(error.errors[0]) : String(error)
-  const { password } = new URL(url)
-  const secrets = [url, password, decodeURIComponent(password)].filter(secret => secret !== '')
-  const problem = withoutSecrets(text.replace(/^\w*Error: /, ''), secrets)
+  const problem = withoutSecrets(text.replace(/^\w*Error: /, ''), queueSecrets(url))
   const isLogin = /NOAUTH|WRONGPASS|NOPERM|password authentication|permission denied|no pg_hba/i.test(problem)
   const isFull = /\bOOM\b|MISCONF|No space left|could not extend|out of memory/i.test(problem)
   const code = isLogin ? 'QUEUE_REFUSED' : isFull ? 'QUEUE_FULL' : 'QUEUE_UNREACHABLE'

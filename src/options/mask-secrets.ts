@@ -25,9 +25,11 @@ function replaceKnown(text: string, secrets: readonly string[]): string {
 
 /** Also hides credentials in any URL. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return replaceKnown(text, secrets).replaceAll(CREDENTIALS, (all: string, scheme: string, userinfo: string) =>
-    userinfo.endsWith(hidden) || userinfo === placeholder ? all : `${scheme}${hidden}@`,
-  )
+  return replaceKnown(text, secrets)
+    .replaceAll(CREDENTIALS, (all: string, scheme: string, userinfo: string) =>
+      userinfo.endsWith(hidden) || userinfo === placeholder ? all : `${scheme}${hidden}@`,
+    )
+    .replaceAll(IN_QUERY, `$1${hidden}`)
 }
 
 /** Replaces credentials in advice. */
@@ -35,6 +37,9 @@ const placeholder = 'USERNAME:PASSWORD'
 
 /** Each run of characters is looked at once. */
 const CREDENTIALS = /((?<![a-z0-9+.-])[a-z0-9+.-]+:\/\/)([^\s/@'"]+)@/gi
+
+/** Redis and PostgreSQL take the password from the query of a URL, too: `password`, `sentinelPassword`, `sslpassword`. */
+const IN_QUERY = /([?&][a-z]*password=)[^&#\s'"]+/gi
 
 /** Returns the value itself if nothing in it is replaced. */
 function replaceIn(value: unknown, replace: (text: string) => string): unknown {
@@ -114,6 +119,15 @@ export function remoteSecrets(sources: Iterable<SourceUrl>, token?: string): rea
       ...(password === undefined ? [] : passwordForms(username, password)),
     ])
   return [...new Set([...found, ...(token === undefined ? [] : [token])])].filter(secret => secret.length >= shortest)
+}
+
+/** Collects the secrets in the URL of a queue, which may stand before its host or in its query. */
+export function queueSecrets(url: string): readonly string[] {
+  const { username, password, search } = new URL(url)
+  const query = [...search.matchAll(IN_QUERY)].map(([all, name = '']) => all.slice(name.length))
+  const written = [password, ...query].filter(secret => secret !== '')
+  if (written.length === 0) return []
+  return [...new Set([url, ...written.flatMap(secret => [secret, ...secretForms(decoded(username), decoded(secret))])])]
 }
 
 /** An encoded key is base64 of `id:key`. */

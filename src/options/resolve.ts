@@ -6,6 +6,7 @@ import { isQuoted } from '../text/misplaced.js'
 import { type OptionName, optionNames, type Settings } from './table.js'
 import { type DescribedOption, describeOption } from './describe-option.js'
 import { hidden, withoutCredentials } from './hide-secrets.js'
+import { withoutSecrets } from './mask-secrets.js'
 import { findUnsafe } from './unsafe-settings.js'
 
 /** Strongest first. Empty variables count as unset. */
@@ -110,10 +111,14 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
   return values as Readonly<Record<string, unknown>>
 }
 
+function holdsLogin(url: string): boolean {
+  return url.includes('@') || withoutSecrets(url, []) !== url
+}
+
 function secretsOnShow(candidates: Candidates): string[] {
   return [...candidates].flatMap(([name, { raw, layer, said }]) => {
     const { secret, env } = describeOption(name)
-    const exposed = secret === 'value' || (secret === 'url' && name !== 'url' && String(raw).includes('@'))
+    const exposed = secret === 'value' || (secret === 'url' && name !== 'url' && holdsLogin(String(raw)))
     if (raw === undefined || !exposed) return []
     const better = `use the environment (${env[1] ?? env[0]}) or a separate file`
     if (layer === 'flag')

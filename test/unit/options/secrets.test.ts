@@ -4,6 +4,7 @@ import { type OptionSources, resolveOptions } from '../../../src/options/resolve
 import { optionNames } from '../../../src/options/table.js'
 import { describeOption } from '../../../src/options/describe-option.js'
 import { withoutCredentials } from '../../../src/options/hide-secrets.js'
+import { queueSecrets, withoutSecrets } from '../../../src/options/mask-secrets.js'
 import { failureOf } from '../../support/options-failure.js'
 
 const secret = 'pl4nted-S3cret'
@@ -152,4 +153,26 @@ describe('files of secrets', () => {
       origin: 'FIXIE_URL',
     })
   })
+})
+
+const queues = [
+  `redis://user:${secret}@queue.example:6379`,
+  `redis://queue.example:6379?password=${secret}`,
+  `rediss://queue.example/0?family=6&sentinelPassword=${secret}`,
+  `postgres://queue.example/sluice?user=sluice&password=${secret}&sslmode=require`,
+]
+
+test.each(queues)('the password of a queue is hidden, wherever it stands in its URL: %s', url => {
+  expect(withoutCredentials(url)).not.toContain(secret)
+  expect(withoutSecrets(`cannot use ${url}: no answer`, [])).toMatch(/\*\*\*.* no answer$/)
+  expect(withoutSecrets(`cannot use ${url}: no answer`, [])).not.toContain(secret)
+  expect(withoutSecrets(`WRONGPASS ${secret}`, queueSecrets(url))).toBe('WRONGPASS ***')
+  expect(resolveOptions({ flags: { queue: url }, env: {} }).warnings.join()).toContain('SLUICE_QUEUE')
+})
+
+test('the encoded password of a queue is hidden in both forms, and a URL without one stays readable', () => {
+  const secrets = queueSecrets('redis://queue.example?password=pl4nted%2Fword')
+  expect(withoutSecrets('pl4nted/word or pl4nted%2Fword', secrets)).toBe('*** or ***')
+  expect(queueSecrets('redis://queue.example:6379?family=6')).toEqual([])
+  expect(resolveOptions({ flags: { queue: 'redis://queue.example:6379?family=6' }, env: {} }).warnings).toEqual([])
 })
