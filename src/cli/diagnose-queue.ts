@@ -1,6 +1,7 @@
 /** Adds to the doctor's report what it sees of the queue, if one is set. */
 import { finding, type DoctorReport, type Finding, type Step } from '../doctor/report.js'
 import { failure, isSluiceError } from '../failure/failure.js'
+import { withoutCredentials } from '../options/hide-secrets.js'
 import type { Effective } from '../options/resolve.js'
 import { CLOCK_MS, judgeWorkers } from './judge-workers.js'
 import { openQueue } from './open-queue.js'
@@ -46,7 +47,11 @@ async function lookAt(effective: Effective, url: string, terminal: Terminal, has
       finding(evicts && at === 0 ? 'error' : 'warning', failure('QUEUE_UNSAFE', { queue: engine.display, problem })),
     )
     const { readSigns } = await import('../jobs/worker-sign.js')
-    const { step: workers, findings: ofWorkers } = judgeWorkers(await readSigns(engine, clockAheadMs), hasProxy)
+    const { step: workers, findings: ofWorkers } = judgeWorkers(await readSigns(engine, clockAheadMs), {
+      url: withoutCredentials(effective.values.url ?? ''),
+      hasProxy,
+      staticIps: effective.values.staticIps,
+    })
     const clock =
       Math.abs(clockAheadMs) < CLOCK_MS ? '' : `, and its clock differs by ${Math.round(clockAheadMs / 1000)} s`
     const queue = {

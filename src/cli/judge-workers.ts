@@ -12,10 +12,19 @@ interface Judged {
   readonly findings: readonly Finding[]
 }
 
-/** `hasProxy`: whether this machine goes to the cluster through one. */
-export function judgeWorkers(signs: readonly WorkerSign[], hasProxy: boolean): Judged {
-  const isProxied = hasProxy || signs.some(({ way }) => way?.proxy !== undefined)
-  const findings = signs.flatMap(sign => [...judgeWay(sign, isProxied), ...judgeClock(sign)])
+/** The machine of the doctor. */
+interface Here {
+  /** URL of its cluster without credentials. */
+  readonly url: string
+  /** Whether it goes to the cluster through a proxy. */
+  readonly hasProxy: boolean
+  /** The static addresses that are set. */
+  readonly staticIps?: readonly string[] | undefined
+}
+
+export function judgeWorkers(signs: readonly WorkerSign[], here: Here): Judged {
+  const isProxied = here.hasProxy || signs.some(({ way }) => way?.proxy !== undefined)
+  const findings = signs.flatMap(sign => [...judgeWay(sign, here, isProxied), ...judgeClock(sign)])
   const told = signs.map(sign => `${nameOf(sign)} ${tellWay(sign)}`)
   const detail = told.length === 0 ? 'none is at work' : `${plural(told.length, 'worker')}: ${told.join(', ')}`
   return { step: { ok: findings.every(({ severity }) => severity === 'info'), detail }, findings }
@@ -34,18 +43,28 @@ function tellWay({ way }: WorkerSign): string {
     : `${through} from ${way.egress.join(' and ')}`
 }
 
-function judgeWay(sign: WorkerSign, isProxied: boolean): Finding[] {
+function judgeWay(sign: WorkerSign, here: Here, isProxied: boolean): Finding[] {
   const { way, url } = sign
   const worker = nameOf(sign)
   if (way === undefined) return []
   // A cluster that nobody reaches through a proxy may have no IP filter.
   if (way.proxy === undefined && isProxied)
     return [finding('warning', failure('WORKER_WITHOUT_PROXY', { worker, url }))]
+  const strangers = strangersOf(sign, here)
+  if (strangers !== undefined) return [strangers]
   if (way.problem !== undefined)
     return [finding('warning', failure('WORKER_ADDRESSES_UNKNOWN', { worker, url, problem: way.problem }))]
   if (!isProxied || (way.egress?.length ?? 0) > 0) return []
   const problem = way.egress === undefined ? 'IP_CHECK_URL is not set there' : 'the address check showed none'
   return [finding('info', failure('WORKER_ADDRESSES_UNKNOWN', { worker, url, problem }))]
+}
+
+/** Workers for another cluster may have another pair. */
+function strangersOf(sign: WorkerSign, { url, staticIps: expected = [] }: Here): Finding | undefined {
+  const all = sign.way?.egress ?? []
+  const seen = all.filter(address => sign.url === url && expected.length > 0 && !expected.includes(address))
+  if (seen.length === 0) return undefined
+  return finding('error', failure('WORKER_ADDRESS_UNEXPECTED', { worker: nameOf(sign), url, seen, expected }))
 }
 
 function judgeClock(sign: WorkerSign): Finding[] {

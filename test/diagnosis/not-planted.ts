@@ -40,6 +40,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   QUEUE_FULL: 'The same: `test/real/jobs-faults.proof.ts`.',
   QUEUE_UNSAFE: 'The same: `test/real/jobs.test.ts`.',
   WORKER_WITHOUT_PROXY: 'Told of the workers of a queue: `test/real/jobs-workers.test.ts`.',
+  WORKER_ADDRESS_UNEXPECTED: 'The same: `test/unit/cli/judge-workers.test.ts`.',
   WORKER_ADDRESSES_UNKNOWN: 'The same: `test/unit/cli/judge-workers.test.ts`.',
   WORKER_CLOCK_SKEW: 'The same: `test/unit/cli/judge-workers.test.ts`.',
   JOB_RANGES_FAILED: 'Told of the ranges of a job, not of the way: the first failure of a range is named in it.',

@@ -107,6 +107,25 @@ export const queueEntries = {
     ],
     example: { worker: 'loader-3 (4711)', url: 'https://logs.es.example:9243' },
   },
+  WORKER_ADDRESS_UNEXPECTED: {
+    title: 'A worker leaves from an unexpected address',
+    message: 'worker {worker} reaches {url} from {seen}, but the static addresses are {expected}',
+    observed: '`sluice doctor --queue` lists a worker with an address that is not one of STATIC_IPS.',
+    causes: [
+      'STATIC_PROXY_URL of this worker belongs to another subscription than STATIC_IPS.',
+      'STATIC_IPS on the machine of the doctor does not contain the two addresses in the dashboard of the proxy.',
+    ],
+    fixes: [
+      'Copy STATIC_PROXY_URL from the dashboard that shows the static addresses. Set it on the machine of the worker, and restart the worker.',
+      'If the worker is right, copy both addresses (STATIC_IPS) from the dashboard of its proxy, and run the doctor again.',
+    ],
+    example: {
+      worker: 'loader-3 (4711)',
+      url: 'https://logs.es.example:9243',
+      seen: ['198.51.100.24'],
+      expected: ['203.0.113.7', '203.0.113.8'],
+    },
+  },
   WORKER_ADDRESSES_UNKNOWN: {
     isNotice: true,
     title: 'The addresses of a worker are unknown',
