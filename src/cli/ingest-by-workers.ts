@@ -6,8 +6,8 @@ import { readJsonOptions, readScript } from '../options/option-files.js'
 import type { Effective } from '../options/resolve.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { alarmText, type Work } from './open-alarm.js'
-import { openQueue, ownPart, refuseUnsafe } from './open-queue.js'
-import { interruptible } from './terminal/interrupt.js'
+import { hearProblems, openQueue, ownPart, refuseUnsafe } from './open-queue.js'
+import { interruptible, unlessInterrupted } from './terminal/interrupt.js'
 import { tell } from './terminal/log.js'
 import type { Terminal } from './terminal/terminal.js'
 
@@ -30,18 +30,29 @@ export async function ingestByWorkers(
   const job = queuedJob(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'giving back what is begun')
-  const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport }, { CONTROL }] = await Promise.all([
-    import('../jobs.js'),
-    import('../jobs/submit-job.js'),
-    import('../jobs/agree-on-name.js'),
-    import('../jobs/report-end.js'),
-    import('../jobs/open-engine.js'),
-  ])
+  const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport }, { CONTROL }, { untilQueueDone }] =
+    await Promise.all([
+      import('../jobs.js'),
+      import('../jobs/submit-job.js'),
+      import('../jobs/agree-on-name.js'),
+      import('../jobs/report-end.js'),
+      import('../jobs/open-engine.js'),
+      import('../jobs/until-done.js'),
+    ])
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
   const asIs = { name: job.name, data: { ...job.data, ...alarm, url: withoutCredentials(job.data.url) } }
-  await refuseUnsafe(engine, effective)
-  const { name, data } = job.isAnew ? await agreeOnName(engine, asIs.name, asIs.data) : asIs
-  const ignored = await submitJob(engine, name, data)
+  const problems = hearProblems(terminal)
+  const patience = { engine, signal: interruption.signal, tell: problems }
+  const submit = async () => {
+    await refuseUnsafe(engine, effective)
+    const named = job.isAnew ? await agreeOnName(engine, asIs.name, asIs.data) : asIs
+    return { ...named, ignored: await submitJob(engine, named.name, named.data) }
+  }
+  const { name, data, ignored } = await unlessInterrupted(
+    interruption.signal,
+    untilQueueDone(submit, patience),
+    () => 'the job may be on the queue already. If it is, the same command continues it',
+  )
   terminal.manner.run = name
   tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
   if (ignored.length > 0) {
@@ -50,7 +61,6 @@ export async function ingestByWorkers(
   }
   const over = new AbortController()
   const signal = AbortSignal.any([over.signal, interruption.signal])
-  const problems = hearProblems(terminal)
   const heard = (event: WorkerEvent) => {
     problems(event)
     // The metrics of this command count the job, and not what this process does for it.
@@ -65,7 +75,9 @@ export async function ingestByWorkers(
   try {
     const end = await waitForJob(engine, { name, data }, { signal: interruption.signal, tell: heard })
     const isReported =
-      end.isReported === true || !('alarm' in alarm) || !(await claimReport(engine.queue(CONTROL), name))
+      end.isReported === true ||
+      !('alarm' in alarm) ||
+      !(await untilQueueDone(async () => await claimReport(engine.queue(CONTROL), name), patience))
     hears.isReported = isReported
     if ('failure' in end) throw new SluiceError(end.failure)
     hear?.({ type: 'progress', counts: end.receipt, bytesRead: end.receipt.bytes.read })
@@ -73,16 +85,6 @@ export async function ingestByWorkers(
   } finally {
     over.abort('the job is over')
     await working
-  }
-}
-
-/** Says what the job waits for. Says nothing twice in a row. */
-function hearProblems(terminal: Terminal): (event: WorkerEvent) => void {
-  let last = ''
-  return event => {
-    if (event.type !== 'problem' || event.message === last) return
-    last = event.message
-    tell(terminal, { level: 'warn', event: 'queue', message: `${last}. Sluice retries` })
   }
 }
 

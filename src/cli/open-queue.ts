@@ -2,6 +2,7 @@
 import type { QueueEngine } from '../jobs/open-engine.js'
 import type { JobData } from '../jobs/job.js'
 import type { Working } from '../jobs/run-worker.js'
+import type { WorkerEvent } from '../jobs/worker-event.js'
 import { fail } from '../failure/failure.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { ingestOptions } from '../options/library-options.js'
@@ -19,12 +20,18 @@ export async function openQueue(effective: Effective, terminal: Terminal): Promi
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
   keepSecrets(terminal, queueSecrets(queue))
   const { openEngine } = await import('../jobs/open-engine.js')
+  const problems = hearProblems(terminal)
+  return await openEngine(queue, message => problems({ type: 'problem', message }))
+}
+
+/** Says why the queue does not do what it should. Says nothing twice in a row. */
+export function hearProblems(terminal: Terminal): (event: WorkerEvent) => void {
   let last = ''
-  return await openEngine(queue, message => {
-    if (message === last) return
-    last = message
-    tell(terminal, { level: 'warn', event: 'queue', message: `${message}. Sluice retries` })
-  })
+  return event => {
+    if (event.type !== 'problem' || event.message === last) return
+    last = event.message
+    tell(terminal, { level: 'warn', event: 'queue', message: `${last}. Sluice retries` })
+  }
 }
 
 /** A queue that removes keys would lose ranges, and nobody would know. Throws SluiceError QUEUE_UNSAFE. */

@@ -1,8 +1,8 @@
 /** Waits for a queue, but no longer than one takes that works: a worker must be able to leave without it. */
 import { systemClock } from '../time/system-clock.js'
 
-/** How long a queue may be silent while a worker leaves, in milliseconds. */
-const SILENT_MS = 5000
+/** How long a queue may be silent while a worker leaves, in milliseconds. A worker that leaves waits for it a few times. */
+const SILENT_MS = 1000
 
 /** Resolves to whether the work ended in time. Its errors count as an end. */
 export async function inTime(work: Promise<unknown>, ms = SILENT_MS): Promise<boolean> {
@@ -11,10 +11,14 @@ export async function inTime(work: Promise<unknown>, ms = SILENT_MS): Promise<bo
     () => true,
     () => true,
   )
-  const late = systemClock.sleep(ms, over.signal).then(
-    () => false,
-    () => false,
-  )
+  const late = systemClock
+    .sleep(ms, over.signal)
+    // A process that was stopped reads first what has arrived meanwhile.
+    .then(async () => await new Promise<void>(resolve => setImmediate(resolve)))
+    .then(
+      () => false,
+      () => false,
+    )
   try {
     return await Promise.race([ended, late])
   } finally {

@@ -3,6 +3,7 @@ import type { Job, Queue } from 'bullmq'
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { BudgetRows } from './budget-rows.js'
+import { inTime } from './in-time.js'
 import type { JobData } from './job.js'
 import { type JobRow, rowsFrom, tellJob } from './job-state.js'
 import { type QueuePatience, untilQueueDone } from './until-done.js'
@@ -75,7 +76,7 @@ export class JobBudget {
     this.#free = 0
     const { control, job } = this.#given
     // A queue that does not hear of it counts these bytes as used.
-    await tellJob(control, job, { type: 'unused', bytes }).catch(() => undefined)
+    await inTime(tellJob(control, job, { type: 'unused', bytes }))
   }
 
   async #take(bytes: number, least: number): Promise<number> {

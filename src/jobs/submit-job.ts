@@ -1,6 +1,6 @@
 /** Puts a job on the queue, or joins the same job that is there, and waits for its end. */
 import type { Job, Queue } from 'bullmq'
-import { fail, failure, SluiceError } from '../failure/failure.js'
+import { fail, failure, isSluiceError, SluiceError } from '../failure/failure.js'
 import { optionsIgnored } from './compare-jobs.js'
 import type { JobData, JobEnd } from './job.js'
 import { CONTROL, type QueueEngine } from './open-engine.js'
@@ -70,7 +70,11 @@ export async function waitForJob(
         return state === 'completed' ? (await control.getJob(name))?.returnvalue : undefined
       },
       { engine, signal, tell },
-    )
+    ).catch((error: unknown) => {
+      // Somebody ended this process. A queue that is silent changes nothing about that.
+      if (signal.aborted && isSluiceError(error) && error.code === 'QUEUE_UNREACHABLE') return undefined
+      throw error
+    })
     if (end !== undefined) return end
     if (signal.aborted) throw fail('JOB_CONTINUES', { reason: String(signal.reason), job: name })
     await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)

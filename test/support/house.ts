@@ -152,7 +152,7 @@ export const house: Readonly<Record<string, Part>> = {
   jobs: {
     imports: 'failure flow.ts time text source sender ledger options connect state run ranges',
     doors:
-      'agree-on-name check-queue count-plan job list-jobs open-engine queued-options report-end run-worker submit-job worker-event worker-sign',
+      'agree-on-name check-queue count-plan job list-jobs open-engine queued-options report-end run-worker submit-job until-done worker-event worker-sign',
   },
   'jobs.ts': { imports: 'limits options ranges jobs ingest.ts ingest-ranges.ts' },
   // Metrics for Prometheus, and the spans of OpenTelemetry.

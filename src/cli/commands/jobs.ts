@@ -6,11 +6,12 @@ import { masked } from '../../options/mask-secrets.js'
 import { localTime } from '../../time/local-time.js'
 import { shown } from '../../text/visible.js'
 import { loadOptions, sayWarnings } from '../load-options.js'
-import { openQueue } from '../open-queue.js'
+import { hearProblems, openQueue } from '../open-queue.js'
 import { columns, count, plural, showDuration } from '../show/columns.js'
 import { sayFailure } from '../show/say-error.js'
 import { showReceipt } from '../show/show-receipt.js'
 import { addOptions } from '../terminal/help.js'
+import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineJobs(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -41,19 +42,27 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   if (named === undefined && change !== undefined) throw invalid(`--${change} needs the name of a job`)
   if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} exclude each other`)
   await using engine = await openQueue(effective, terminal)
+  using interruption = interruptible(terminal, 'waiting one more second for the queue')
+  const { untilQueueDone } = await import('../../jobs/until-done.js')
+  const { signal } = interruption
+  const tell = hearProblems(terminal)
+  const left = () => (change === undefined ? 'nothing was changed' : `job ${named} may have changed already`)
+  const patient = async <T>(work: () => Promise<T>) =>
+    await unlessInterrupted(signal, untilQueueDone(work, { engine, signal, tell }), left)
   const { listJobs, findJob, cancelJob, retryJob, removeJob } = await import('../../jobs/list-jobs.js')
   const { json } = effective.values
   const { secrets } = terminal.manner
   if (named === undefined) {
-    const jobs = masked(await listJobs(engine), secrets)
+    const jobs = masked(await patient(async () => await listJobs(engine)), secrets)
     terminal.out(json ? `${JSON.stringify({ jobs })}\n` : table(jobs))
     return 0
   }
-  const job = await findJob(engine, named)
-  if (job === undefined) throw unknown(named, await listJobs(engine))
+  const job = await patient(async () => await findJob(engine, named))
+  if (job === undefined) throw unknown(named, await patient(async () => await listJobs(engine)))
   if (change !== undefined) {
     refuse(job, change)
-    await { cancel: cancelJob, retry: retryJob, remove: removeJob }[change](engine, named)
+    const make = { cancel: cancelJob, retry: retryJob, remove: removeJob }[change]
+    await patient(async () => await make(engine, named))
   }
   const did = change && doing[change]
   if (json) terminal.out(`${JSON.stringify(masked(did === undefined ? job : { job: named, did }, secrets))}\n`)
