@@ -29,7 +29,7 @@ export async function ingestByWorkers(
   const { queuedJob } = await import('../jobs/queued-options.js')
   const job = queuedJob(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
   await using engine = await openQueue(effective, terminal)
-  using interruption = interruptible(terminal, 'giving back what is begun')
+  using interruption = interruptible(terminal, 'returning unfinished ranges to the queue')
   const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport }, { CONTROL }, { untilQueueDone }] =
     await Promise.all([
       import('../jobs.js'),

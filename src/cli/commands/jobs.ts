@@ -18,7 +18,7 @@ export function defineJobs(command: Command, terminal: Terminal, done: (code: nu
   addOptions(command, 'jobs')
     .argument('[job]', 'show one job: its name from the list')
     .option('--cancel', 'cancel the job: its workers stop, and its receipt says what is stored')
-    .option('--retry', 'load again what has failed, and what the job had not begun when it stopped')
+    .option('--retry', 'load failed ranges again, and those that no worker has begun')
     .option('--remove', 'remove a job that is over from the queue')
     .addHelpText(
       'after',
@@ -75,7 +75,7 @@ function refuse({ job, state }: ListedJob, change: keyof typeof doing): void {
   const isOver = state === 'finished' || state === 'failed'
   if (change === 'cancel' && isOver) throw invalid(`job ${job} is over, so there is nothing to cancel`)
   if (change === 'retry' && !isOver)
-    throw invalid(`job ${job} is not over yet. A retry loads what has failed when it is`)
+    throw invalid(`job ${job} is not over yet. Wait for its end, then retry its failed ranges`)
   if (change === 'retry' && state === 'finished')
     throw invalid(
       `job ${job} has finished without a failure, so there is nothing to retry. To load new inputs, run its \`sluice ingest\` command again`,
@@ -87,7 +87,7 @@ const doing = { cancel: 'cancelled', retry: 'opened', remove: 'removed' } as con
 
 const said = {
   cancelled: 'cancelled. Its workers stop within seconds',
-  opened: 'open again. Workers load what has failed',
+  opened: 'open again. Workers load the failed ranges',
   removed: 'removed from the queue',
 } as const
 

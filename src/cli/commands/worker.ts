@@ -19,9 +19,9 @@ Examples:
   SLUICE_QUEUE=redis://queue:6379 sluice worker
   sluice worker --queue redis://queue:6379 --jobs 2
 
-A worker loads ranges of all jobs on the queue that are for its cluster, until
-a signal. What it has begun then goes back to the queue. Credentials of cluster,
-proxy and storage are its own, and never stand on the queue.
+A worker loads ranges of all jobs for its cluster, until a signal. It then
+returns its unfinished ranges to the queue. It has its own credentials for
+cluster, proxy and storage. The queue never holds them.
 Environment: SLUICE_QUEUE, and that of sluice ingest`,
     )
     .action(async (flags: Record<string, unknown>) => {
@@ -33,7 +33,7 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
   const { effective } = await loadForCluster(flags, terminal)
   await using engine = await openQueue(effective, terminal)
   await refuseUnsafe(engine, effective)
-  using interruption = interruptible(terminal, 'taking no more ranges, and giving back what is begun')
+  using interruption = interruptible(terminal, 'taking no more ranges, and returning unfinished ones to the queue')
   const { work } = await import('../../jobs.js')
   spareOptimising()
   tell(terminal, { level: 'info', event: 'worker', message: `working on ${engine.display}` })
