@@ -48,8 +48,8 @@ const LOOK_MS = 1000
 const COORDINATED = 8
 /** A job outlives any number of coordinators. */
 const ENDLESS = 1_000_000
-/** A job for another cluster is offered to another worker after this time. */
-const ELSEWHERE_MS = 5000
+/** A job for another cluster is offered to another worker after this time: it may be taken many times before its own one comes. */
+const ELSEWHERE_MS = 500
 
 const open = ['active', 'waiting', 'delayed', 'prioritized'] as const
 
