@@ -1,12 +1,10 @@
 /** Commands end soon after a signal, although the queue says nothing: on a real Redis, into the lab. */
-import { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import type { Failure } from '../../src/failure/failure.js'
-import { eventually } from '../support/eventually.js'
 import { lab } from '../support/shared-lab.js'
 import type { Ended } from '../support/sluice.js'
 import { onA, parts, queue, slowly } from './faults-world.js'
-import { start, startIngest, startWorker } from './jobs-world.js'
+import { startIngest, startWorker } from './jobs-world.js'
 import { relayTcp } from './servers/tcp-relay.js'
 
 const missing = parts.missing.filter(({ only }) => only === 'jobs')
@@ -29,23 +27,6 @@ describe.skipIf(missing.length > 0 && !process.env['CI'])('a queue that says not
     worker.child.kill('SIGTERM')
     expect(sayingOf(await ingest.ended)).toMatchObject({ exit: 5, code: 'JOB_CONTINUES' })
     expect(await worker.ended).toMatchObject({ code: 0 })
-  })
-
-  test('lets commands leave that wait for its first answer, and they say what may have happened', async () => {
-    const redis = new Redis(queue.url)
-    await redis.client('PAUSE', '600000', 'WRITE')
-    const waiting = [startIngest(queue.url), start(queue.url, ['jobs', 'nightly', '--cancel', '--json'])]
-    const held = async () => String(await redis.client('LIST')).match(/ flags=\w*b/g)?.length
-    await eventually(async () => expect(await held()).toBe(waiting.length))
-    for (const { child } of waiting) child.kill('SIGINT')
-    const said = await Promise.all(waiting.map(async ({ ended }) => sayingOf(await ended)))
-    const code = 'COMMAND_INTERRUPTED'
-    expect(said).toMatchObject([
-      { exit: 5, code, message: expect.stringContaining('the job may be on the queue already') },
-      { exit: 5, code, message: expect.stringContaining('job nightly may have changed already') },
-    ])
-    await redis.client('UNPAUSE')
-    redis.disconnect()
   })
 })
 
