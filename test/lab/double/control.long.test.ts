@@ -1,3 +1,4 @@
+// @module-tag long
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'

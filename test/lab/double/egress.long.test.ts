@@ -1,3 +1,4 @@
+// @module-tag long
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect } from 'node:net'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, it } from 'vitest'
 import { ask } from '../../support/lab-clients.js'
 import { type ServiceNowWorld, openServiceNow } from '../../support/servicenow-client.js'

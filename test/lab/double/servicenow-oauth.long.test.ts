@@ -1,3 +1,4 @@
+// @module-tag long
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type ServiceNowWorld, openServiceNow } from '../../support/servicenow-client.js'

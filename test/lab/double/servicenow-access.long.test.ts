@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, it } from 'vitest'
 import { AddressRuleError, type ServiceNowRegister } from '../../../src/lab/index.js'
 import { openServiceNow } from '../../support/servicenow-client.js'

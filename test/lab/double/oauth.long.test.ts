@@ -1,3 +1,4 @@
+// @module-tag long
 import { openIndependentOauth } from '../../contracts/independent-oauth-world.js'
 import { openLabOauth } from '../../contracts/lab-oauth-world.js'
 import { describeOauth } from '../../contracts/oauth.suite.js'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { Agent } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { type Register, PolicyError } from '../../../src/lab/index.js'

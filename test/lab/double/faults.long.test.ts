@@ -1,3 +1,4 @@
+// @module-tag long
 import { type AddressInfo, type Socket, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.js'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Metrics of runs and receivers on the lab, as a scraper sees them. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

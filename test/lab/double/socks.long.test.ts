@@ -1,3 +1,4 @@
+// @module-tag long
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ask, ending, openLab, readSome, sendSocks, socksAddress } from '../../support/lab-clients.js'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** What becomes of a run when another one of the same command takes its place: it can still be verified, undone and forgotten. */
 import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** Elastic's managed ingest endpoint: a queue that recognises no ids, in front of a cluster that no question about it reaches. */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

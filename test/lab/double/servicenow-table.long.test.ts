@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, it } from 'vitest'
 import { openServiceNow } from '../../support/servicenow-client.js'
 import { rounds } from '../../support/rounds.js'

@@ -1,3 +1,4 @@
+// @module-tag long
 /** What the state folder tells of runs afterwards: how each ended, also one that never began, and what is known once a run is removed. */
 import { appendFile, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
