@@ -21,7 +21,7 @@ function withoutCluster(more: Record<string, string> = {}): Record<string, strin
   return { ...env, ...more }
 }
 
-test('with the cluster, both ways are walked', { tags: 'long' }, async () => {
+test('with the cluster, both ways are walked', async () => {
   const { code, stdout, stderr } = await sluice(['doctor'], { env: lab.env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const { cluster, servicenow } = lab.line

@@ -288,19 +288,15 @@ it('answers as an edge that does not know the host, or whose deployment is away'
   expect((await ask(line.cluster.httpUrl)).status).toBe(403)
 })
 
-it(
-  'refuses bulk requests beyond its capacity, and takes them again when others are done',
-  { tags: 'long' },
-  async () => {
-    await using world = await openLab()
-    world.lab.control.plant({ capacity: { inFlight: 2, tookMs: 3000 } })
-    const bodies = Array.from({ length: 4 }, async () => await world.bulk(bulkBody))
-    const statuses = (await Promise.all(bodies)).map(({ status }) => status)
-    expect(statuses.filter(status => status === 200)).toHaveLength(2)
-    expect(statuses.filter(status => status === 429)).toHaveLength(2)
-    expect((await world.bulk(bulkBody)).status).toBe(200)
-  },
-)
+it('refuses bulk requests beyond its capacity, and takes them again when others are done', async () => {
+  await using world = await openLab()
+  world.lab.control.plant({ capacity: { inFlight: 2, tookMs: 3000 } })
+  const bodies = Array.from({ length: 4 }, async () => await world.bulk(bulkBody))
+  const statuses = (await Promise.all(bodies)).map(({ status }) => status)
+  expect(statuses.filter(status => status === 200)).toHaveLength(2)
+  expect(statuses.filter(status => status === 429)).toHaveLength(2)
+  expect((await world.bulk(bulkBody)).status).toBe(200)
+})
 
 it('answers 413 without a body above the limit, and closes', async () => {
   await using world = await openLab()

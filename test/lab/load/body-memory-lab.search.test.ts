@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { type Faults, startLab } from '../../../src/lab/index.js'
-import { rounds } from '../../support/rounds.js'
 import { BODY_DOCS, DOCS, documentLine, documentStream } from '../../support/known-documents.js'
 
 /** The connection of the preflight comes first. */
@@ -11,17 +10,14 @@ const cut = { after: 1, times: 2, afterBytes: 5_000_000 }
 const busy = { times: BODY_DOCS / 2, status: 429, type: 'es_rejected_execution_exception' }
 const gone = { bulk: { times: 2, status: 503, stored: true }, drop: { after: 1, times: 1 } }
 
-const cases = [
+test.each([
   ['tunnels that are cut within a body', 'http', 'url', 'none', { cut }],
   ['plain tunnels that are cut within a body', 'socks5', 'httpUrl', 'none', { cut }],
   ['busy items, forwarded by the proxy', 'http', 'httpUrl', 'none', { items: busy }],
   ['busy items, with gzip', 'socks5', 'httpUrl', 'gzip', { items: busy, cut }],
   ['answers that were lost', 'socks5', 'httpUrl', 'none', gone],
   ['bodies that are too large', 'socks5', 'httpUrl', 'none', {}],
-] as const
-
-// Each of the last three meets another end of a body.
-test.each(cases.slice(rounds(3, 0)))(
+] as const)(
   'the cluster keeps the bytes that were sent, in spite of %s',
   async (name, proxy, url, compress, faults) => {
     await using lab = await startLab()

@@ -66,37 +66,33 @@ test('a process that is killed before its first checkpoint leaves an appended in
   expect(await load(['a'], { ids: 'cluster' })).toMatchObject({ read: 300 })
 })
 
-test(
-  'what a killed process has sent is compared, also after another process has begun again',
-  { tags: 'long' },
-  async () => {
-    const text = lines(200_000)
-    await writeFile(path('a'), text)
-    const more = { batchDocs: 10_000 }
-    await begin(['a'], 150_000, more)
-    const [file = ''] = await runFiles(path('state'))
-    const journal = await readFile(file, 'utf8')
-    // The process was killed before its first checkpoint.
-    await writeFile(
-      file,
-      journal
-        .split('\n')
-        .filter(line => !line.startsWith('["mark"'))
-        .join('\n'),
-    )
-    await begin(['a'], 0, more)
-    const again = await readFile(file, 'utf8')
-    await writeFile(
-      file,
-      again
-        .split('\n')
-        .filter(line => !line.startsWith('["mark"'))
-        .join('\n'),
-    )
-    await writeFile(path('a'), text.replace('"n":140000}', '"n":140001}'))
-    await expect(load(['a'], more)).rejects.toMatchObject({ code: 'INPUT_CHANGED' })
-  },
-)
+test('what a killed process has sent is compared, also after another process has begun again', async () => {
+  const text = lines(200_000)
+  await writeFile(path('a'), text)
+  const more = { batchDocs: 10_000 }
+  await begin(['a'], 150_000, more)
+  const [file = ''] = await runFiles(path('state'))
+  const journal = await readFile(file, 'utf8')
+  // The process was killed before its first checkpoint.
+  await writeFile(
+    file,
+    journal
+      .split('\n')
+      .filter(line => !line.startsWith('["mark"'))
+      .join('\n'),
+  )
+  await begin(['a'], 0, more)
+  const again = await readFile(file, 'utf8')
+  await writeFile(
+    file,
+    again
+      .split('\n')
+      .filter(line => !line.startsWith('["mark"'))
+      .join('\n'),
+  )
+  await writeFile(path('a'), text.replace('"n":140000}', '"n":140001}'))
+  await expect(load(['a'], more)).rejects.toMatchObject({ code: 'INPUT_CHANGED' })
+})
 
 test('two runs at once share a file of dead letters, and each record in it is whole', async () => {
   const bad = (from: number) => Array.from({ length: 400 }, (_, n) => `{"n":${from + n}}\nnone\n`).join('')

@@ -146,25 +146,19 @@ describe('a load', () => {
     await eventually(() => expect(lab.control.count(index)).toBe(120))
   })
 
-  test(
-    'that was killed is not continued with documents that may be queued, unless it is told to',
-    { tags: 'long' },
-    async () => {
-      await using world = await openRunWorld(lab, index)
-      await writeFile(world.path('a.ndjson'), lines(100))
-      const own = { ...way(), resendUnknown: false }
-      const { run } = await world.load('a.ndjson', own)
-      await world.killedAt(40)
-      expect(await codeOf(world.load('a.ndjson', own))).toContain(
-        `OPTION_INVALID: resendUnknown: is not set. run ${run}`,
-      )
-      expect(accepted()).toHaveLength(100)
-      expect(await world.load('a.ndjson', { ...own, resendUnknown: true })).toMatchObject({ run, status: 'finished' })
-      expect(accepted()).toHaveLength(160)
-    },
-  )
+  test('that was killed is not continued with documents that may be queued, unless it is told to', async () => {
+    await using world = await openRunWorld(lab, index)
+    await writeFile(world.path('a.ndjson'), lines(100))
+    const own = { ...way(), resendUnknown: false }
+    const { run } = await world.load('a.ndjson', own)
+    await world.killedAt(40)
+    expect(await codeOf(world.load('a.ndjson', own))).toContain(`OPTION_INVALID: resendUnknown: is not set. run ${run}`)
+    expect(accepted()).toHaveLength(100)
+    expect(await world.load('a.ndjson', { ...own, resendUnknown: true })).toMatchObject({ run, status: 'finished' })
+    expect(accepted()).toHaveLength(160)
+  })
 
-  test('that was interrupted between two requests continues, and sends nothing twice', { tags: 'long' }, async () => {
+  test('that was interrupted between two requests continues, and sends nothing twice', async () => {
     await writeFile(path('a.ndjson'), lines(200))
     const controller = new AbortController()
     const stopped = await receiptOf(
@@ -215,7 +209,7 @@ describe('what the endpoint cannot do', () => {
     expect(await codeOf(serve(receiver))).toMatch(refused)
   })
 
-  test('an undo keeps the run while documents may still come out of the queue', { tags: 'long' }, async () => {
+  test('an undo keeps the run while documents may still come out of the queue', async () => {
     await writeFile(path('a.ndjson'), lines(10))
     lab.control.managed.pause()
     const { run } = await load()
@@ -269,7 +263,6 @@ function trouble(random: Seeded): Faults {
 
 test.each(Array.from({ length: rounds(2, 60) }, (_, seed) => seed + 1))(
   'whatever happens to answers, nothing is sent twice, and each document is in its count: seed %i',
-  { tags: 'long' },
   async seed => {
     const random = seeded(seed)
     await writeFile(path('a.ndjson'), lines(200))

@@ -16,7 +16,7 @@ async function load(...more: readonly string[]) {
   return await sluiceHere([...fixed, ...more], { cwd: work, env })
 }
 
-test('the textfile of a job counts its runs, also those that fail', { tags: 'long' }, async () => {
+test('the textfile of a job counts its runs, also those that fail', async () => {
   await writeFile(path('a.ndjson'), '{"n":1}\n{"n":2}\nnot json\n')
   const textfile = ['--metrics-textfile', 'orders.prom']
   const read = async () => await readFile(path('orders.prom'), 'utf8')

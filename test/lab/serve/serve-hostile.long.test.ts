@@ -46,7 +46,7 @@ test('with a token, callers may use any name of the receiver', async () => {
   expect((await ask(serving.url, { body: '{"n":1}\n', headers })).status).toBe(202)
 })
 
-test('the limit of the spool counts what small requests take on the disk', { tags: 'long' }, async () => {
+test('the limit of the spool counts what small requests take on the disk', async () => {
   lab.control.register('none')
   await using serving = await start({ acceptAnyway: true, spoolLimit: 1_000_000 })
   // Leaves little room, so that few requests fill it.
@@ -97,7 +97,7 @@ test.each(['identity', 'gzip'])('a large request (%s) waits for memory that othe
   expect(await serving.close()).toMatchObject({ accepted: 3, created: 3 })
 })
 
-test('a failure is not shown once it is over', { tags: 'long' }, async () => {
+test('a failure is not shown once it is over', async () => {
   await using serving = await start()
   lab.control.register('none')
   expect((await post('{"n":1}\n')).status).toBe(202)
@@ -109,68 +109,60 @@ test('a failure is not shown once it is over', { tags: 'long' }, async () => {
   expect(await shown()).not.toHaveProperty('failure')
 })
 
-test(
-  'connections without a request make room for others, and leave those whose request is on its way',
-  { tags: 'long' },
-  async () => {
-    await using serving = await start()
-    const port = Number(new URL(serving.url).port)
-    const open = async (): Promise<Socket> => {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-      await once(socket, 'connect')
-      return socket
-    }
-    const upload = await open()
-    const fields = { ...ndjson, host: 'x', 'content-length': '8', expect: '100-continue' }
-    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-    upload.write(`POST / HTTP/1.1\r\n${head.join('')}\r\n`)
-    expect((await readSome(upload)).toString()).toMatch(/^HTTP\/1.1 100 /)
-    const silent: Socket[] = []
-    const closed = new Set<number>()
-    for (let at = 0; at < 350; at += 1) {
-      const socket = await open()
-      socket.once('close', () => closed.add(at)).resume()
-      silent.push(socket)
-    }
-    expect((await ask(serving.url, { body: '{"n":1}\n', headers: ndjson })).status).toBe(202)
-    // 250 stay: of 352, the first ones had to go, and neither the upload nor the last ones.
-    await expect.poll(() => closed.size).toBe(102)
-    expect(Math.max(...closed)).toBe(101)
-    upload.write('{"n":2}\n')
-    expect((await readSome(upload)).toString()).toMatch(/^HTTP\/1.1 202 /)
-    for (const socket of silent) socket.destroy()
-    expect(await serving.close()).toMatchObject({ accepted: 2 })
-  },
-)
+test('connections without a request make room for others, and leave those whose request is on its way', async () => {
+  await using serving = await start()
+  const port = Number(new URL(serving.url).port)
+  const open = async (): Promise<Socket> => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    await once(socket, 'connect')
+    return socket
+  }
+  const upload = await open()
+  const fields = { ...ndjson, host: 'x', 'content-length': '8', expect: '100-continue' }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  upload.write(`POST / HTTP/1.1\r\n${head.join('')}\r\n`)
+  expect((await readSome(upload)).toString()).toMatch(/^HTTP\/1.1 100 /)
+  const silent: Socket[] = []
+  const closed = new Set<number>()
+  for (let at = 0; at < 350; at += 1) {
+    const socket = await open()
+    socket.once('close', () => closed.add(at)).resume()
+    silent.push(socket)
+  }
+  expect((await ask(serving.url, { body: '{"n":1}\n', headers: ndjson })).status).toBe(202)
+  // 250 stay: of 352, the first ones had to go, and neither the upload nor the last ones.
+  await expect.poll(() => closed.size).toBe(102)
+  expect(Math.max(...closed)).toBe(101)
+  upload.write('{"n":2}\n')
+  expect((await readSome(upload)).toString()).toMatch(/^HTTP\/1.1 202 /)
+  for (const socket of silent) socket.destroy()
+  expect(await serving.close()).toMatchObject({ accepted: 2 })
+})
 
-test(
-  'requests that are sent before the answers to earlier ones are few, and a caller that goes away leaves nothing behind',
-  { tags: 'long' },
-  async () => {
-    await using serving = await start()
-    const port = Number(new URL(serving.url).port)
-    const send = async (requests: number, isGone: boolean): Promise<string> => {
-      const fields = Object.entries({ ...ndjson, host: 'x', 'content-length': '3' })
-      const head = `POST / HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-      let text = ''
-      socket.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-        if (text.split('HTTP/1.1').length > requests) socket.destroy()
-      })
-      socket.write(`${head}{}\n`.repeat(requests), () => {
-        // The first ones are being written to the disk.
-        if (isGone) socket.destroy()
-      })
-      await once(socket, 'close')
-      return text
-    }
-    expect((await send(10, false)).match(/HTTP\/1.1 202/g)).toHaveLength(10)
-    expect(await send(100, false)).toBe('')
-    await Promise.all(Array.from({ length: 20 }, async () => await send(5, true)))
-    const { accepted, created } = await serving.close()
-    expect(accepted).toBeGreaterThan(10)
-    expect(accepted).toBeLessThan(10 + 10 + 100 + 1)
-    expect(created).toBe(accepted)
-  },
-)
+test('requests that are sent before the answers to earlier ones are few, and a caller that goes away leaves nothing behind', async () => {
+  await using serving = await start()
+  const port = Number(new URL(serving.url).port)
+  const send = async (requests: number, isGone: boolean): Promise<string> => {
+    const fields = Object.entries({ ...ndjson, host: 'x', 'content-length': '3' })
+    const head = `POST / HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      if (text.split('HTTP/1.1').length > requests) socket.destroy()
+    })
+    socket.write(`${head}{}\n`.repeat(requests), () => {
+      // The first ones are being written to the disk.
+      if (isGone) socket.destroy()
+    })
+    await once(socket, 'close')
+    return text
+  }
+  expect((await send(10, false)).match(/HTTP\/1.1 202/g)).toHaveLength(10)
+  expect(await send(100, false)).toBe('')
+  await Promise.all(Array.from({ length: 20 }, async () => await send(5, true)))
+  const { accepted, created } = await serving.close()
+  expect(accepted).toBeGreaterThan(10)
+  expect(accepted).toBeLessThan(10 + 10 + 100 + 1)
+  expect(created).toBe(accepted)
+})

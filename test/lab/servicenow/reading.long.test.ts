@@ -218,7 +218,7 @@ describe('a table that others change while it is read', () => {
     expect(ids.length).toBe(5000)
   })
 
-  test('comes in its last version, where the last one counts', { tags: 'long' }, async () => {
+  test('comes in its last version, where the last one counts', async () => {
     const table = tableOf(5000)
     const { act, deleted } = others(table, 15)
     await using instance = await opened(act)
@@ -229,7 +229,7 @@ describe('a table that others change while it is read', () => {
     for (const id of index.keys()) expect(sn.row(table, id) !== undefined || deleted.has(id)).toBe(true)
   })
 
-  test('goes on at any place of a reading as if it had not stopped', { tags: 'long' }, async () => {
+  test('goes on at any place of a reading as if it had not stopped', async () => {
     const table = tableOf(600)
     const { act } = others(table, 8)
     await using instance = await opened(act)

@@ -30,46 +30,42 @@ async function isForgotten({ stateDir }: RunWorld): Promise<boolean> {
 }
 
 describe('undo', () => {
-  test(
-    'deletes what the run created and nothing else; the same load then starts afresh',
-    { tags: 'long' },
-    async () => {
-      await using world = await openRunWorld(lab)
-      await world.bulk([{ create: { _id: 'mine' } }, { n: 1 }])
-      await writeFile(world.path('other.ndjson'), lines(10))
-      await world.load('other.ndjson', { stateDir: world.path('other') })
-      await writeFile(world.path('a.ndjson'), `${lines(2500)}no\n`)
-      const { run } = await world.load('a.ndjson')
-      const dry = await takeBack(world, run, { dryRun: true })
-      expect(dry).toMatchObject({
-        dryRun: true,
-        isComplete: false,
-        found: 2500,
-        wouldDelete: 2500,
-        deleted: 0,
-        gone: 0,
-      })
-      expect(lab.control.count(world.index)).toBe(2511)
-      const undone = await takeBack(world, run)
-      expect(undone).toMatchObject({
-        run,
-        isComplete: true,
-        documents: 2501,
-        found: 2500,
-        deleted: 2500,
-        wouldDelete: 0,
-        gone: 0,
-        changed: 0,
-        failed: 0,
-        notes: [],
-      })
-      expect(lab.control.count(world.index)).toBe(11)
-      expect(await isForgotten(world)).toBe(true)
-      const again = await world.load('a.ndjson')
-      expect(again).toMatchObject({ created: 2500, duplicate: 0 })
-      expect(again.run).not.toBe(run)
-    },
-  )
+  test('deletes what the run created and nothing else; the same load then starts afresh', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: 'mine' } }, { n: 1 }])
+    await writeFile(world.path('other.ndjson'), lines(10))
+    await world.load('other.ndjson', { stateDir: world.path('other') })
+    await writeFile(world.path('a.ndjson'), `${lines(2500)}no\n`)
+    const { run } = await world.load('a.ndjson')
+    const dry = await takeBack(world, run, { dryRun: true })
+    expect(dry).toMatchObject({
+      dryRun: true,
+      isComplete: false,
+      found: 2500,
+      wouldDelete: 2500,
+      deleted: 0,
+      gone: 0,
+    })
+    expect(lab.control.count(world.index)).toBe(2511)
+    const undone = await takeBack(world, run)
+    expect(undone).toMatchObject({
+      run,
+      isComplete: true,
+      documents: 2501,
+      found: 2500,
+      deleted: 2500,
+      wouldDelete: 0,
+      gone: 0,
+      changed: 0,
+      failed: 0,
+      notes: [],
+    })
+    expect(lab.control.count(world.index)).toBe(11)
+    expect(await isForgotten(world)).toBe(true)
+    const again = await world.load('a.ndjson')
+    expect(again).toMatchObject({ created: 2500, duplicate: 0 })
+    expect(again.run).not.toBe(run)
+  })
 
   test('leaves what was written again since, unless it is forced', async () => {
     await using world = await openRunWorld(lab)
@@ -124,7 +120,7 @@ describe('undo', () => {
     expect(lab.control.source(world.index, `${token}-2`)?.toString()).toBe('{"n":200}')
   })
 
-  test('cut off in the middle, it is called again', { tags: 'long' }, async () => {
+  test('cut off in the middle, it is called again', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(20_000))
     const { run } = await world.load('a.ndjson', { batchDocs: 5000 })
@@ -138,7 +134,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('a lost answer and busy items change nothing of the account', { tags: 'long' }, async () => {
+  test('a lost answer and busy items change nothing of the account', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(500))
     const { run } = await world.load('a.ndjson')
@@ -150,7 +146,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('what the cluster refuses to delete is told, and the run is kept', { tags: 'long' }, async () => {
+  test('what the cluster refuses to delete is told, and the run is kept', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50))
     const { run } = await world.load('a.ndjson')
@@ -185,7 +181,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(1)
   })
 
-  test('leaves what an earlier run loaded of the same file', { tags: 'long' }, async () => {
+  test('leaves what an earlier run loaded of the same file', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50).trimEnd())
     await world.load('a.ndjson')
@@ -216,7 +212,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('is refused while the run is going on', { tags: 'long' }, async () => {
+  test('is refused while the run is going on', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(300))
     const refusals: Promise<string>[] = []
@@ -232,7 +228,7 @@ describe('undo', () => {
     expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 300 })
   })
 
-  test('keeps loads and others that would undo or forget the run away while it deletes', { tags: 'long' }, async () => {
+  test('keeps loads and others that would undo or forget the run away while it deletes', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(300))
     const { run } = await world.load('a.ndjson')
@@ -256,7 +252,7 @@ describe('undo', () => {
     expect(await world.load('a.ndjson')).toMatchObject({ created: 300 })
   })
 
-  test('two loads and two undos at once: one has its turn, and none leaves half a load', { tags: 'long' }, async () => {
+  test('two loads and two undos at once: one has its turn, and none leaves half a load', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(60))
     const random = seeded(17)
