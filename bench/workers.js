@@ -1,10 +1,11 @@
 /**
- * node bench/workers.js [--gb 20] [--objects 200] [--workers 1,2,4] [--rate 5000000] [--latency 100] [--jobs 4] [--folder FOLDER]
+ * node bench/workers.js [--gb 20] [--objects 200] [--workers 1,2,4|none] [--rate 5000000] [--latency 100] [--jobs 4] [--folder FOLDER]
+ *                       [--rounds 5] [--whole]
  *
  * Loads the same objects of S3 (versitygw) as one job of 1, 2 and 4 workers, over a queue in Redis. The sink limits each connection, as
  * a network does. Prints for each number of workers the time, the rate, the efficiency (the time of one worker over workers × time), and
- * the CPU seconds of all processes of Sluice. Then loads a part of them on one core without a limit: as a job, and by one process
- * without a queue, in turn. Prints what the queue adds.
+ * the CPU seconds of all processes of Sluice. Then loads the first 20 of them (`--whole`: all) on one core without a limit: as a job, and
+ * by one process without a queue, in turn. Prints what the queue adds.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     latency: { type: 'string', default: '100' },
     jobs: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '5' },
+    whole: { type: 'boolean', default: false },
     folder: { type: 'string' },
     sluice: { type: 'string' },
   },
@@ -63,7 +65,8 @@ async function growWorkers() {
   say(`${objects} objects, ${(made.bytes / 1e9).toFixed(1)} GB, ${made.documents} documents`)
   await setSink({ latency: values.latency, rate: values.rate })
   let alone
-  for (const workers of values.workers.split(',').map(Number)) {
+  const counts = values.workers === 'none' ? [] : values.workers.split(',').map(Number)
+  for (const workers of counts) {
     const { seconds, cpuSeconds, mostInFlight } = await loadAsJob('*.ndjson', made.documents, {
       workers,
       concurrency: workers * jobs,
@@ -79,8 +82,8 @@ async function growWorkers() {
 /** Loads a part of the objects on one core, with and without a queue in turn. */
 async function compareOnOneCore() {
   await setSink({ latency: 0, rate: 0 })
-  const part = '00[0-1]*.ndjson'
-  const documents = made.documentsPerObject * Math.min(objects, 20)
+  const part = values.whole ? '*.ndjson' : '00[0-1]*.ndjson'
+  const documents = made.documentsPerObject * (values.whole ? objects : Math.min(objects, 20))
   const ratios = { cpu: [], wall: [] }
   for (let round = 0; round < Number(values.rounds); round += 1) {
     const plain = await loadPlain(part, documents)

@@ -7,6 +7,7 @@ import { defaults } from '../options/describe-option.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { IngestEvent } from '../options/run-events.js'
 import { BudgetShare } from './budget-share.js'
+import { FairShare } from './fair-share.js'
 import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
 import type { JobData, JobEnd, RangeData } from './job.js'
 import { rangesOf } from './job.js'
@@ -31,6 +32,12 @@ export interface Coordination {
   /** Of the job itself: another worker may have taken over. */
   readonly lease: Lease
   readonly now: () => number
+  /** Tells this process from others. */
+  readonly worker: string
+  /** Ranges of a job that it loads at the same time. */
+  readonly slots: number
+  /** Milliseconds by which the clock of the queue is ahead of this machine's. */
+  queueAheadMs(): Promise<number>
   /** Options of the job, with the access of this worker. */
   optionsOf(data: JobData): Promise<Omit<IngestOptions, 'source'>>
   readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
@@ -47,7 +54,8 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const { engine, control, leaseMs, lease, now, optionsOf, parts, signal } = given
   const id = job.id ?? ''
   const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
-  const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, leaseMs, now })
+  const fair = new FairShare({ ...given, own: given, url: job.data.url })
+  const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, fair, leaseMs, now })
   const options = await optionsOf(job.data)
   const budget = budgetOf(job, given)
   const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
@@ -80,6 +88,8 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     onEvent: (event: IngestEvent) => progress.hear(event),
   }
   const load = async () => {
+    // Before the first range, so that no worker takes all of a small limit.
+    await patient(async () => await keeping.share())
     const { preflightConnections = defaults.preflightConnections } = options
     const share = budget && (await BudgetShare.open(budget, preflightConnections, STEPS_BYTES))
     try {

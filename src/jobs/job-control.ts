@@ -1,6 +1,7 @@
 /** Keeps the state of a job from what its workers tell: whether it is parked, slowed or stopping. Only the coordinator has one. */
 import type { Queue } from 'bullmq'
 import { type Failure, failure } from '../failure/failure.js'
+import type { FairShare } from './fair-share.js'
 import { type JobRow, type JobState, rowsFrom } from './job-state.js'
 
 interface Controlled {
@@ -10,6 +11,7 @@ interface Controlled {
   readonly ranges: Queue
   /** Most ranges at the same time. */
   readonly most: number
+  readonly fair: Pick<FairShare, 'of'>
   readonly leaseMs: number
   readonly now: () => number
 }
@@ -61,8 +63,17 @@ export class JobControl {
       ...(parked === undefined ? {} : { parked: { host: parked.host, failure: parked.failure, since: parked.since } }),
       ...(slowedTo === undefined ? {} : { slowedTo }),
     }
-    await this.#write()
+    await this.share()
     return why
+  }
+
+  /** Shares the limit among the workers that are there, and writes the state if it has changed. */
+  async share(): Promise<void> {
+    const { fair, most } = this.#given
+    const { share: _, ...rest } = this.#state
+    const share = await fair.of(rest.slowedTo ?? most)
+    this.#state = { ...rest, ...(share === undefined ? {} : { share }) }
+    await this.#write()
   }
 
   /** Tells workers to stop. They leave receipts for what they have begun. */

@@ -13,6 +13,8 @@ export interface JobState {
   readonly parked?: { readonly host: string; readonly failure: Failure; readonly since: string }
   /** Set while the cluster is busy: most ranges that are loaded at the same time. */
   readonly slowedTo?: number
+  /** Set while workers have more slots than the limit is enough for: most ranges that one of them loads at the same time. */
+  readonly share?: number
   /** Set when the job ends before all ranges are loaded. Workers stop, and leave receipts. */
   readonly stopping?: Failure
 }

@@ -57,9 +57,9 @@ const open = ['active', 'waiting', 'delayed', 'prioritized'] as const
 export async function runWorker(working: Working): Promise<void> {
   const { engine, signal } = working
   const control: Queue<JobData> = engine.queue(CONTROL)
-  const { coordinator, coordinating } = await startCoordinator(working, control)
-  const servers = new Map<string, RangeServer>()
   const worker = randomUUID()
+  const { coordinator, coordinating } = await startCoordinator(working, control, worker)
+  const servers = new Map<string, RangeServer>()
   const signing = giveSigns({
     engine,
     signal,
@@ -92,8 +92,8 @@ interface Coordinators {
   readonly coordinating: ReadonlySet<Promise<JobEnd>>
 }
 
-async function startCoordinator(working: Working, control: Queue<JobData>): Promise<Coordinators> {
-  const { engine, leaseMs, signal } = working
+async function startCoordinator(working: Working, control: Queue<JobData>, self: string): Promise<Coordinators> {
+  const { engine, leaseMs } = working
   const now = () => systemClock.now()
   const leases = new Map<string, Lease>()
   const coordinating = new Set<Promise<JobEnd>>()
@@ -111,7 +111,7 @@ async function startCoordinator(working: Working, control: Queue<JobData>): Prom
       if (!isHeld) lease.revoke()
       const id = job.id ?? ''
       leases.set(id, lease)
-      const ended = coordinateJob(job, token, { ...working, control, lease, now, signal })
+      const ended = coordinateJob(job, token, { ...working, control, lease, now, worker: self })
       coordinating.add(ended)
       try {
         return await ended

@@ -70,7 +70,14 @@ export class RangeServer implements AsyncDisposable {
   update(job: Job<JobData>): void {
     this.#state = stateIn(job)
     if (this.#state.stopping !== undefined && !this.#over.signal.aborted) this.#over.abort(this.#state.stopping.message)
+    if (this.#worker !== undefined) this.#worker.concurrency = this.#slots
     this.#trouble.renew()
+  }
+
+  /** Ranges that this worker may load at the same time now. Those that are under way end. */
+  get #slots(): number {
+    const { slots } = this.#given
+    return Math.min(slots, this.#state.share ?? slots)
   }
 
   /** Ranges under way go back to the queue, and other workers load them. */
@@ -84,13 +91,13 @@ export class RangeServer implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    const { engine, job, slots, leaseMs, now } = this.#given
+    const { engine, job, leaseMs, now } = this.#given
     const worker = await engine.worker<RangeData, RangeReceipt>(
       rangesOf(job.id ?? ''),
       async (range, token = '') => await this.#serve(range, token),
       {
         name: hostname(),
-        concurrency: slots,
+        concurrency: this.#slots,
         lockDuration: leaseMs,
         stalledInterval: Math.ceil(leaseMs / 2),
         maxStalledCount: MOST_STALLS,

@@ -50,7 +50,7 @@ const SIGNS = 'workers'
 /** Time between two signs, in milliseconds. */
 const EVERY_MS = 10_000
 /** A worker that gave no sign for this long is gone, in milliseconds. */
-const GONE_MS = 45_000
+const GONE_MS = 25_000
 /** Addresses and clocks are looked at again after so many signs. */
 const LOOK_AGAIN = 60
 

@@ -20,7 +20,7 @@ import {
   slowly,
   theJob,
 } from './faults-world.js'
-import { receiptOf, start, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
+import { atHand, receiptOf, start, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { required } from './servers/parts.js'
 import { startS3 } from './servers/s3.js'
 import { relayTcp } from './servers/tcp-relay.js'
@@ -50,9 +50,8 @@ for (const name of ['Redis', 'PostgreSQL'] as const)
       const far = new URL(queue.url)
       far.port = String(relay.port)
       const cut = startWorker(far.href)
-      await cut.printed('working on')
-      // Room for the worker beside the command, which may otherwise take the whole limit.
-      const ingest = startIngest(queue.url, ...slowly.slice(0, -1), '8')
+      await atHand(queue.url, cut)
+      const ingest = startIngest(queue.url, ...slowly)
       await cut.printed('documents in')
       relay.part()
       await expectAllOnce(ingest)
@@ -67,6 +66,7 @@ for (const name of ['Redis', 'PostgreSQL'] as const)
       const far = new URL(queue.url)
       far.port = String(relay.port)
       const cut = startWorker(far.href)
+      await atHand(queue.url, cut)
       const ingest = startIngest(queue.url, ...slowly)
       await cut.printed('documents in')
       relay.part()

@@ -7,7 +7,7 @@ import { eventuallySeen } from '../support/eventually.js'
 import { sluiceHere } from '../support/in-process.js'
 import { lab, path, shareLab } from '../support/shared-lab.js'
 import type { Running } from '../support/sluice.js'
-import { endAll, listed, start, startIngest, startWorker, writeFiles } from './jobs-world.js'
+import { atHand, endAll, listed, start, startIngest, startWorker, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
 import { findParts, required } from './servers/parts.js'
 import { startPostgres } from './servers/postgres.js'
@@ -20,8 +20,6 @@ if (missing.length > 0)
 const isSkipped = missing.length > 0 && !process.env['CI']
 
 const slowly = ['--batch-bytes', '10kb', '--range-bytes', '20kb', '--concurrency', '3']
-/** A limit that leaves room for the worker beside the command. */
-const together = [...slowly.slice(0, -1), '8']
 
 let owner: Owner
 let queue: QueueServer
@@ -105,8 +103,8 @@ describe.skipIf(isSkipped)('workers on Redis', () => {
     lab.control.plant({ latencyMs: 60 })
     const file = path('worker.prom')
     const worker = startWorker(queue.url, '--metrics-port', '127.0.0.1:0', '--metrics-textfile', file)
-    await worker.printed('metrics on')
-    const ingest = startIngest(queue.url, ...together)
+    await atHand(queue.url, worker)
+    const ingest = startIngest(queue.url, ...slowly)
     await worker.printed('documents in')
     // The worker coordinates the job from now on.
     ingest.child.kill('SIGKILL')
@@ -124,7 +122,7 @@ describe.skipIf(isSkipped)('workers on Redis', () => {
     const done = value('sluice_job_ranges', { sluice_job: job, state: 'done' })
     expect(done).toBeGreaterThanOrEqual(ranges)
     expect(value('sluice_job_ranges', { sluice_job: job, state: 'waiting' })).toBe(0)
-    expect(value('sluice_job_limit', { sluice_job: job })).toBe(8)
+    expect(value('sluice_job_limit', { sluice_job: job })).toBe(3)
     const bytes = ['done', 'total'].map(part => value('sluice_job_bytes', { sluice_job: job, part }))
     expect(bytes[0]).toBe(bytes[1])
     const stored = ['created', 'duplicate'].map(outcome => value('sluice_job_documents', { sluice_job: job, outcome }))

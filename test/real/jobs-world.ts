@@ -1,8 +1,12 @@
 /** One job on a real queue: its inputs, its workers as processes of their own, and what the lab's cluster holds in the end. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { Receipt } from '../../src/index.js'
+import { expect } from 'vitest'
+import { eventuallySeen } from '../support/eventually.js'
 import { index, lab, path } from '../support/shared-lab.js'
 import type { ListedJob } from '../../src/jobs/list-jobs.js'
+import { openEngine } from '../../src/jobs/open-engine.js'
+import { readSigns } from '../../src/jobs/worker-sign.js'
 import { sluiceHere } from '../support/in-process.js'
 import { type Ended, type Running, startSluice } from '../support/sluice.js'
 
@@ -49,6 +53,15 @@ export function startIngest(queue: string, ...more: readonly string[]): Running 
 
 export function startWorker(queue: string, ...more: readonly string[]): Running {
   return start(queue, ['worker', ...more])
+}
+
+/** Resolves when the queue knows the worker, so that it gets its share of the next job. */
+export async function atHand(queue: string, worker: Running): Promise<void> {
+  await using engine = await openEngine(queue)
+  await eventuallySeen(async () => {
+    const pids = (await readSigns(engine, 0)).map(({ pid }) => pid)
+    expect(pids).toContain(worker.child.pid)
+  })
 }
 
 export async function jobs(queue: string, ...args: readonly string[]): Promise<Ended> {
