@@ -6,6 +6,7 @@ import type { Receipt } from '../ledger/receipt.js'
 import { defaults } from '../options/describe-option.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { IngestEvent } from '../options/run-events.js'
+import { isAccessFailure, mayWait } from './await-access.js'
 import { BudgetShare } from './budget-share.js'
 import { FairShare } from './fair-share.js'
 import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
@@ -14,6 +15,7 @@ import { rangesOf } from './job.js'
 import { giveBackRange } from './give-back.js'
 import { budgetOf } from './job-budget.js'
 import { JobControl } from './job-control.js'
+import { stateIn } from './job-state.js'
 import type { Lease } from './lease.js'
 import type { LoadParts } from './load-parts.js'
 import type { QueueEngine } from './open-engine.js'
@@ -21,9 +23,12 @@ import { reportEnd, type Reporting } from './report-end.js'
 import { progressOf } from './tell-progress.js'
 import { untilQueueDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
+import { systemClock } from '../time/system-clock.js'
 
 /** What a coordinator asks of the cluster beside its connections: about the index, at the beginning and at the end. */
 const STEPS_BYTES = 64 << 10
+/** How long a job stays with a coordinator that is refused, in milliseconds. */
+const REFUSED_MS = 2000
 
 export interface Coordination {
   readonly engine: QueueEngine
@@ -55,7 +60,16 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const id = job.id ?? ''
   const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
   const fair = new FairShare({ ...given, own: given, url: job.data.url })
-  const keeping = new JobControl({ control, job: id, ranges, most: job.data.concurrency, fair, leaseMs, now })
+  const keeping = new JobControl({
+    control,
+    job: id,
+    ranges,
+    most: job.data.concurrency,
+    fair,
+    before: stateIn(job),
+    leaseMs,
+    now,
+  })
   const options = await optionsOf(job.data)
   const budget = budgetOf(job, given)
   const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
@@ -101,7 +115,16 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     }
   }
   try {
-    const ended = await ran(load())
+    let ended = await ran(load())
+    if ('failure' in ended && isAccessFailure(ended.failure) && lease.lost === undefined) {
+      // Somebody may have cancelled the job meanwhile.
+      const why = await patient(async () => await keeping.look())
+      if (why === undefined && mayWait(options.onBlock, keeping.state)) {
+        await systemClock.sleep(REFUSED_MS, signal).catch(() => undefined)
+        return await giveBackRange(job, token, ended.failure.message)
+      }
+      if (why !== undefined) ended = { failure: why }
+    }
     if (given.isMeasured && lease.lost === undefined) await progress.tellNow(keeping.state).catch(() => undefined)
     if (mayTryAgain(job, ended)) throw new Error(JSON.stringify(ended))
     // Without its lease, another worker may have taken over, and finishes the job.

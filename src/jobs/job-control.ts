@@ -9,6 +9,8 @@ interface Controlled {
   /** Name of the job. */
   readonly job: string
   readonly ranges: Queue
+  /** The state in which the coordinator before left it. */
+  readonly before: JobState
   /** Most ranges at the same time. */
   readonly most: number
   readonly fair: Pick<FairShare, 'of'>
@@ -22,18 +24,20 @@ const CALM_MS = 5000
 export class JobControl {
   readonly #given: Controlled
   #row = 0
-  #state: JobState = {}
+  #state: JobState
   #written = ''
   /** Workers without access, and when they were heard of. */
   readonly #blocked = new Map<
     string,
     { at: number; readonly host: string; readonly failure: Failure; readonly since: string }
   >()
-  #busyAt = -Infinity
+  #busyAt: number
   #isPaused: boolean | undefined
 
   constructor(given: Controlled) {
     this.#given = given
+    this.#state = given.before
+    this.#busyAt = given.now()
   }
 
   get state(): JobState {
@@ -43,24 +47,28 @@ export class JobControl {
   /** Reads what is new, and writes the state if it has changed. Returns why the job must stop, if it must. */
   async look(): Promise<Failure | undefined> {
     const { control, job, now, leaseMs } = this.#given
-    let why: Failure | undefined
+    let why = this.#state.stopping
     let isBusy = false
+    // These rows slowed the job already.
+    const isKnown = this.#row === 0 && this.#state.slowedTo !== undefined
     for await (const rows of rowsFrom(control, job, this.#row)) {
       this.#row += rows.length
       for (const row of rows) {
         const stops = this.#take(row)
         why ??= stops
-        isBusy ||= row.type === 'busy'
+        isBusy ||= row.type === 'busy' && !isKnown
       }
     }
     // A worker that was killed while it waited for access must not keep the others waiting.
     for (const [worker, { at }] of this.#blocked) if (now() - at > leaseMs) this.#blocked.delete(worker)
     const [parked] = this.#blocked.values()
-    const { parked: _, slowedTo: __, ...rest } = this.#state
+    const { parked: before, slowedTo: _, ...rest } = this.#state
     const slowedTo = this.#slowedTo(isBusy)
     this.#state = {
       ...rest,
-      ...(parked === undefined ? {} : { parked: { host: parked.host, failure: parked.failure, since: parked.since } }),
+      ...(parked === undefined
+        ? {}
+        : { parked: { host: parked.host, failure: parked.failure, since: before?.since ?? parked.since } }),
       ...(slowedTo === undefined ? {} : { slowedTo }),
     }
     await this.share()

@@ -1,9 +1,9 @@
 /** Loads ranges of one job, some at a time, for as long as the job is open. */
 import type { Job, Queue, Worker } from 'bullmq'
 import { hostname } from 'node:os'
-import { explain } from '../failure/catalogue.js'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import { nothing } from '../ledger/account.js'
+import { isAccessFailure } from './await-access.js'
 import type { JobData, RangeData, RangeReceipt } from './job.js'
 import { rangesOf } from './job.js'
 import { type JobState, stateIn, tellJob } from './job-state.js'
@@ -190,11 +190,6 @@ export class RangeServer implements AsyncDisposable {
 
 function isFromQueue(error: unknown): boolean {
   return error instanceof Error && (error.name === 'WaitingError' || error.name === 'UnrecoverableError')
-}
-
-function isAccessFailure({ code }: Failure): boolean {
-  const { stage } = explain(code)
-  return stage === 'proxy' || stage === 'egress' || code === 'CLUSTER_AUTH_REJECTED'
 }
 
 function emptyReceipt(): RangeReceipt {

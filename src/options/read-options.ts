@@ -218,7 +218,8 @@ function docsPerSecond(rate: IngestOptions['maxRate']): number {
 /** How long `wait` waits. */
 const WAIT_MS = 1_800_000
 
-function blockWaitOf(onBlock: IngestOptions['onBlock']): number {
+/** Returns how long a load waits for access that it lost, in milliseconds. */
+export function blockWaitOf(onBlock: IngestOptions['onBlock']): number {
   if (typeof onBlock === 'object') return onBlock.waitMs
   return onBlock === 'wait' ? WAIT_MS : 0
 }

@@ -3,7 +3,8 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client
 import { Redis } from 'ioredis'
 import { statSync, truncateSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { eventually } from '../support/eventually.js'
+import { eventually, eventuallySeen } from '../support/eventually.js'
+import { CONTROL, openEngine } from '../../src/jobs/open-engine.js'
 import { index, lab, path } from '../support/shared-lab.js'
 import {
   ALL,
@@ -20,7 +21,7 @@ import {
   slowly,
   theJob,
 } from './faults-world.js'
-import { atHand, receiptOf, start, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
+import { atHand, jobs, receiptOf, start, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { required } from './servers/parts.js'
 import { startS3 } from './servers/s3.js'
 import { relayTcp } from './servers/tcp-relay.js'
@@ -59,6 +60,35 @@ for (const name of ['Redis', 'PostgreSQL'] as const)
       await cut.printed('is over')
       await leave(cut)
       expect(await stored()).toBe(ALL)
+    })
+
+    test('that waits for access waits under its next coordinator, too, and can be cancelled', async () => {
+      lab.control.plant({ latencyMs: 800 })
+      const waiting = [...slowly, '--on-block', 'wait', '--lease', '6s']
+      const ingest = startIngest(queue.url, ...waiting)
+      // It is the coordinator.
+      await atWork()
+      const worker = startWorker(queue.url, '--lease', '6s')
+      await worker.printed('documents in')
+      lab.control.register('none')
+      const { job } = await eventuallySeen(async () => {
+        const one = await theJob()
+        expect(one).toMatchObject({ state: 'parked' })
+        return one
+      })
+      ingest.child.kill('SIGKILL')
+      await using engine = await openEngine(queue.url)
+      const coordinated = async () => (await engine.queue(CONTROL).getJob(job))?.processedOn ?? 0
+      const first = await coordinated()
+      // The next coordinator is refused, and gives the job back.
+      for (const times = new Set([first]); times.size < 4; times.add(await coordinated()))
+        expect(await theJob()).toMatchObject({ state: 'parked' })
+      await jobs(queue.url, job, '--cancel')
+      await eventuallySeen(async () =>
+        expect(await theJob()).toMatchObject({ state: 'failed', failure: { code: 'JOB_CANCELLED' } }),
+      )
+      lab.control.register('both')
+      await leave(worker)
     })
 
     test('lets a worker leave that cannot reach the queue', async () => {
