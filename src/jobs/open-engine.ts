@@ -1,5 +1,6 @@
 /** Opens the queue that workers share: BullMQ on Redis, or on PostgreSQL. Loads the packages that this needs. */
 import type { BackendFactory, Queue, Worker, WorkerOptions, Processor } from 'bullmq'
+import type { ClientConfig } from 'pg'
 import { fail, isSluiceError, type SluiceError } from '../failure/failure.js'
 import { withoutCredentials } from '../options/hide-secrets.js'
 import { queueSecrets, withoutSecrets } from '../options/mask-secrets.js'
@@ -42,7 +43,7 @@ export async function openEngine(
   const display = withoutCredentials(url)
   const kind = /^redis/i.test(url) ? 'redis' : 'postgres'
   const bullmq = await load(display, kind)
-  const connection = (kind === 'redis' ? { url } : { ...ofPostgres, connectionString: url }) as never
+  const connection = (kind === 'redis' ? { url } : await toPostgres(url)) as never
   const factory = (kind === 'redis' ? undefined : bullmq.createPostgresBackend) as undefined
   const queues = new Map<string, Queue>()
   const named = (error: unknown) => nameProblem(error, display, url)
@@ -88,6 +89,19 @@ export async function openEngine(
 
 /** The queue of jobs. Each job has a queue of its own for its ranges. */
 export const CONTROL = 'jobs'
+
+/** BullMQ listens to connections that it owns for good, but not while it looks at the schema. An error would then end the process. */
+async function toPostgres(url: string) {
+  const { default: pg } = await import('pg')
+  class Client extends pg.Client {
+    constructor(config?: ClientConfig) {
+      super(config)
+      // The query that fails says why.
+      this.on('error', () => undefined)
+    }
+  }
+  return { ...ofPostgres, connectionString: url, Client }
+}
 
 async function load(display: string, kind: QueueEngine['kind']): Promise<typeof import('bullmq')> {
   const driver = kind === 'redis' ? 'ioredis' : 'pg'

@@ -1,6 +1,7 @@
 /** What workers say of themselves: to the doctor, to Prometheus, and to what starts more of them, on real queues. */
 import { Redis } from 'ioredis'
 import { readFileSync } from 'node:fs'
+import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { eventuallySeen } from '../support/eventually.js'
@@ -20,6 +21,9 @@ if (missing.length > 0)
 const isSkipped = missing.length > 0 && !process.env['CI']
 
 const slowly = ['--batch-bytes', '10kb', '--range-bytes', '20kb', '--concurrency', '3']
+
+/** How BullMQ names its lock for schemas. */
+const SCHEMA_LOCK = 0x42554c4c
 
 let owner: Owner
 let queue: QueueServer
@@ -61,6 +65,22 @@ describe.skipIf(isSkipped)('workers on PostgreSQL', () => {
     await eventuallySeen(async () => expect(workersIn(await doctor())).toMatch(/^1 worker: .* from 127\.0\.0\.[23]/))
     await leave(worker)
     expect(workersIn(await doctor())).toBe('none is at work')
+  })
+
+  test('name the queue if it ends their connection while they look at its schema', async () => {
+    const database = new Client({ connectionString: queue.url })
+    await database.connect()
+    // The lock that BullMQ takes before it looks.
+    await database.query(`select pg_advisory_lock(${SCHEMA_LOCK}, hashtext('sluice'))`)
+    const worker = startWorker(queue.url)
+    await eventuallySeen(async () => {
+      const waiting = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'advisory'`
+      expect((await database.query(waiting)).rowCount).toBe(1)
+    })
+    await database.end()
+    const { code, stderr } = await worker.ended
+    expect(stderr).toContain('QUEUE_UNREACHABLE')
+    expect(code).toBe(4)
   })
 })
 
