@@ -45,7 +45,7 @@ export async function reopen(engine: QueueEngine, job: Job<JobData>, data: JobDa
   if (!(await isOver(job))) return
   const isRemoved = await control.remove(id)
   if (isRemoved === 0) return
-  await control.add('job', { ...data, made: new Date(systemClock.now()).toISOString() }, { jobId: id, ...TRIES })
+  await control.add('job', { ...data, made: new Date().toISOString() }, { jobId: id, ...TRIES })
 }
 
 async function isOver(job: Job): Promise<boolean> {
