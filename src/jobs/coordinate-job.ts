@@ -6,7 +6,7 @@ import type { Receipt } from '../ledger/receipt.js'
 import { defaults } from '../options/describe-option.js'
 import type { IngestOptions } from '../options/ingest-options.js'
 import type { IngestEvent } from '../options/run-events.js'
-import { isAccessFailure, mayWait } from './await-access.js'
+import { isAccessFailure, mayWait, restRefused } from './await-access.js'
 import { BudgetShare } from './budget-share.js'
 import { FairShare } from './fair-share.js'
 import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
@@ -23,12 +23,9 @@ import { reportEnd, type Reporting } from './report-end.js'
 import { progressOf } from './tell-progress.js'
 import { untilQueueDone } from './until-done.js'
 import type { WorkerEvent } from './worker-event.js'
-import { systemClock } from '../time/system-clock.js'
 
 /** What a coordinator asks of the cluster beside its connections: about the index, at the beginning and at the end. */
 const STEPS_BYTES = 64 << 10
-/** How long a job stays with a coordinator that is refused, in milliseconds. */
-const REFUSED_MS = 2000
 
 export interface Coordination {
   readonly engine: QueueEngine
@@ -120,7 +117,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
       // Somebody may have cancelled the job meanwhile.
       const why = await patient(async () => await keeping.look())
       if (why === undefined && mayWait(options.onBlock, keeping.state)) {
-        await systemClock.sleep(REFUSED_MS, signal).catch(() => undefined)
+        await restRefused(signal)
         return await giveBackRange(job, token, ended.failure.message)
       }
       if (why !== undefined) ended = { failure: why }

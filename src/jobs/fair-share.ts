@@ -49,7 +49,7 @@ export class FairShare {
   }
 }
 
-/** Returns the least share with which workers of so many slots use the whole limit. Undefined: all slots are not too many. */
+/** Returns the smallest share with which the workers use the whole limit. Undefined: they have no more slots than that. */
 export function fairShare(limit: number, slots: readonly number[]): number | undefined {
   const most = Math.max(...slots)
   for (let share = 1; share < most; share += 1) {

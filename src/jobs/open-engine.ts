@@ -29,7 +29,6 @@ export interface QueueEngine extends AsyncDisposable {
     name: string,
     processor: Processor<D, R>,
     options: Omit<WorkerOptions, 'connection'>,
-    Own?: typeof Worker<D, R>,
   ): Promise<Worker<D, R>>
   /** Returns what an error of the queue means, without credentials. */
   failure(error: unknown): SluiceError
@@ -62,8 +61,8 @@ export async function openEngine(
       queues.set(name, queue)
       return queue
     },
-    worker: async (name, processor, options, Own = bullmq.Worker) => {
-      const worker = new Own(
+    worker: async (name, processor, options) => {
+      const worker = new bullmq.Worker(
         name,
         processor,
         { ...options, connection, prefix: PREFIX, skipVersionCheck: true },
@@ -90,7 +89,7 @@ export async function openEngine(
 /** The queue of jobs. Each job has a queue of its own for its ranges. */
 export const CONTROL = 'jobs'
 
-/** BullMQ listens to connections that it owns for good, but not while it looks at the schema. An error would then end the process. */
+/** BullMQ hears no errors of the connection that looks at the schema. Without a listener, such an error would end the process. */
 async function toPostgres(url: string) {
   const { default: pg } = await import('pg')
   class Client extends pg.Client {

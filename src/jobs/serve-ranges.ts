@@ -3,7 +3,7 @@ import type { Job, Queue, Worker } from 'bullmq'
 import { hostname } from 'node:os'
 import { type Failure, isSluiceError } from '../failure/failure.js'
 import { nothing } from '../ledger/account.js'
-import { isAccessFailure } from './await-access.js'
+import { isAccessFailure, restRefused } from './await-access.js'
 import type { JobData, RangeData, RangeReceipt } from './job.js'
 import { rangesOf } from './job.js'
 import { type JobState, stateIn, tellJob } from './job-state.js'
@@ -14,7 +14,6 @@ import type { QueueEngine } from './open-engine.js'
 import { asError } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
 import { RangePermit } from './range-permit.js'
-import { systemClock } from '../time/system-clock.js'
 import { Trouble } from './tell-trouble.js'
 import type { WorkerEvent } from './worker-event.js'
 
@@ -36,8 +35,6 @@ export interface RangeServing {
 
 /** Workers that may be killed while they load a range, before the range counts as the reason. */
 const MOST_STALLS = 25
-/** How long a range stays with a worker that is refused before its first request, in milliseconds. */
-const REFUSED_MS = 2000
 
 export class RangeServer implements AsyncDisposable {
   readonly #given: RangeServing
@@ -153,7 +150,7 @@ export class RangeServer implements AsyncDisposable {
       if (!isSluiceError(error)) throw error
       // Nothing of the range was read. A job that waits for access does so before its first request, too.
       if (this.#given.waitsForAccess && isAccessFailure(error.failure)) {
-        await systemClock.sleep(REFUSED_MS, this.#over.signal).catch(() => undefined)
+        await restRefused(this.#over.signal)
         return await giveBackRange(range, token, error.message)
       }
       how = { type: 'failed', job, range: id, receipt: emptyReceipt(), failure: error.failure }

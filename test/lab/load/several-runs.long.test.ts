@@ -72,24 +72,14 @@ test('what a killed process has sent is compared, also after another process has
   const more = { batchDocs: 10_000 }
   await begin(['a'], 150_000, more)
   const [file = ''] = await runFiles(path('state'))
-  const journal = await readFile(file, 'utf8')
   // The process was killed before its first checkpoint.
-  await writeFile(
-    file,
-    journal
-      .split('\n')
-      .filter(line => !line.startsWith('["mark"'))
-      .join('\n'),
-  )
+  const forgetMarks = async () => {
+    const rows = (await readFile(file, 'utf8')).split('\n')
+    await writeFile(file, rows.filter(row => !row.startsWith('["mark"')).join('\n'))
+  }
+  await forgetMarks()
   await begin(['a'], 0, more)
-  const again = await readFile(file, 'utf8')
-  await writeFile(
-    file,
-    again
-      .split('\n')
-      .filter(line => !line.startsWith('["mark"'))
-      .join('\n'),
-  )
+  await forgetMarks()
   await writeFile(path('a'), text.replace('"n":140000}', '"n":140001}'))
   await expect(load(['a'], more)).rejects.toMatchObject({ code: 'INPUT_CHANGED' })
 })
