@@ -1,13 +1,16 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 
 const keeper = fileURLToPath(new URL('keep-compiled.cjs', import.meta.url))
 
-/** Lets a build load one document on its own lab, and keeps what V8 compiled for that: a later start takes a third less CPU. */
+/**
+ * Lets a build load one document on its own lab, and keeps what V8 compiled for that: a later start takes a third less CPU. The load
+ * writes its log as JSON, as a scheduled job does.
+ */
 export async function compileAhead(build) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-compile-'))
   let lab
@@ -16,14 +19,11 @@ export async function compileAhead(build) {
     lab = await startLab({ register: 'both', ports: 'random' })
     const input = join(folder, 'one.ndjson')
     writeFileSync(input, '{"n":1}\n')
-    const args = ['ingest', input, '--index', 'compiled', '--state-dir', join(folder, 'state'), '--quiet']
-    const child = spawn(process.execPath, ['--require', keeper, join(build, '..', 'bin', 'sluice.js'), ...args], {
+    const args = ['ingest', input, '--index', 'compiled', '--state-dir', join(folder, 'state')]
+    await promisify(execFile)(process.execPath, ['--require', keeper, join(build, '..', 'bin', 'sluice.js'), ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: folder, ...lab.env },
-      stdio: ['ignore', 'ignore', 'inherit'],
     })
-    const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(`the load ended with exit code ${code}`)
   } catch (error) {
     // The program also runs without.
     process.stderr.write(`The start of the program is not compiled ahead: ${error.message}\n`)
