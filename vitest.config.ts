@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { workerArgs } from './test/support/worker-args.js'
 
 const report = process.env.VITEST_JSON
 
@@ -25,6 +26,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     // No test replaces a module, so files share a worker and what it has loaded.
     isolate: false,
+    execArgv: workerArgs,
     // Three runs of `.ci/run` take the same modules.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },

@@ -3,6 +3,7 @@ import { globSync } from 'tinyglobby'
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { workerArgs } from './test/support/worker-args.js'
 
 const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
@@ -36,6 +37,7 @@ export default defineConfig({
     // The real servers run beside them.
     maxWorkers: availableParallelism() + 2,
     isolate: false,
+    execArgv: workerArgs,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { workerArgs } from './test/support/worker-args.js'
 
 const report = process.env.VITEST_JSON
 
@@ -20,6 +21,7 @@ export default defineConfig({
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
     maxWorkers: 4,
     isolate: false,
+    execArgv: workerArgs,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     testTimeout: 600_000,
