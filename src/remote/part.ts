@@ -1,4 +1,5 @@
 /** Fetches a part of an object. What was received before a connection broke is not fetched again. */
+import { free } from '../compression/free.js'
 import { fail } from '../failure/failure.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import type { ObjectFacts, Store } from './store.js'
@@ -23,7 +24,7 @@ export interface PartWanted {
 
 export interface Part {
   readonly facts: ObjectFacts
-  readonly chunks: readonly Buffer[]
+  readonly bytes: Buffer
 }
 
 /** Returns undefined if the server sends no parts of the object. Throws SluiceError: see `Store.get`. */
@@ -50,6 +51,8 @@ export async function fetchPart(
     const end = Math.min(to, facts.size ?? to)
     if (at < end)
       throw fail('SOURCE_UNAVAILABLE', { input: name, observed: `the part ends after ${at} of ${end} bytes` })
-    return { facts, chunks }
+    const bytes = Buffer.concat(chunks, at - from)
+    for (const memory of new Set(chunks.map(({ buffer }) => buffer))) free(memory)
+    return { facts, bytes }
   })
 }

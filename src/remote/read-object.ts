@@ -4,6 +4,7 @@
  * beginning must have the checksum of before.
  */
 import { setMaxListeners } from 'node:events'
+import { free } from '../compression/free.js'
 import { Checksum } from '../checksum/checksum.js'
 import { fail, type SluiceError } from '../failure/failure.js'
 import { Attempts } from './attempts.js'
@@ -14,6 +15,7 @@ import type { ObjectFacts } from './store.js'
 
 /** Parts of one object that are fetched at once. */
 const PARTS_AT_ONCE = 3
+const PIECE_BYTES = 1 << 20
 
 export interface Reading extends Fetching {
   readonly signal: AbortSignal
@@ -31,7 +33,7 @@ export interface Reading extends Fetching {
   readonly onFacts?: ((facts: ObjectFacts) => void) | undefined
 }
 
-/** Throws SluiceError: see `Store.get`. */
+/** The memory of a piece is its reader's until the next one is asked for. Throws SluiceError: see `Store.get`. */
 export async function* readObject(reading: Reading): AsyncGenerator<Buffer> {
   if (reading.hasRanges) {
     const isRead = yield* readParts(reading)
@@ -51,7 +53,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   const { facts } = first
   if (etagNumber !== undefined && hashNumber(facts.etag ?? '') !== etagNumber) throw replaced(reading.name, OTHER_ETAG)
   reading.onFacts?.(facts)
-  yield* first.chunks
+  yield* pieces(first)
   const end = Math.min(limit, facts.size ?? limit)
   const window: { readonly part: Promise<Part | undefined>; readonly held: number }[] = []
   let next = from + PART_BYTES
@@ -68,7 +70,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
       const part = await current.part
       if (part === undefined)
         throw fail('INPUT_UNREADABLE', { input: reading.name, problem: 'the server no longer sends parts of it' })
-      yield* part.chunks
+      yield* pieces(part)
       memory.give(current.held)
       window.shift()
     }
@@ -76,6 +78,12 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
     over.abort(new Error('the object is not read any further'))
     for (const { held } of window) memory.give(held)
   }
+}
+
+/** The network's own pieces are small: each would pass all steps of a load by itself. */
+function* pieces({ bytes }: Part): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+  free(bytes.buffer)
 }
 
 async function firstPart(reading: Reading, limit: number): Promise<Part | undefined> {

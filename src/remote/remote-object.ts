@@ -83,10 +83,8 @@ export class RemoteObject implements CuttableInput, CuttableFile {
   }
 
   async look(): Promise<FileLook> {
-    const parts: Buffer[] = []
     const to = Math.min(LOOK_BYTES, this.stat.size)
-    if (to > 0) for await (const chunk of readObject(this.#from(0, this.#shelf.signal, { to }))) parts.push(chunk)
-    const head = Buffer.concat(parts)
+    const head = await bytesOf(this.#from(0, this.#shelf.signal, { to }))
     const sha256 = createHash('sha256').update(head).digest('hex')
     return { isCompressed: isCompressed(head, this.name), head: { bytes: head.length, sha256 } }
   }
@@ -133,10 +131,7 @@ export class RemoteObject implements CuttableInput, CuttableFile {
     const { ctimeMs } = this.reading?.stat ?? this.stat
     if (ctimeMs === 0 || this.#shelf.wholes.has(this.id))
       throw fail('INPUT_UNREADABLE', { input: this.name, problem: 'its server sends no parts of it. Fetch it first' })
-    const parts: Buffer[] = []
-    const reading = this.#from(from, this.#shelf.signal, { to, etagNumber: ctimeMs })
-    if (to > from) for await (const chunk of readObject(reading)) parts.push(chunk)
-    return Buffer.concat(parts)
+    return await bytesOf(this.#from(from, this.#shelf.signal, { to, etagNumber: ctimeMs }))
   }
 
   /** Reads the stored bytes from an offset, and adds those that were not added before to the checksum. */
@@ -199,6 +194,13 @@ export class RemoteObject implements CuttableInput, CuttableFile {
     const { store, patience, timeoutMs, memory, wholes } = this.#shelf
     return { store, name, patience, timeoutMs, memory, signal, from, hasRanges: !wholes.has(id), ...more }
   }
+}
+
+/** Copies what it reads: the memory of a piece is freed with the next one. */
+async function bytesOf(reading: Reading): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  if (reading.to !== reading.from) for await (const piece of readObject(reading)) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces)
 }
 
 /** An object whose server does not say how long it is. It can be read only from its start. */
