@@ -84,7 +84,7 @@ function codeIn(error: unknown): Failure['code'] {
 function endOf(metrics: RunMetrics) {
   const lastSuccess = metrics.gauge(
     'last_success_timestamp_seconds',
-    'When a run last ended with exit code 0, or documents were last loaded by one that follows its inputs.',
+    'When a run last ended with exit code 0, or when a run with --follow last loaded documents.',
   )
   const runs = metrics.counter('runs_total', 'Runs by exit code.', ['exit_code'])
   const lastRun = metrics.gauge('last_run_timestamp_seconds', 'When the last run ended.')

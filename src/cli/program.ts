@@ -27,7 +27,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     async () => (await import('./commands/replay.js')).defineReplay,
   ],
   serve: ['receive webhooks and load their documents', async () => (await import('./commands/serve.js')).defineServe],
-  worker: ['load parts of jobs that lie on a queue', async () => (await import('./commands/worker.js')).defineWorker],
+  worker: ['load ranges of the jobs on a queue', async () => (await import('./commands/worker.js')).defineWorker],
   jobs: ['list jobs on a queue, cancel or retry one', async () => (await import('./commands/jobs.js')).defineJobs],
   tunnel: [
     'open local ports that lead through the proxy',
@@ -73,7 +73,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     async () => (await import('./commands/config.js')).defineConfig,
   ],
   completion: [
-    'complete commands in bash, zsh and fish',
+    'print a completion script for bash, zsh or fish',
     async () => (await import('./commands/completion.js')).defineCompletion,
   ],
   version: [

@@ -31,7 +31,7 @@ export function completed<T extends ConnectOptions>(given: T | OverConnection<T>
   if (double !== undefined)
     throw invalid(double, 'cannot be combined with connection, which has its own. Pass it to connect()')
   if (values['byteBudget'] !== undefined)
-    throw invalid('byteBudget', 'cannot be combined with connection, whose bytes others may use too')
+    throw invalid('byteBudget', 'cannot be combined with connection, because other loads may use the same connection')
   const { concurrency } = values
   if (typeof concurrency === 'number' && concurrency > shared.concurrency)
     throw invalid('concurrency', `is ${concurrency}, but the connection was opened for ${shared.concurrency}`)

@@ -96,7 +96,7 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
   if (pattern !== undefined && !isBeside(pattern))
     throw invalid(
       said('index'),
-      `contains a field of documents, but of the format '${format}' only {_index} can be used: the index that stands beside each document`,
+      `contains a field of documents. With the format '${format}', use only {_index}, the index that the file names for each document`,
     )
   if (pick !== undefined)
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)

@@ -40,7 +40,7 @@ export function checkFollow(given: Given & { readonly source: IngestSource; read
   const names = [...namedIn(source), ...(listedIn(source) ?? [])]
   if (names.length === 0) throw invalid('follow', 'needs files: a stream or an iterable cannot be followed')
   if (names.some(isTable))
-    throw invalid('follow', 'cannot follow a table. Load it again and again: only changes are read')
+    throw invalid('follow', 'cannot follow a table. Run the load at intervals. Later runs read only changes')
   if (names.some(isSourceUrl)) throw invalid('follow', 'cannot follow an input on a server')
   if (names.some(name => name === '-' || name === '/dev/stdin'))
     throw invalid('follow', 'cannot follow stdin, which is read until it ends')

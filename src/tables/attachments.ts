@@ -110,7 +110,7 @@ async function pour(body: AsyncIterable<Buffer>, file: FileHandle, { size, hash 
   }
   if (size !== undefined && bytes !== size) return { bytes, problem: `${bytes} of ${size} bytes came` }
   if (hash !== undefined && checksum.digest('hex') !== hash)
-    return { bytes, problem: 'its checksum (SHA-256) is another one than the instance says' }
+    return { bytes, problem: 'its checksum (SHA-256) differs from the one that the instance reports' }
   await writing(path, async () => await file.sync())
   return { bytes, problem: undefined }
 }

@@ -48,8 +48,8 @@ function* notesOn({ conflicts, empty, unreadable, isCut, documents }: InferredMa
         `${kind} in ${plural(many, 'document')} (${share(many, documents)}), first at ${first}`,
     )
     const what = takesAll
-      ? `The mapping has ${proposed}, which takes all`
-      : `No type takes all. The mapping has ${proposed}`
+      ? `The mapping has ${proposed}, which takes all of them`
+      : `No type takes all of them. The mapping has ${proposed}`
     yield `${field}: ${seen.join('; ')}. ${what}`.replaceAll(';', ',')
   }
   if (empty.length > 0) {

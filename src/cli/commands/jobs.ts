@@ -17,8 +17,8 @@ import type { Terminal } from '../terminal/terminal.js'
 export function defineJobs(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'jobs')
     .argument('[job]', 'show one job: its name from the list')
-    .option('--cancel', 'cancel the job: its workers stop, and its receipt says what is stored')
-    .option('--retry', 'load failed ranges again, and those that no worker has begun')
+    .option('--cancel', 'cancel the job: its workers stop, and its receipt shows what is stored')
+    .option('--retry', 'load failed ranges again, and ranges that no worker has begun')
     .option('--remove', 'remove a job that is over from the queue')
     .addHelpText(
       'after',

@@ -232,8 +232,8 @@ const MOST_REASONS = 20
 function rehearsal({ rehearsal: one, ...receipt }: Receipt): string[][] {
   if (one === undefined) return []
   const { shapes, refused, asked, refusals, notes } = one
-  const who = { cluster: 'the cluster', mapping: 'the mapping', nobody: 'nobody' }[asked]
-  const sum = `${plural(shapes, 'shape')} of documents, the index would reject ${count(refused)}. Asked: ${who}`
+  const who = { cluster: 'the cluster', mapping: 'the mapping', nobody: 'nothing' }[asked]
+  const sum = `${plural(shapes, 'shape')} of documents, the index would reject ${count(refused)}. Checked with: ${who}`
   const all = receipt.thisProcess.read
   const lines = refusals.slice(0, MOST_REASONS).map(reason => `${sayRefusal(reason, all)}: ${reason.reason}`)
   const more = refusals.length > MOST_REASONS ? [`and ${refusals.length - MOST_REASONS} more reasons`] : []

@@ -15,7 +15,8 @@ export function interruptible(terminal: Terminal, doing: string): Interruption {
   const listeners = signals.map(name => {
     const listener = () => {
       if (controller.signal.aborted) terminal.exit(130)
-      const message = `${name}: ${doing}. ${name === 'SIGINT' ? 'Press Ctrl-C again' : 'Send it again'} to stop now`
+      const act = name === 'SIGINT' ? 'Press Ctrl-C' : `Send ${name}`
+      const message = `${name}: ${doing}. ${act} again to stop now`
       tell(terminal, { level: 'info', event: 'stopping', message, text: `\n${message}\n` })
       controller.abort(name)
     }

@@ -103,7 +103,7 @@ export const indexEntries = {
     message: '{what} differs from {option}: {observed}. Sluice changed nothing',
     observed: 'Documents that are rejected with document_parsing_exception, or numbers that sort as text.',
     causes: [
-      'Somebody made the index with another mapping, or the first documents made it.',
+      'Somebody created the index with another mapping, or Elasticsearch derived the mapping from the first documents.',
       'The file was changed after the index was made. Elasticsearch cannot change the type of a field that exists.',
       { cause: 'The cluster has another version of the template.', if: /--template/ },
     ],
@@ -129,11 +129,11 @@ export const indexEntries = {
     observed: 'document_parsing_exception for some documents of a load, after the others are stored.',
     causes: [
       'A field holds values of several types, and the mapping takes only one of them.',
-      'The mapping was made by other documents, or is strict.',
+      'Elasticsearch derived the mapping from other documents, or the mapping is strict.',
       { cause: 'The ingest pipeline fails for these documents.', if: /pipeline|processor/i },
     ],
     fixes: [
-      'Correct these documents, or load all. The index then stores the others, and Sluice writes these to the dead letters.',
+      'Correct these documents, or load all documents anyway. The index then stores the others, and Sluice writes the rejected documents to the dead letters.',
       'Or load into a new index with a mapping that takes all values. `sluice infer FILE` proposes one.',
     ],
     example: {

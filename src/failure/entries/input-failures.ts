@@ -208,7 +208,7 @@ export const inputEntries = {
         unless: PLANNED,
       },
       {
-        fix: 'Put the old content back, with its time, and load again what has failed: `sluice jobs JOB --retry`. What is stored counts as duplicate.',
+        fix: 'Put the old content back, with its modification time. Then load the failed ranges again: `sluice jobs JOB --retry`. Documents that are already stored count as duplicate.',
         if: PLANNED,
       },
       {
@@ -285,7 +285,7 @@ export const inputEntries = {
   },
   DOCUMENT_NOT_TRANSFORMED: {
     exit: 1,
-    title: 'The function of --transform made no document of a line',
+    title: 'The function of --transform made no document from a line',
     message: 'not transformed: {problem}',
     observed: 'Other tools stop at the first error, leave the document out, or round its numbers.',
     causes: [

@@ -45,8 +45,8 @@ export const queueEntries = {
     message: 'the queue {queue} refuses the login: {problem}',
     observed: 'NOAUTH, WRONGPASS, NOPERM, or "password authentication failed for user".',
     causes: [
-      'User or password in --queue are missing or wrong.',
-      'The user may not create what the queue needs: keys that begin with sluice, or a schema of PostgreSQL with that name.',
+      'The user name or the password in --queue is missing or wrong.',
+      'The user may not create what the queue needs: keys that begin with sluice, or the PostgreSQL schema sluice.',
     ],
     fixes: [
       'Write user and password into the URL: `redis://USERNAME:PASSWORD@HOST:6379`. Keep it in the environment (SLUICE_QUEUE).',
@@ -79,7 +79,7 @@ export const queueEntries = {
     observed: 'Jobs vanish from the queue after a restart of Redis, or when its memory is full.',
     causes: [
       {
-        cause: 'Redis removes keys if its memory is full. Then ranges of a job are gone, and nothing says so.',
+        cause: 'Redis removes keys if its memory is full. Ranges of a job are then lost, and nothing reports this.',
         if: /maxmemory-policy/,
       },
       { cause: 'Redis writes nothing to its disk, so a restart forgets all jobs.', if: /appendonly/ },
@@ -94,7 +94,7 @@ export const queueEntries = {
   },
   WORKER_WITHOUT_PROXY: {
     isNotice: true,
-    title: 'A worker goes to the cluster without a proxy',
+    title: 'A worker connects to the cluster without a proxy',
     message: 'worker {worker} reaches {url} without a proxy, so it has no static address',
     observed: '`sluice doctor --queue` lists a worker as direct, while others use a proxy.',
     causes: [
@@ -108,11 +108,11 @@ export const queueEntries = {
     example: { worker: 'loader-3 (4711)', url: 'https://logs.es.example:9243' },
   },
   WORKER_ADDRESS_UNEXPECTED: {
-    title: 'A worker leaves from an unexpected address',
+    title: 'Requests of a worker leave from an unexpected address',
     message: 'worker {worker} reaches {url} from {seen}, but the static addresses are {expected}',
     observed: '`sluice doctor --queue` lists a worker with an address that is not one of STATIC_IPS.',
     causes: [
-      'STATIC_PROXY_URL of this worker belongs to another subscription than STATIC_IPS.',
+      'STATIC_PROXY_URL of this worker and STATIC_IPS belong to different subscriptions.',
       'STATIC_IPS on the machine of the doctor does not contain the two addresses in the dashboard of the proxy.',
     ],
     fixes: [
@@ -129,7 +129,7 @@ export const queueEntries = {
   WORKER_ADDRESSES_UNKNOWN: {
     isNotice: true,
     title: 'The addresses of a worker are unknown',
-    message: 'nobody knows from which addresses worker {worker} reaches {url}: {problem}',
+    message: 'Sluice does not know from which addresses worker {worker} reaches {url}: {problem}',
     observed: '`sluice doctor --queue` lists a worker without addresses.',
     causes: [
       { cause: 'IP_CHECK_URL is not set on that machine.', if: /IP_CHECK_URL/ },
@@ -166,7 +166,7 @@ export const queueEntries = {
     ],
     fixes: [
       {
-        fix: 'Correct or remove the input, then run the same `sluice ingest` command again. It plans the inputs as they are now, and loads no more what was replaced or removed.',
+        fix: 'Correct or remove the input, then run the same `sluice ingest` command again. The job plans the inputs as they are now. Ranges of inputs that were replaced or removed no longer count.',
         if: /INPUT_/,
       },
       {

@@ -154,7 +154,7 @@ export const runEntries = {
     message: '{input} is being {doing}: process {pid} on {host}, since {since} (lock {lock})',
     observed: 'Tools without a lock load the same file twice at once, and store documents twice.',
     causes: [
-      'A scheduled run takes longer than its interval, or a person started one by hand.',
+      'A scheduled run takes longer than its interval, or somebody started another run by hand.',
       'Two commands name the same file, for example with globs that overlap.',
       { cause: '`sluice undo` is undoing the run.', if: /being undone|undo/ },
       'A run was killed on another machine or in a container whose processes Sluice cannot see.',

@@ -31,7 +31,10 @@ export const sourceEntries = {
         cause: 'The credentials are missing or wrong, or they do not permit Sluice to read this object.',
         if: /401|403|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch/,
       },
-      { cause: 'A bucket with this object does not permit listing: s3:ListBucket is missing.', if: /AccessDenied/ },
+      {
+        cause: 'The credentials do not permit Sluice to list the bucket: s3:ListBucket is missing.',
+        if: /AccessDenied/,
+      },
       { cause: 'The object is in an archive (S3 Glacier) and must be restored first.', if: /InvalidObjectState/ },
       { cause: 'The clock of this machine is wrong.', if: /RequestTimeTooSkewed/ },
       { cause: 'The server does not accept such requests.', unless: /401|403|credentials/ },

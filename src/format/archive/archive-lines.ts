@@ -98,7 +98,11 @@ class Reading {
       if (lines === undefined) continue
       if ((lines.kind === 'actions') !== (kind === 'actions') && this.#files > 0) {
         await lines.bytes[Symbol.asyncIterator]().return?.()
-        this.#refuse(name, 'its documents carry ids of their own, unlike those before them, or the other way round')
+        const problem =
+          lines.kind === 'actions'
+            ? 'its documents have ids of their own, but those of the files before it do not'
+            : 'its documents have no ids of their own, but those of the files before it do'
+        this.#refuse(name, problem)
         continue
       }
       this.#files += 1

@@ -110,7 +110,7 @@ describe.skipIf(!mayUnshare)(
       await arrived
       process.kill(load.pid, 'SIGTERM')
       await eventually(() =>
-        expect(load.said()).toContain('SIGTERM: finishing open requests. Send it again to stop now'),
+        expect(load.said()).toContain('SIGTERM: finishing open requests. Send SIGTERM again to stop now'),
       )
       process.kill(load.pid, 'SIGTERM')
       expect((await load.ended).code).toBe(130)

@@ -25,7 +25,7 @@ test(
       mappings: { properties: { code: { type: 'keyword' }, total: { type: 'keyword' } } },
     })
     expect(inferred.stderr).toContain(
-      'total: double in 1 document (33.3%), first at a.csv, document 1, long in 1 document (33.3%), first at a.csv, document 2, text in 1 document (33.3%), first at a.csv, document 3. The mapping has keyword, which takes all',
+      'total: double in 1 document (33.3%), first at a.csv, document 1, long in 1 document (33.3%), first at a.csv, document 2, text in 1 document (33.3%), first at a.csv, document 3. The mapping has keyword, which takes all of them',
     )
     await writeFile(join(work.path, 'orders.json'), inferred.stdout)
     const load = ['ingest', 'a.csv', '--index', 'orders', '--again']

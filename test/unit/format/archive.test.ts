@@ -125,7 +125,7 @@ describe('the files of an archive are read one behind the other, each in its own
     const { kind, lines, problem } = await load(zipOf([dump, { name: 'b.ndjson', data: '{"b":1}\n' }, dump]))
     expect(kind).toBe('actions')
     expect(lines).toHaveLength(2)
-    expect(problem).toContain('b.ndjson: its documents carry ids of their own, unlike those before them')
+    expect(problem).toContain('b.ndjson: its documents have no ids of their own, but those of the files before it do')
   })
 
   test('a line that begins like a line that its format refused is only a broken line', async () => {
