@@ -16,7 +16,7 @@ export function optionsPage(all) {
     '- In `sluice.config.json` the name is a key, the same as in the library: `batchBytes` sets `--batch-bytes`, `timeoutMs` sets `--timeout`.',
     '  A number under a key that ends in `Ms` counts milliseconds. Keys like `timeout` work too. An unknown key is an error.',
     '- The folder with `sluice.config.json` may belong to somebody else. So Sluice sends no credentials of the environment to a URL that only this file names. To allow',
-    '  that, pass `--config sluice.config.json`, or set `SLUICE_CONFIG`. The same holds for a file that names a proxy and also whom to trust (`ca`, `servicenowCa`).',
+    '  that, pass `--config sluice.config.json`, or set `SLUICE_CONFIG`. The same rule applies to a file that sets both a proxy and a trusted CA (`ca`, `servicenowCa`).',
     '  Without `--config`, output files that the file names must be inside its folder. Files with credentials for its own URLs must be there too.',
     '- For an editor that completes and checks the file, add `"$schema": "./node_modules/sluice/schema/sluice.config.schema.json"` to it.',
     '- A switch needs no value on the command line. In the environment and the file, use `true` or `false`.',

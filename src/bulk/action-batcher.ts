@@ -162,7 +162,7 @@ export class ActionBatcher {
       return move(at, to - from)
     }
     const isNothing = at.within !== undefined && partOf(bytes, from) === 'nothing'
-    if (!isNothing && !isBlank(bytes, from, to)) throw new RangeError('a line carries no action')
+    if (!isNothing && !isBlank(bytes, from, to)) throw new RangeError('a line has no action')
     open.passBlank(1, at)
     if (isNothing) return move(at, to - from)
     at.line += 1

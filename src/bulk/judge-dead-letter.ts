@@ -63,7 +63,7 @@ function unedited({ type }: DeadLetter): Why {
     type === 'DOCUMENT_NOT_EDITED'
       ? (['DOCUMENT_NOT_EDITED', 'an edited'] as const)
       : (['DOCUMENT_NOT_TRANSFORMED', 'a transformed'] as const)
-  const problem = `this is the line as it was read. Add ${wanted} \`document\``
+  const problem = `this is the original line. Add ${wanted} \`document\``
   return { status: 0, type: code, reason: failure(code, { problem }).message }
 }
 

@@ -26,7 +26,7 @@ export function judgeWorkers(signs: readonly WorkerSign[], here: Here): Judged {
   const isProxied = here.hasProxy || signs.some(({ way }) => way?.proxy !== undefined)
   const findings = signs.flatMap(sign => [...judgeWay(sign, here, isProxied), ...judgeClock(sign)])
   const told = signs.map(sign => `${nameOf(sign)} ${tellWay(sign)}`)
-  const detail = told.length === 0 ? 'none is at work' : `${plural(told.length, 'worker')}: ${told.join(', ')}`
+  const detail = told.length === 0 ? 'no worker is running' : `${plural(told.length, 'worker')}: ${told.join(', ')}`
   return { step: { ok: findings.every(({ severity }) => severity === 'info'), detail }, findings }
 }
 

@@ -47,7 +47,7 @@ export async function openAlarm(
   if (isCommand && work.command !== 'ingest' && work.command !== 'replay')
     throw invalid(
       'onFailure',
-      `takes a command only with ingest and replay. For ${work.command}, it is incident or nothing`,
+      `takes a command only with ingest and replay. For ${work.command}, use incident or nothing`,
     )
   if (onFailure !== 'incident' || dryRun) return async doing => (await doing()).code
   const options = await alarmOptions(effective, terminal, access, work)

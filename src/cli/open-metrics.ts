@@ -90,7 +90,7 @@ function endOf(metrics: RunMetrics) {
   const lastRun = metrics.gauge('last_run_timestamp_seconds', 'When the last run ended.')
   const lastDuration = metrics.gauge('last_run_duration_seconds', 'Duration of the last run.')
   const lastCode = metrics.gauge('last_run_exit_code', 'Exit code of the last run.')
-  const lastFailure = metrics.gauge('last_run_failure', '1, with the code of why the last run failed.', ['code'])
+  const lastFailure = metrics.gauge('last_run_failure', '1, with the failure code of the last run.', ['code'])
   const succeeded = (): void => lastSuccess.set(Date.now() / 1000)
   return {
     succeeded,

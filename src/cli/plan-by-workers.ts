@@ -26,7 +26,7 @@ export async function planByWorkers(
   const { json, url = '' } = effective.values
   const cut = `${plural(ranges - groups, 'part')} of large inputs and ${plural(groups, 'group')} of others`
   const size = bytes.toLocaleString('en-US')
-  const text = `Job ${job} would hold ${plural(ranges, 'range')} of ${plural(objects, 'input')} with ${size} bytes: ${cut}. Nothing is on the queue.\n`
+  const text = `Job ${job} would hold ${plural(ranges, 'range')} of ${plural(objects, 'input')} with ${size} bytes: ${cut}. Sluice put nothing on the queue.\n`
   const account = { dryRun: true, job, url: withoutCredentials(url), index: data.index, ...plan }
   terminal.out(json ? `${JSON.stringify(account)}\n` : text)
   return 0

@@ -37,7 +37,7 @@ export interface ThroughOptions extends Pick<ConnectOptions, 'concurrency'> {
 export function connectionThrough(options: ThroughOptions): ConnectionClass {
   checkThroughOptions(options)
   const proxy = { ...proxySection(options.proxy), requireProxy: true }
-  if (proxy.url === undefined) throw fail('PROXY_NOT_USED', { problem: 'connectionThrough got no proxy' })
+  if (proxy.url === undefined) throw fail('PROXY_NOT_USED', { problem: 'no proxy was passed to connectionThrough' })
   parseProxyUrl(proxy.url, proxy.origin)
   const routes = new Routes(options, proxy)
   return connectionOver({ isNamed: true, check: checkNode, open: node => routes.open(node) })

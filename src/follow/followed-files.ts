@@ -190,7 +190,7 @@ export class FollowedFiles implements AsyncDisposable {
     try {
       const found = await file.look(now, clock.now())
       if (found === 'other')
-        say(file.name, `${file.name} was truncated or written anew. Sluice reads it from its start, as a new input`)
+        say(file.name, `${file.name} was truncated or overwritten. Sluice reads it from its start, as a new input`)
       if (found === 'same' || file.isChecked || file.stat.size === 0) return
       const problem = await whyNotFollowed(file, this.#following)
       if (problem !== undefined) this.#leaveOut(file, problem)

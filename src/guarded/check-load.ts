@@ -47,7 +47,9 @@ export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters
   const replayed = mayBeReplayed ? await countReplayed(cluster, index, deadLetters) : 0
   const untold = documents - most - replayed
   const more =
-    counts.rejected > 0 && untold > 0 ? `, and the index holds ${untold} more that are in no dead letter` : ''
+    counts.rejected > 0 && untold > 0
+      ? `. The index also holds ${documentsOf(untold)} that neither the run nor its dead letters explain`
+      : ''
   const rejected = counts.rejected - replayed
   if (rejected > 0 && rules.maxRejected === undefined) {
     const observed = `${documentsOf(rejected)} ${rejected === 1 ? 'was' : 'were'} rejected, and --max-rejected is not set`

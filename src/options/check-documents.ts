@@ -73,7 +73,8 @@ function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: 
       `needs the name of one index, but ${said('index')} has a field in it. Use a template`,
     )
   if (tune !== true) return
-  if (swapAlias !== undefined) throw invalid(said('tune'), `is what ${said('swapAlias')} always does. Leave it out`)
+  if (swapAlias !== undefined)
+    throw invalid(said('tune'), `is not needed, because ${said('swapAlias')} always does this`)
   if (typeof index === 'string' && isPattern(index))
     throw invalid(said('tune'), `needs the name of one index, but ${said('index')} has a field in it`)
   if (byteBudget !== undefined)
@@ -90,7 +91,7 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
   if (format === 'bulk' && op !== 'create')
     throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
   const problem = `but the documents of the format '${format}' have their own`
-  if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem}`)
+  if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem} ids`)
   if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing values`)
   const pattern = typeof index === 'string' ? patternIn(index) : undefined
   if (pattern !== undefined && !isBeside(pattern))
@@ -159,7 +160,7 @@ function checkTerms(given: Given, said: Said): void {
       ? (['ifPrimaryTermField', 'ifSeqNoField'] as const)
       : (['ifSeqNoField', 'ifPrimaryTermField'] as const)
   if (given[one] === undefined) return
-  if (given[other] === undefined) throw invalid(said(one), `needs ${said(other)} beside it`)
+  if (given[other] === undefined) throw invalid(said(one), `also needs ${said(other)}`)
   if (op !== 'index' && op !== 'update' && op !== 'delete')
     throw invalid(said(one), `needs ${said('op')} 'index', 'update' or 'delete', not '${String(op)}'`)
   if (versionField !== undefined) throw invalid(said(one), `cannot be combined with ${said('versionField')}`)

@@ -11,8 +11,8 @@ const rivals = [
   ['runId', 'ids of a named run depend on the size of each file'],
   ['spool', 'it is only for stdin'],
   ['tune', 'it would tune the index in every round'],
-  ['timeBudgetMs', 'end it with a signal instead'],
-  ['byteBudget', 'it has no end'],
+  ['timeBudgetMs', 'to end the load, send a signal instead'],
+  ['byteBudget', 'the load has no end'],
   ['pick', 'only lines can be followed'],
 ] as const
 

@@ -15,14 +15,14 @@ export function mappingIn(given: JsonObject): JsonObject {
     if (unknown === undefined) return given
     throw invalid(
       'mapping',
-      `has ${JSON.stringify(unknown)}, which is no part of a mapping. A mapping begins with {"properties": …}`,
+      `has ${JSON.stringify(unknown)}, which is not part of a mapping. A mapping begins with {"properties": …}`,
     )
   }
   const other = Object.keys(inner).find(name => name !== 'mappings')
   if (other !== undefined && inner === given)
     throw invalid(
       'mapping',
-      `has ${JSON.stringify(other)} beside the mapping. Put settings and aliases into a template (--template)`,
+      `has ${JSON.stringify(other)} next to the mapping. Put settings and aliases into a template (--template)`,
     )
   return inner['mappings'] as JsonObject
 }
@@ -51,6 +51,6 @@ export function templateIn(given: JsonObject): IndexTemplate {
   if (typeof name !== 'string' || name === '' || name.includes('*'))
     throw invalid('template', 'has no name. Add "name", or put it into a file whose name is that of the template')
   if (body['index_patterns'] === undefined)
-    throw invalid('template', 'has no index_patterns, so it is no index template')
+    throw invalid('template', 'has no index_patterns, so it is not an index template')
   return { name, body }
 }

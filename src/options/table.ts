@@ -257,7 +257,7 @@ export const table = {
   rename: edits(editKinds.newNames(), 'new names of fields, as in ts=@timestamp'),
   transform: functions(
     kinds.text(check.transform),
-    'module of JavaScript whose function gets each document, and returns a document, several in an array, or null for none',
+    'JavaScript module. Its function gets each document and returns a document, an array of documents, or null for none',
     { label: 'file' },
   ),
   transformTimeoutMs: functions(kinds.duration({ bare: false }), 'how long the function may take for one document', {
@@ -356,7 +356,7 @@ export const table = {
   }),
   planLimit: plan(
     trafficKinds.planLimit(),
-    'what loads do near the end of the plan: report, stop (or as in stop=95%), or slow (or as in slow=80%): what is left then lasts until the month ends',
+    'what loads do near the end of the plan: report, stop, or slow down so that the rest lasts until the month ends. With a share: stop=95%, slow=80%',
     { default: 'report' },
   ),
   byteBudget: runs(
@@ -474,7 +474,7 @@ export const table = {
     'file for the rows. Sluice writes it when all rows are there. If the command is interrupted, run it again',
     { commands: ['pull'], as: false, first: true },
   ),
-  attachments: servicenow(kinds.text(), 'folder for the attachments of the rows. Files that are there and whole stay', {
+  attachments: servicenow(kinds.text(), 'folder for the attachments of the rows. Sluice keeps complete files', {
     label: 'folder',
     commands: ['pull'],
     as: false,
@@ -551,17 +551,17 @@ export const table = {
     { label: 'token', secret: 'value' },
   ),
   tunnelTokenFile: tunnels(kinds.text(), 'file that holds the token', { label: 'file' }),
-  idleMs: tunnels(kinds.duration({ bare: false }), 'close connections on which nothing moves for that time', {
+  idleMs: tunnels(kinds.duration({ bare: false }), 'close connections that carry no data for this time', {
     flag: '--idle',
     default: '1h',
   }),
 
   onFailure: alarm(
     kinds.wordOrCommand('nothing', 'incident'),
-    'if the run fails: open a ServiceNow incident and resolve it after a successful run, or run a command of the shell. Its stdin is the receipt',
+    'if the run fails: open a ServiceNow incident and resolve it after a successful run, or run a shell command. Its stdin is the receipt',
     { default: 'nothing' },
   ),
-  onSuccess: alarm(kinds.text(), 'command of the shell to run after exit code 0. Its stdin is the receipt', {
+  onSuccess: alarm(kinds.text(), 'shell command to run after exit code 0. Its stdin is the receipt', {
     label: 'command',
     commands: ['ingest', 'replay'],
   }),
@@ -614,7 +614,7 @@ export const table = {
   ),
   sample: preparing(
     kinds.wholeNumber({ min: 0, max: MOST }),
-    'number of documents to read of each input. 0 reads all',
+    'number of documents to read from each input. 0 reads all',
     { default: '10_000', commands: ['infer'], first: true, as: false },
   ),
   mapping: preparing(

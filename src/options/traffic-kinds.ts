@@ -53,6 +53,6 @@ export function planLimit() {
     if (share !== undefined && (percent < 1 || percent > 100)) return new Problem('has no share from 1% to 100%')
     if (name === 'stop') return share === undefined ? name : { stop: percent }
     if (name === 'slow') return share === undefined ? name : { slow: percent }
-    return new Problem('is not report, stop or slow, or one of the last two with a share, as in stop=95%')
+    return new Problem('is not report, stop or slow. Only stop and slow may have a share, as in stop=95%')
   })
 }

@@ -52,7 +52,7 @@ export async function* planInputs(
 function cuttable({ name: input, file }: Source): CuttableFile {
   if (file !== undefined && 'between' in file) return file as CuttableFile
   const problem =
-    'it can be read only once, or nobody knows its length, so no other process can load it. Save it as a file first'
+    'it can be read only once, or its length is unknown, so no other process can load it. Save it as a file first'
   throw fail('INPUT_UNREADABLE', { input, problem })
 }
 
@@ -64,7 +64,7 @@ async function identityOf(input: string, file: CuttableFile): Promise<string> {
     return seenText({ kind: 'file', size, modifiedMs, content: head.sha256.slice(0, 32) })
   }
   const problem =
-    'its server names neither its version (ETag) nor the time of its change, so nobody notices if it is replaced'
+    'its server names neither its version (ETag) nor the time of its change, so Sluice cannot notice if it is replaced'
   if (etagNumber === 0 && modifiedMs === 0) throw fail('INPUT_UNREADABLE', { input, problem })
   return seenText({ kind: 'object', size, modifiedMs, content: String(etagNumber) })
 }

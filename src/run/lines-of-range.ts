@@ -8,7 +8,7 @@ interface Reading {
   readonly signal: AbortSignal
 }
 
-/** Returns the lines of a range. Throws SluiceError INPUT_MALFORMED if the input is no plain NDJSON, as far as its start shows. */
+/** Returns the lines of a range. Throws SluiceError INPUT_MALFORMED if the input is not plain NDJSON, as far as its start shows. */
 export async function linesOfRange(
   source: Source,
   { from, begin }: LineRange,
@@ -20,5 +20,5 @@ export async function linesOfRange(
   const lines = await decode(source, { [Symbol.asyncIterator]: () => stored }, format)
   if (lines.kind === 'lines') return lines
   await stored.return?.()
-  throw cannotCut(source.name, 'it is no plain NDJSON')
+  throw cannotCut(source.name, 'it is not plain NDJSON')
 }

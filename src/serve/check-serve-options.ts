@@ -43,7 +43,7 @@ export function checkServeOptions(given: ServeOptions): ListenAddress {
   if (typeof given.index === 'string' && isPattern(given.index))
     throw invalid(
       'index',
-      'has a field in it, which only sluice ingest takes. Use one index or data stream, or an ingest pipeline that reroutes',
+      'has a field in it. Only sluice ingest supports this. Use one index or data stream, or a pipeline that reroutes',
     )
   const ids: unknown = given.ids
   if (ids === 'cluster')

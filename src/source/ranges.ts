@@ -100,12 +100,12 @@ async function* plain(input: string, chunks: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** The failure of an input that is no plain NDJSON, and was cut all the same. */
+/** The failure of an input that is not plain NDJSON, and was cut all the same. */
 export function cannotCut(input: string, why: string) {
   const problem = `cannot be loaded in ranges, because ${why}. Load it whole`
   return fail('INPUT_MALFORMED', { input, format: 'ndjson', problem })
 }
 
 function misfit({ name }: InputRange) {
-  return fail('OPTION_INVALID', { option: 'ranges', problem: `hold the identity of another kind of input for ${name}` })
+  return fail('OPTION_INVALID', { option: 'ranges', problem: `give ${name} an identity of another kind of input` })
 }

@@ -66,7 +66,7 @@ function refusalFor(
     return { status: 403, type: 'foreign_caller', reason }
   }
   if (!/^\/[\x21-\x7e]*$/.test(url)) {
-    const reason = `the path of the request does not begin with a slash, or has a character that must be encoded. This port is no proxy`
+    const reason = `the path of the request does not begin with a slash, or has a character that must be encoded. This port is not a proxy`
     return { status: 400, type: 'invalid_path', reason }
   }
   if (prefix !== '' && DOTS.test(url)) {

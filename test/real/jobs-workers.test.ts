@@ -64,7 +64,7 @@ describe.skipIf(isSkipped)('workers on PostgreSQL', () => {
     const worker = startWorker(queue.url)
     await eventuallySeen(async () => expect(workersIn(await doctor())).toMatch(/^1 worker: .* from 127\.0\.0\.[23]/))
     await leave(worker)
-    expect(workersIn(await doctor())).toBe('none is at work')
+    expect(workersIn(await doctor())).toBe('no worker is running')
   })
 
   test('name the queue if it ends their connection while they look at its schema', async () => {

@@ -57,7 +57,7 @@ function* notesOn({ conflicts, empty, unreadable, isCut, documents }: InferredMa
     yield `always null or empty, so without a type: ${empty.slice(0, NAMED).join(', ')}${more}`
   }
   if (unreadable.lines > 0)
-    yield `${plural(unreadable.lines, 'line')} ${unreadable.lines === 1 ? 'is' : 'are'} no JSON object, first at ${unreadable.first}`
+    yield `${plural(unreadable.lines, 'line')} ${unreadable.lines === 1 ? 'is not a JSON object' : 'are not JSON objects'}, first at ${unreadable.first}`
   if (isCut) yield `the documents have more than ${count(10_000)} fields. The others are not in the mapping`
 }
 

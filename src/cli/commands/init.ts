@@ -70,7 +70,7 @@ async function initialise(dialog: Dialog, isForced: boolean): Promise<number> {
     const names = replaced.map(({ path }) => path).join(' and ')
     if (line === undefined) throw invalid(names, 'exists with other contents. To replace it, pass --force')
     if (!(await isYes(line, `${names} exists with other contents. Replace it?`)))
-      throw invalid(names, `is there, and you chose to keep it. ${left}`)
+      throw invalid(names, `already exists, and you chose to keep it. ${left}`)
   }
   signal.throwIfAborted()
   const next = firstLoad(file, config, effective.values.index, terminal)

@@ -40,7 +40,7 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   const changes = (['cancel', 'retry', 'remove'] as const).filter(name => flags[name] === true)
   const [change] = changes
   if (named === undefined && change !== undefined) throw invalid(`--${change} needs the name of a job`)
-  if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} exclude each other`)
+  if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} cannot be combined`)
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'waiting one more second for the queue')
   const { untilQueueDone } = await import('../../jobs/until-done.js')

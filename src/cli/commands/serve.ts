@@ -154,7 +154,7 @@ function following(progress: Progress): (event: ServeEvent) => void {
       case 'found': {
         const { documents, bytes: size, cutBytes } = event
         const cut = cutBytes === 0 ? '' : `, without ${bytes(cutBytes)} of incomplete requests`
-        const message = `${plural(documents, 'document')} from before wait in the spool (${bytes(size)})${cut}`
+        const message = `${plural(documents, 'document')} from an earlier process wait in the spool (${bytes(size)})${cut}`
         progress.note({ level: 'info', event: 'found', message })
         return
       }

@@ -56,7 +56,7 @@ export function manPage({ version, tree, options }: ManPage): string {
 
 const exits = [
   [0, 'Every document is stored.'],
-  [1, 'Some documents were rejected, or nobody knows whether they were stored.'],
+  [1, 'Some documents were rejected, or their outcome is unknown.'],
   [2, 'An option or an input is wrong.'],
   [3, 'A person has to change something.'],
   [4, 'The same command may succeed later.'],

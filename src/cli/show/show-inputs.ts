@@ -16,7 +16,7 @@ export function whoLoaded({ inputs }: Receipt): string {
   const what = inputs.length === 1 ? `${first?.name} was` : `All ${count(inputs.length)} files were`
   const runs = new Map(inputs.flatMap(({ loadedBy: by }) => (by === undefined ? [] : [[by.run, by]])))
   const [last] = [...runs.values()].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  if (last === undefined) return `${what} loaded by this run before`
+  if (last === undefined) return `${what} already loaded by this run`
   const by = `by run ${last.run} on ${localTime(last.at)}`
   return runs.size === 1 ? `${what} loaded ${by}` : `${what} loaded before, the last one ${by}`
 }
@@ -47,7 +47,7 @@ function planned({ plan, resumedAt, since, loadedBy, failure }: InputReceipt): s
   const by = loadedBy === undefined ? '' : `run ${loadedBy.run} on ${localTime(loadedBy.at)}`
   if (failure !== undefined) return failure.message
   if (plan === 'known') return by === '' ? 'loaded by this run' : `loaded by ${by}`
-  if (plan === 'changed') return `other content than in ${by}, so Sluice loads the whole file`
+  if (plan === 'changed') return `the content has changed since ${by}, so Sluice loads the whole file`
   const changes = since === undefined ? [] : [`changes since ${since}`]
   const from = resumedAt === undefined ? [] : [`at document ${count(resumedAt)}`]
   const before = by === '' || plan !== 'continues' ? [] : [`after ${by}`]

@@ -126,7 +126,7 @@ export function follow(progress: Progress, pace: DrawingPace = systemPace): (eve
 }
 
 function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string }): string {
-  const changed = since === undefined ? '' : `: what changed since ${since}`
+  const changed = since === undefined ? '' : `: rows that changed since ${since}`
   return `${changed}${resumedAt === undefined ? '' : `${since === undefined ? '' : ','} from document ${resumedAt} on`}`
 }
 

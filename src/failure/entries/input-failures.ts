@@ -2,7 +2,7 @@ import type { Entries } from '../entry.js'
 
 const missingProgram = /install the program/
 const damaged = /data is corrupt|data cannot be read|incorrect (header|data) check/i
-const directoryLast = /directory stands at its end/
+const directoryLast = /directory at the end/
 const leftOut = /of this archive cannot be loaded/
 
 /** The words of a worker: see `openRanges`. */
@@ -64,7 +64,7 @@ export const inputEntries = {
       {
         fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
         unless:
-          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory stands at its end/i,
+          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory at the end/i,
       },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
@@ -109,7 +109,7 @@ export const inputEntries = {
       { cause: 'A name in --types is mistyped, or the columns have changed.', if: /--types names/ },
       { cause: 'The JSON breaks off or has a syntax error.', if: /not valid json/ },
       {
-        cause: 'The first row of the CSV file does not name each column once.',
+        cause: 'The first row of the CSV file leaves a column without a name, or uses a name twice.',
         if: /valid csv: (column|its first row)/,
       },
       { cause: 'A quote is missing, or the file was cut off inside a cell.', if: /never closed/ },
@@ -126,7 +126,7 @@ export const inputEntries = {
         fix: 'Correct the first row, or name the columns yourself: --columns id,name,price --skip-header.',
         if: /valid csv: (column|its first row)/,
       },
-      { fix: 'In --types, write each name as it stands in the first row of the file.', if: /--types names/ },
+      { fix: 'In --types, write each name exactly as in the first row of the file.', if: /--types names/ },
       {
         fix: 'If the file was cut off, fetch it again. Otherwise correct that quote. If the file quotes no cells, pass --quote none.',
         if: /never closed/,
@@ -148,7 +148,7 @@ export const inputEntries = {
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
-      { cause: 'An archive or a Parquet file lies in an archive.', if: /like a (ZIP|tar|Parquet)/ },
+      { cause: 'The archive contains another archive or a Parquet file.', if: /like a (ZIP|tar|Parquet)/ },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
@@ -212,7 +212,7 @@ export const inputEntries = {
         if: PLANNED,
       },
       {
-        fix: 'Or load the new content with another job. The documents of the old content stay in the index. Load no file that is still being written.',
+        fix: 'Or load the new content with another job. The documents of the old content stay in the index. Do not load a file that is still being written.',
         if: PLANNED,
       },
     ],
@@ -249,7 +249,7 @@ export const inputEntries = {
       'A cell holds the delimiter or a line break, and has no quotes around it.',
       'A quote inside a cell is not doubled.',
       'A cell does not fit the type that --types gives its column.',
-      'A value of a Parquet file has no form in JSON, for example NaN.',
+      'JSON cannot hold a value of the Parquet file, for example NaN.',
       'The file mixes encodings.',
     ],
     fixes: [
@@ -290,11 +290,11 @@ export const inputEntries = {
     observed: 'Other tools stop at the first error, leave the document out, or round its numbers.',
     causes: [
       { cause: 'The function threw an error for this document.', if: /threw/ },
-      { cause: 'The function returned something that is no document.', if: /returned|result/ },
+      { cause: 'The function returned something that is not a document.', if: /returned|result/ },
       { cause: 'The result holds a value that JSON cannot hold.', if: /cannot hold(?! exactly)/ },
       { cause: 'The function calculates with a number that JavaScript would round.', if: /exactly/ },
-      { cause: 'An object of JavaScript cannot hold all fields of the document.', if: /twice|__proto__/ },
-      { cause: 'The document or the result has more levels than Elasticsearch takes.', if: /levels/ },
+      { cause: 'A JavaScript object cannot hold all fields of the document.', if: /twice|__proto__/ },
+      { cause: 'The document or the result has more levels than Elasticsearch accepts.', if: /levels/ },
     ],
     fixes: [
       'The dead letters hold the original lines. Correct the function, then load these lines again: `jq -r .line DEAD-LETTERS | sluice ingest - --transform FILE`. Or add a transformed `document` to each record, then run `sluice replay FILE`.',
@@ -366,7 +366,7 @@ export const inputEntries = {
     title: 'A document has no usable version',
     message: 'no version for the document: the field {field} {problem}',
     observed:
-      'An older row replaces a newer one, or a whole request is refused because of one version that is no number.',
+      'An older row replaces a newer one, or a whole request is refused because one version is not a number.',
     causes: [
       'The field is missing, empty or null.',
       'The field is not a whole number from 0 to 9,223,372,036,854,775,807, and not a date in ISO 8601. A number with a point or an exponent is not a whole number.',

@@ -30,8 +30,8 @@ export const queueEntries = {
     message: 'the queue {queue} cannot be reached: {problem}',
     observed: 'ECONNREFUSED, ENOTFOUND or ETIMEDOUT, and the port is that of Redis (6379) or PostgreSQL (5432).',
     causes: [
-      'Redis or PostgreSQL does not run, or listens on another address.',
-      'A firewall stands between this machine and the queue. Sluice reaches the queue directly, never through the proxy.',
+      'Redis or PostgreSQL is not running, or listens on another address.',
+      'A firewall blocks connections between this machine and the queue. Sluice reaches the queue directly, never through the proxy.',
       { cause: 'The host name is mistyped.', if: /ENOTFOUND|EAI_AGAIN/ },
     ],
     fixes: [
@@ -46,10 +46,10 @@ export const queueEntries = {
     observed: 'NOAUTH, WRONGPASS, NOPERM, or "password authentication failed for user".',
     causes: [
       'The user name or the password in --queue is missing or wrong.',
-      'The user may not create what the queue needs: keys that begin with sluice, or the PostgreSQL schema sluice.',
+      'The user has no right to create what the queue needs: keys that begin with sluice, or the PostgreSQL schema sluice.',
     ],
     fixes: [
-      'Write user and password into the URL: `redis://USERNAME:PASSWORD@HOST:6379`. Keep it in the environment (SLUICE_QUEUE).',
+      'Write the user name and the password into the URL: `redis://USERNAME:PASSWORD@HOST:6379`. Keep it in the environment (SLUICE_QUEUE).',
     ],
     example: { queue, problem: 'WRONGPASS invalid username-password pair or user is disabled.' },
   },
@@ -83,7 +83,7 @@ export const queueEntries = {
         if: /maxmemory-policy/,
       },
       { cause: 'Redis writes nothing to its disk, so a restart forgets all jobs.', if: /appendonly/ },
-      { cause: 'PostgreSQL may forget what it has confirmed.', if: /fsync|synchronous_commit/ },
+      { cause: 'PostgreSQL may lose data that it has confirmed.', if: /fsync|synchronous_commit/ },
     ],
     fixes: [
       { fix: 'Set `maxmemory-policy noeviction` in redis.conf.', if: /maxmemory-policy/ },
@@ -98,12 +98,12 @@ export const queueEntries = {
     message: 'worker {worker} reaches {url} without a proxy, so it has no static address',
     observed: '`sluice doctor --queue` lists a worker as direct, while others use a proxy.',
     causes: [
-      'STATIC_PROXY_URL is not set in the environment of this worker. The queue does not hand it out.',
+      'STATIC_PROXY_URL is not set in the environment of this worker. The queue does not pass it to workers.',
       'NO_PROXY on that machine excludes the cluster, or --direct is set.',
     ],
     fixes: [
       'Set STATIC_PROXY_URL on that machine, for example in /etc/sluice/worker.env, and restart the worker.',
-      'To let no worker start without a proxy, set SLUICE_REQUIRE_PROXY=true on each machine.',
+      'To prevent workers from starting without a proxy, set SLUICE_REQUIRE_PROXY=true on each machine.',
     ],
     example: { worker: 'loader-3 (4711)', url: 'https://logs.es.example:9243' },
   },
@@ -198,7 +198,7 @@ export const queueEntries = {
     example: { reason: 'SIGTERM', job },
   },
   JOB_RANGE_LOST: {
-    title: 'A range of a job was given up',
+    title: 'The queue gave up a range of a job',
     message: 'the queue gave up a range: {problem}',
     observed: '"job stalled more than allowable limit" in the list of failed jobs of BullMQ.',
     causes: [
@@ -221,7 +221,7 @@ export const queueEntries = {
       'The process was stopped (SIGSTOP), or its machine slept or was overloaded.',
       'The worker cannot reach the queue.',
     ],
-    fixes: ['Nothing needs to be done: another worker loads the range again, under the same ids.'],
+    fixes: ['You need not do anything. Another worker loads the range again, under the same ids.'],
     example: { silentMs: 31_000 },
   },
 } as const satisfies Entries

@@ -71,11 +71,11 @@ export const runEntries = {
     ],
     fixes: [
       {
-        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again, because a changed function is another load. Documents whose ids do not come from a field are then stored a second time.',
+        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again, because a load with a changed function counts as another load. Documents whose ids do not come from a field are then stored a second time.',
         if: /within/,
       },
       {
-        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again, because a changed function is another load. Documents whose ids do not come from a field are then stored a second time.',
+        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again, because a load with a changed function counts as another load. Documents whose ids do not come from a field are then stored a second time.',
         unless: /within/,
       },
     ],
@@ -115,7 +115,7 @@ export const runEntries = {
     causes: [
       { cause: 'Ids from a field exist only in the documents.', if: /field/ },
       { cause: 'Ids that the cluster makes exist only in the index.', if: /cluster/ },
-      { cause: 'A function may leave documents out, or make several of one.', if: /--transform/ },
+      { cause: 'A function may leave documents out, or make several documents from one.', if: /--transform/ },
       {
         cause: 'The run was a replay. Its documents have their first ids, and belong to the run that rejected them.',
         if: /replay|dead letters|first/,

@@ -142,8 +142,8 @@ class Reading {
   /** Says what was read. Throws INPUT_UNREADABLE if files were left out. */
   end(): void {
     const { input, kind } = this.#archive
-    const passed = [...this.#passedOver].map(([why, files]) => `${files} ${why}`)
-    const rest = passed.length === 0 ? '' : `. Sluice passed over others: ${passed.join(', ')}`
+    const passed = [...this.#passedOver].map(([why, files]) => `${why} (${files})`)
+    const rest = passed.length === 0 ? '' : `. Sluice skipped ${passed.join(', ')}`
     this.#note(input, `${kind} with ${this.#files} ${this.#files === 1 ? 'file' : 'files'}${rest}`)
     if (this.#refusals === 0) return
     const more = this.#refusals - this.#refused.length

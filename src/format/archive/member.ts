@@ -12,7 +12,7 @@ export interface ArchiveFile {
   readonly bytes?: AsyncIterable<Uint8Array>
 }
 
-export type PassedOver = 'empty' | 'a link' | 'a device' | 'of macOS'
+export type PassedOver = 'empty files' | 'links' | 'devices' | 'files of macOS'
 
 /** A name of more is cut off: names may be as long as whoever wrote the archive likes. */
 const MOST_LETTERS = 1000

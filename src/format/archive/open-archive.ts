@@ -36,11 +36,11 @@ export async function openArchive(
   }
 }
 
-/** Returns the file of a ZIP archive, whose directory stands at its end. */
+/** Returns the file of a ZIP archive, which has its directory at the end. */
 async function storedZip({ name: input, file, copy }: Source): Promise<StoredFile> {
-  const why = 'it is a ZIP archive, whose directory stands at its end'
+  const why = 'it is a ZIP archive, which has its directory at the end'
   if (file === undefined || copy !== undefined)
-    throw fail('INPUT_UNREADABLE', { input, problem: `${why}. Save it as a file, and pass that` })
+    throw fail('INPUT_UNREADABLE', { input, problem: `${why}. Save it as a file, and pass that file` })
   if (!isZip(await file.part(0, 4)))
     throw fail('INPUT_UNREADABLE', {
       input,

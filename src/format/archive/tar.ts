@@ -36,10 +36,10 @@ export async function* readTar(input: string, reader: ByteReader): AsyncGenerato
       const text = await reader.take(Math.min(stated, MOST_FACTS_BYTES))
       if (text.length < stated)
         throw stated > MOST_FACTS_BYTES
-          ? corrupt(input, start, 'a name or other facts of more than 1 MiB')
+          ? corrupt(input, start, 'a name or other metadata of more than 1 MiB')
           : truncated()
       const found = type === 'L' || type === 'K' ? {} : readPax(text)
-      if (found === undefined) throw corrupt(input, start, 'facts about a file that cannot be read')
+      if (found === undefined) throw corrupt(input, start, 'unreadable metadata of a file')
       if (type === 'L') ofNext.name = textIn(text, 0, text.length)
       else if (type === 'g') ofAll = { ...ofAll, ...found }
       else ofNext = { ...ofNext, ...found }
@@ -80,13 +80,13 @@ interface Entry {
 function kindOf({ name, size, type, isSparse }: Entry): 'folder' | Omit<ArchiveFile, 'name'> {
   // The label of a volume, and what GNU keeps of a folder. Before POSIX a folder was a file whose name ends with a slash.
   if ('5VD'.includes(type) || (FILES.has(type) && name.endsWith('/'))) return 'folder'
-  if (isOfMacOs(name)) return { passedOver: 'of macOS' }
-  if (type === '1' || type === '2') return { passedOver: 'a link' }
-  if (WITHOUT_BYTES.has(type)) return { passedOver: 'a device' }
+  if (isOfMacOs(name)) return { passedOver: 'files of macOS' }
+  if (type === '1' || type === '2') return { passedOver: 'links' }
+  if (WITHOUT_BYTES.has(type)) return { passedOver: 'devices' }
   if (isSparse) return { refused: 'it is stored as a sparse file' }
   if (type === 'M') return { refused: 'it continues a file of another archive' }
   if (!FILES.has(type)) return { refused: `it is of the unknown type ${JSON.stringify(type)}` }
-  return size === 0 ? { passedOver: 'empty' } : { bytes: none() }
+  return size === 0 ? { passedOver: 'empty files' } : { bytes: none() }
 }
 
 async function* none(): AsyncGenerator<Uint8Array> {}

@@ -35,7 +35,7 @@ export async function* readZip(
     if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== HEADER_MARK)
       throw corruptZip(input, `no file begins where its directory says, at byte ${offset}`)
     const rawName = await reader.take(header.readUInt16LE(26))
-    if (!rawName.equals(entry.rawName)) throw corruptZip(input, `it names ${name} in two ways`)
+    if (!rawName.equals(entry.rawName)) throw corruptZip(input, `it has two different names for ${name}`)
     await reader.skip(header.readUInt16LE(28))
     const end = reader.at + storedBytes
     const kind = kindOf(entry)
@@ -45,7 +45,7 @@ export async function* readZip(
         ...kind,
         ...(kind.decode === undefined ? {} : { bytes: content(input, reader, entry, kind.decode) }),
       }
-    if (!(await reader.skip(end - reader.at))) throw corruptZip(input, `it ends inside of ${name}`)
+    if (!(await reader.skip(end - reader.at))) throw corruptZip(input, `it ends inside ${name}`)
   }
   await passGap(input, reader, Infinity)
 }
@@ -65,9 +65,9 @@ type Kind = Omit<ArchiveFile, 'name' | 'bytes'> & { readonly decode?: Decode }
 
 function kindOf({ name, kind, bytes, isEncrypted, method }: ZipEntry): 'folder' | Kind {
   if (kind === 'folder') return 'folder'
-  if (isOfMacOs(name)) return { passedOver: 'of macOS' }
-  if (kind === 'link') return { passedOver: 'a link' }
-  if (bytes === 0) return { passedOver: 'empty' }
+  if (isOfMacOs(name)) return { passedOver: 'files of macOS' }
+  if (kind === 'link') return { passedOver: 'links' }
+  if (bytes === 0) return { passedOver: 'empty files' }
   if (isEncrypted) return { refused: 'it is encrypted' }
   const decode = methods[method]
   if (decode === undefined) return { refused: `it is compressed with ${names[method] ?? `method ${method}`}` }

@@ -43,11 +43,11 @@ export async function parquetLines(
   }
 }
 
-/** Returns the file, whose directory stands at its end. */
+/** Returns the file, which has its directory at the end. */
 async function storedParquet({ name: input, file, copy }: Source): Promise<StoredFile> {
-  const why = 'it is a Parquet file, whose directory stands at its end'
+  const why = 'it is a Parquet file, which has its directory at the end'
   if (file === undefined || copy !== undefined)
-    throw fail('INPUT_UNREADABLE', { input, problem: `${why}. Save it as a file, and pass that` })
+    throw fail('INPUT_UNREADABLE', { input, problem: `${why}. Save it as a file, and pass that file` })
   const size = file.reading?.stat.size ?? file.stat.size
   const [start, end] = [await file.part(0, MAGIC.length), await file.part(Math.max(0, size - FOOTER_END_BYTES), size)]
   if (!start.toString('latin1').startsWith('PAR'))

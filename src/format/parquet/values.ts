@@ -123,7 +123,7 @@ export function timeWriter(unit: Unit): Write {
 }
 
 function outOfRange(value: unknown): Unwritable {
-  return new Unwritable('is a time that no calendar has', String(value))
+  return new Unwritable('is a date or time out of range', String(value))
 }
 
 export const writeUuid: Write = value => {

@@ -46,8 +46,8 @@ test(
     expect(await run(...load, '--template', 'nightly.json')).toMatchObject({ code: 0 })
     expect(await run(...load, '--template', 'nightly.json', '--quiet')).toMatchObject({ code: 0, stderr: '' })
     for (const [option, value, problem] of [
-      ['--mapping', '{"settings":{}}', 'has "settings", which is no part of a mapping'],
-      ['--mapping', '{"mappings":{},"settings":{}}', 'has "settings" beside the mapping'],
+      ['--mapping', '{"settings":{}}', 'has "settings", which is not part of a mapping'],
+      ['--mapping', '{"mappings":{},"settings":{}}', 'has "settings" next to the mapping'],
       ['--template', '{"index_patterns":["a"]}', 'has no name'],
       ['--mapping', 'missing.json', 'cannot read missing.json: no such file'],
     ] as const) {

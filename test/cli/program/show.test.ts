@@ -153,7 +153,7 @@ Run R1 sent no documents. To load the files again, pass --again.
   test('counts of a run that loaded them itself are called so', () => {
     const own = { name: 'a.ndjson', status: 'finished', read: 5, alreadyLoaded: true } as const
     expect(showReceipt({ ...rest, status: 'finished', inputs: [own] })).toMatch(
-      /^Nothing new\. a\.ndjson was loaded by this run before\.\nRun R1 sent no documents\. The counts are those of its load\. To load the file again, choose another --run-id\./,
+      /^Nothing new\. a\.ndjson was already loaded by this run\.\nRun R1 sent no documents\. The counts are those of its load\. To load the file again, choose another --run-id\./,
     )
   })
 })
@@ -183,7 +183,7 @@ test('the receipt of a dry run lists what a load would do, and what it would sen
 
 15 inputs: 1 changed, 1 continues, 12 new, 1 known
 
-  changed    other  other content than in run R0 on 2026-11-21 03:15:00, so Sluice loads the whole file
+  changed    other  the content has changed since run R0 on 2026-11-21 03:15:00, so Sluice loads the whole file
   continues  grown  at document 1,501, after run R0 on 2026-11-21 03:15:00
   new        n0
   new        n1

@@ -280,7 +280,7 @@ describe('options of a load of ranges', () => {
       [{ ...whole(input), from: 5, to: 5 }, 'does not end behind its start'],
       [{ ...whole(input), from: -1, to: 5 }, 'does not end behind its start'],
       [{ ...whole(input), identity: 'something' }, 'an identity that Sluice did not make'],
-      [{ ...whole(input), identity: 'object 5 0 0' }, 'the identity of another kind of input'],
+      [{ ...whole(input), identity: 'object 5 0 0' }, 'an identity of another kind of input'],
       [{ ...whole(input), name: 'servicenow:incident' }, 'which is a table'],
     ] as const) {
       const { code, message } = await failed(ingestRanges(options(), { run: 'job', ranges: [range] }))

@@ -76,6 +76,6 @@ test('says whose clock is wrong, and in which direction', () => {
 })
 
 test('says that no worker is there', () => {
-  const none = { step: { ok: true, detail: 'none is at work' }, findings: [] }
+  const none = { step: { ok: true, detail: 'no worker is running' }, findings: [] }
   expect(judgeWorkers([], { url: cluster, hasProxy: true })).toEqual(none)
 })

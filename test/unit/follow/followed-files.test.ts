@@ -102,7 +102,7 @@ test('a file that was truncated and has grown beyond its former size is another 
   await truncate(at('a.ndjson'))
   await following.scan()
   expect(said).toEqual(
-    Array(2).fill('a.ndjson was truncated or written anew. Sluice reads it from its start, as a new input'),
+    Array(2).fill('a.ndjson was truncated or overwritten. Sluice reads it from its start, as a new input'),
   )
 })
 

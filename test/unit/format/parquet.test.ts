@@ -70,10 +70,10 @@ describe('Parquet', () => {
     ])
   })
 
-  test('its directory stands at its end, so it needs a file that is not compressed once more', async () => {
+  test('its directory is at its end, so it needs a file that is not compressed once more', async () => {
     const { code, problem } = await load(await fixture('none.parquet'), { isStored: false, name: '-' })
     expect(code).toBe('INPUT_UNREADABLE')
-    expect(problem).toContain('it is a Parquet file, whose directory stands at its end. Save it as a file')
+    expect(problem).toContain('it is a Parquet file, which has its directory at the end. Save it as a file')
     const packed = await load(tarOf([{ name: 'b.parquet', data: await fixture('none.parquet') }]))
     expect(packed.problem).toContain('b.parquet: it looks like a Parquet file')
   })

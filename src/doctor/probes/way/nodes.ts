@@ -11,7 +11,7 @@ import { knock } from '../instance/instance-door.js'
 
 /** Asks each node of the pair. A node always leaves from one address, so the refused address becomes known. */
 export const nodes: Probe = {
-  name: 'each node alone',
+  name: 'each node separately',
   leaveOut: ({ options, way }, facts) => {
     if (way.proxy === undefined) return 'no proxy is set'
     if (options.nodes.length === 0) return 'no node is given (--nodes)'
