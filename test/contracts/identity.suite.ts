@@ -285,7 +285,7 @@ const cases: Readonly<Record<string, Case>> = {
     expect(at.did(seen, 'a.ndjson')).toBe('Loads the whole file')
     return [`${did}, and the new file`, seen]
   },
-  'rotated: copied, and then emptied and filled anew': async at => {
+  'rotated: copied, and then emptied and filled again': async at => {
     await at.loaded()
     await copyFile(at.path('a.ndjson'), at.path('b.ndjson'))
     await truncate(at.path('a.ndjson'))
@@ -464,11 +464,11 @@ const cases: Readonly<Record<string, Case>> = {
     const { target } = loadThrough(at.world, at.world.proxy.http, 'http')
     return await again(at, at.path('a.ndjson'), 'a.ndjson', { target: { ...target, allowPlaintext: true } })
   },
-  'with a key that may not read what the cluster is': async at => {
+  'with a key that cannot identify the cluster': async at => {
     await at.loaded()
     return await again(at, at.path('a.ndjson'), 'a.ndjson', leastPrivilege(at))
   },
-  'loaded with such a key, then with a key that may': async at => {
+  'loaded with such a key, then with a key that can': async at => {
     await at.loaded(range(1, 25), 'a.ndjson', leastPrivilege(at))
     return await again(at)
   },
@@ -516,7 +516,7 @@ const cases: Readonly<Record<string, Case>> = {
     await at.begun('a.ndjson.gz', range(1, 200), gzipSync(text))
     return await again(at, at.path('a.ndjson.gz'))
   },
-  'gzip: the same lines compressed anew to other bytes': async at => {
+  'gzip: the same lines compressed again to other bytes': async at => {
     await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers), { level: 1 }))
     await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25)), { level: 0 }))
     at.holds.push(...range(1, 25))
@@ -630,7 +630,7 @@ const cases: Readonly<Record<string, Case>> = {
     await rename(at.path('a.parquet'), at.path('b.parquet'))
     return await again(at, at.path('b.parquet'), 'b.parquet')
   },
-  'Parquet: written anew with other rows': async at => {
+  'Parquet: written again with other rows': async at => {
     await loadedAs(at, 'a.parquet', () => parquet(25))
     await writeFile(at.path('a.parquet'), parquet(200))
     at.holds.push(...range(1, 200))
@@ -771,8 +771,8 @@ const ofTheCluster = new Set([
   'interrupted',
   'interrupted, then another option, and all documents were rejected before',
   'the same cluster by another URL',
-  'with a key that may not read what the cluster is',
-  'loaded with such a key, then with a key that may',
+  'with a key that cannot identify the cluster',
+  'loaded with such a key, then with a key that can',
   'another index',
   'another cluster',
   'the index was deleted',

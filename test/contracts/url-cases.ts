@@ -125,7 +125,7 @@ export const urlCases: Readonly<Record<string, Case>> = {
     at.holds = [...range(1, 25), ...range(1, 25)]
     return await again(at, server.url('a.ndjson'))
   },
-  'URL: another query that is no signature': async at => {
+  'URL: another query that is not a signature': async at => {
     await using server = await ObjectServer.start()
     const url = await loaded(at, server)
     at.holds.push(...range(1, 25))
