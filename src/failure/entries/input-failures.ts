@@ -365,8 +365,7 @@ export const inputEntries = {
     exit: 1,
     title: 'A document has no usable version',
     message: 'no version for the document: the field {field} {problem}',
-    observed:
-      'An older row replaces a newer one, or a whole request is refused because one version is not a number.',
+    observed: 'An older row replaces a newer one, or a whole request is refused because one version is not a number.',
     causes: [
       'The field is missing, empty or null.',
       'The field is not a whole number from 0 to 9,223,372,036,854,775,807, and not a date in ISO 8601. A number with a point or an exponent is not a whole number.',
