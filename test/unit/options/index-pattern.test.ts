@@ -32,7 +32,7 @@ test('replay, serve and the write check take one index', async () => {
   const one = replay({ source: 'a.ndjson', target, index: pattern })
   expect(await problemOf(one)).toContain('each dead letter names its own index')
   const serving = serve({ target, index: pattern, stateDir: '/nowhere', token: 'x'.repeat(20) })
-  expect(await problemOf(serving)).toContain('only sluice ingest takes')
+  expect(await problemOf(serving)).toContain('Only sluice ingest supports this')
   expect(() => readDoctorOptions({ target, index: pattern, writeCheck: true })).toThrow('the name of one index')
   expect(readDoctorOptions({ target, index: pattern }).index).toBe('logs-*')
 })
