@@ -270,7 +270,7 @@ describe('a guarded load that is through', () => {
     expect(await sendAgain('left.ndjson', 'none.ndjson')).toMatchObject({ created: 1, rejected: 0 })
     const letters = await readFile(path('dead.ndjson'), 'utf8')
     await rm(path('dead.ndjson'))
-    const untold = '2 documents were rejected, and --max-rejected is not set, and the index holds 2 more'
+    const untold = '2 documents were rejected, and --max-rejected is not set. The index also holds 2 documents'
     expect((await failureOf(load(path('a.ndjson')))).text).toContain(untold)
     await writeFile(path('dead.ndjson'), letters)
     let last: Receipt | undefined
