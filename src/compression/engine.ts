@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream'
-import { free } from './free.js'
+import { free, spare } from './free.js'
 
 export const OUTPUT_BYTES = 1 << 20
 const FIRST_SLICE_BYTES = 1 << 10
@@ -11,10 +11,11 @@ export type Engine = Transform & { readonly bytesWritten: number }
 type Step = (done: (error?: Error | null) => void) => void
 
 /**
- * Returns a function that runs a step of the engine, yields all its output, and then throws the engine's error, if any.
+ * Returns a function that runs a step of the engine, yields all its output, and then throws the engine's error, if any. `slice`: what
+ * the step writes. The engine's thread may read it for a while if the output is not taken to its end.
  * A Node stream that fails drops its output. So each slice is decoded and taken out before the next one is written.
  */
-export function runSteps(engine: Engine): (step: Step) => AsyncGenerator<Uint8Array> {
+export function runSteps(engine: Engine): (step: Step, slice?: Uint8Array) => AsyncGenerator<Uint8Array> {
   let failed: Error | undefined
   let wake = () => {}
   engine.on('readable', () => wake())
@@ -22,20 +23,24 @@ export function runSteps(engine: Engine): (step: Step) => AsyncGenerator<Uint8Ar
     failed = error
     wake()
   })
-  return async function* outputOf(step) {
+  return async function* outputOf(step, slice) {
     let done = false
     step(error => {
       done = true
       failed ??= error ?? undefined
       wake()
     })
-    for (;;) {
-      // Taking output also starts zlib on more, in its own thread, while the consumer works on this.
-      const output: unknown = engine.read()
-      if (output instanceof Uint8Array) yield output
-      else if (failed !== undefined) throw failed
-      else if (done) return
-      else await new Promise<void>(resolve => (wake = resolve))
+    try {
+      for (;;) {
+        // Taking output also starts zlib on more, in its own thread, while the consumer works on this.
+        const output: unknown = engine.read()
+        if (output instanceof Uint8Array) yield output
+        else if (failed !== undefined) throw failed
+        else if (done) return
+        else await new Promise<void>(resolve => (wake = resolve))
+      }
+    } finally {
+      if (!done && slice !== undefined) spare(slice.buffer)
     }
   }
 }

@@ -1,13 +1,21 @@
 /** A port whose messages go nowhere, together with the memory that they carry. Opened at its first use: most loads decode nothing. */
 let nowhere: ReturnType<typeof closedPort> | undefined
 
+/** Memory that a thread may still read. */
+const stillRead = new WeakSet<ArrayBufferLike>()
+
+/** Leaves memory to V8: a decoder was closed, and its thread does not stop at once. */
+export function spare(memory: ArrayBufferLike): void {
+  stillRead.add(memory)
+}
+
 /**
  * Frees memory that nobody uses from then on. If V8 were to find that out, it would look through the whole heap for each 10 MB: decoding
  * took a third more CPU time, and a third more memory.
  */
 export function free(memory: ArrayBufferLike): void {
   const isOwn = memory instanceof ArrayBuffer && memory.byteLength > Buffer.poolSize
-  if (!isOwn) return
+  if (!isOwn || stillRead.has(memory)) return
   nowhere ??= closedPort()
   try {
     nowhere.postMessage(undefined, [memory])

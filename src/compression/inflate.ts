@@ -43,7 +43,7 @@ async function* inflate(
         continue
       }
       fed += slice.length
-      for await (const output of outputOf(done => void engine.write(slice, done))) {
+      for await (const output of outputOf(done => void engine.write(slice, done), slice)) {
         place.bytes += output.length
         yield output
       }

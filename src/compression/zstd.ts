@@ -37,7 +37,7 @@ async function* decodeFrames(
           ...(end.isOver ? [(done: () => void) => void engine.once('end', done).end()] : []),
         ]
         for (const step of steps)
-          for await (const output of outputOf(step)) {
+          for await (const output of outputOf(step, part)) {
             place.bytes += output.length
             yield output
           }
