@@ -69,7 +69,7 @@ function adviceFor({ code, message, evidence }: Failure): readonly string[] {
       .map(cause => `Possible cause: ${cause}`),
     explain(code).retry === 'later'
       ? 'The same command may succeed later without a change.'
-      : 'Somebody must change something.',
+      : 'The same command fails again until somebody changes something.',
     `More: sluice explain ${code}`,
   ]
 }

@@ -23,7 +23,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '407 Proxy Authentication Required',
     when: 'The username or password of the proxy is missing, wrong, or not URL-encoded.',
     codes: ['PROXY_AUTH_REJECTED', 'PROXY_URL_INVALID', 'PROXY_ACCOUNT_REFUSED'],
-    note: 'A wrong port gives no 407. The request hangs, or the answer is not HTTP. A program for the JDK also gets 407 if the system property jdk.http.auth.tunneling.disabledSchemes is not an empty string. Java then sends no password through a tunnel.',
+    note: 'A wrong port does not cause a 407. The request hangs, or the answer is not HTTP. A program for the JDK also gets 407 if the system property jdk.http.auth.tunneling.disabledSchemes is not an empty string. Java then sends no password through a tunnel.',
   },
   {
     where: 'proxy',
@@ -44,7 +44,7 @@ export const symptoms: readonly Symptom[] = [
       'PROXY_LIMIT_REACHED',
       'PROXY_NOT_A_PROXY',
     ],
-    note: 'The status shows which: 407 PROXY_AUTH_REJECTED, 5xx PROXY_TARGET_UNREACHABLE, 403 PROXY_DENIED_TARGET, 402 PROXY_ACCOUNT_REFUSED, 429 PROXY_LIMIT_REACHED, and 405, a redirect or 511 PROXY_NOT_A_PROXY.',
+    note: 'The status shows the cause: 407 PROXY_AUTH_REJECTED, 5xx PROXY_TARGET_UNREACHABLE, 403 PROXY_DENIED_TARGET, 402 PROXY_ACCOUNT_REFUSED, 429 PROXY_LIMIT_REACHED, and 405, a redirect or 511 PROXY_NOT_A_PROXY.',
   },
   {
     where: 'proxy',
@@ -55,7 +55,7 @@ export const symptoms: readonly Symptom[] = [
   },
   {
     where: 'cluster',
-    symptom: '403 Forbidden, with or without a word about traffic filtering',
+    symptom: '403 Forbidden, with or without a message about traffic filtering',
     when: 'No policy that is attached to the deployment allows the address of the request.',
     codes: ['EGRESS_NOT_ALLOWED', 'EGRESS_PARTLY_ALLOWED', 'EGRESS_UNEXPECTED', 'PROXY_NOT_USED'],
     note: 'The body has "ok":false and no "error". If all connections are refused, it is EGRESS_NOT_ALLOWED. If some are, it is EGRESS_PARTLY_ALLOWED. Sluice opens up to 16 connections to find out.',
@@ -78,7 +78,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '400 "plain HTTP request was sent to HTTPS port", "No required SSL certificate was sent", or a TLS alert',
     when: 'The URL says http:// and the port uses TLS, or the cluster requires a client certificate.',
     codes: ['CLUSTER_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT', 'PROXY_CLIENT_CERT'],
-    note: 'With https:// and a certificate of its own (--cert), a client passes both.',
+    note: 'A client that uses https:// and sends a certificate of its own (--cert) gets none of these errors.',
   },
   {
     where: 'cluster',
@@ -126,7 +126,7 @@ export const symptoms: readonly Symptom[] = [
     symptom: '429 Too Many Requests',
     when: 'The cluster has too much work, its disk is full, or the proxy or a gateway has a limit.',
     codes: ['CLUSTER_OVERLOADED', 'INDEX_BLOCKED', 'GATEWAY_LIMITED', 'PROXY_LIMIT_REACHED'],
-    note: 'The error type shows which: cluster_block_exception does not end by itself, but the others do. Without an error type, it is the limit of a gateway or of the proxy.',
+    note: 'The error type shows the cause. A cluster_block_exception does not end by itself, but the others do. Without an error type, it is the limit of a gateway or of the proxy.',
   },
   {
     where: 'cluster',
@@ -263,7 +263,7 @@ export const symptoms: readonly Symptom[] = [
   {
     where: 'anywhere',
     symptom: 'Certificate errors that appear only with the proxy',
-    when: 'The client takes the proxy for the cluster, or speaks TLS to the wrong port.',
+    when: 'The client mistakes the proxy for the cluster, or speaks TLS to the wrong port.',
     codes: ['CLUSTER_URL_IS_PROXY', 'CLUSTER_CERT_INVALID', 'PROXY_CERT_INVALID', 'PROXY_TLS_MISMATCH', 'CLOCK_SKEW'],
     note: "The proxy never decrypts, so the client sees the cluster's own certificate. If a certificate is expired or not valid yet, check the clock of this machine.",
   },

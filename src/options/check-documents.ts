@@ -64,9 +64,12 @@ export function checkDocuments(
 function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
   const { index, swapAlias, tune, byteBudget, plan, planLimit = 'report', mapping, againstIndex, dryRun } = given
   if (againstIndex === true && dryRun !== true)
-    throw invalid(said('againstIndex'), `needs ${said('dryRun')}: a rehearsal stores nothing`)
+    throw invalid(said('againstIndex'), `needs ${said('dryRun')}, because a rehearsal stores nothing`)
   if (againstIndex === true && swapAlias !== undefined)
-    throw invalid(said('againstIndex'), `needs ${said('index')}: the index of ${said('swapAlias')} does not exist yet`)
+    throw invalid(
+      said('againstIndex'),
+      `needs ${said('index')}, because the index of ${said('swapAlias')} does not exist yet`,
+    )
   if (mapping !== undefined && typeof index === 'string' && isPattern(index))
     throw invalid(
       said('mapping'),
@@ -78,9 +81,15 @@ function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: 
   if (typeof index === 'string' && isPattern(index))
     throw invalid(said('tune'), `needs the name of one index, but ${said('index')} has a field in it`)
   if (byteBudget !== undefined)
-    throw invalid(said('tune'), `cannot be combined with ${said('byteBudget')}: restoring the settings needs bytes too`)
+    throw invalid(
+      said('tune'),
+      `cannot be combined with ${said('byteBudget')}, because restoring the settings needs bytes too`,
+    )
   if (plan !== undefined && planLimit !== 'report')
-    throw invalid(said('tune'), `cannot be combined with ${said('planLimit')}: restoring the settings needs bytes too`)
+    throw invalid(
+      said('tune'),
+      `cannot be combined with ${said('planLimit')}, because restoring the settings needs bytes too`,
+    )
 }
 
 /** Checks options of a dump. Its documents carry id and routing. */
@@ -151,7 +160,7 @@ function checkTerms(given: Given, said: Said): void {
     if (op !== 'index' && op !== 'delete')
       throw invalid(
         said('versionField'),
-        `needs ${said('op')} 'index' or 'delete': Elasticsearch compares no versions for '${String(op)}'`,
+        `needs ${said('op')} 'index' or 'delete', because Elasticsearch compares no versions for '${String(op)}'`,
       )
     needsIds(given, 'versionField', said)
   }

@@ -38,7 +38,7 @@ export function checkFollow(given: Given & { readonly source: IngestSource; read
   checkFollowRivals(given)
   if (stateDir === undefined) throw invalid('follow', 'needs stateDir, where Sluice keeps what it has loaded')
   const names = [...namedIn(source), ...(listedIn(source) ?? [])]
-  if (names.length === 0) throw invalid('follow', 'needs files: a stream or an iterable cannot be followed')
+  if (names.length === 0) throw invalid('follow', 'needs files, because a stream or an iterable cannot be followed')
   if (names.some(isTable))
     throw invalid('follow', 'cannot follow a table. Run the load at intervals. Later runs read only changes')
   if (names.some(isSourceUrl)) throw invalid('follow', 'cannot follow an input on a server')

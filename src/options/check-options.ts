@@ -122,7 +122,7 @@ export function checkIngestOptions(given: IngestOptions): Ids {
   if (given.again === true && runId !== undefined && ids === 'run')
     throw invalid('again', 'makes no new ids for a run with a name. Pass another name instead')
   if (runId !== undefined && ids === 'cluster') {
-    const problem = 'promises that a repeated run stores nothing twice, which is impossible with ids of the cluster'
+    const problem = 'promises that a repeated run stores nothing twice, which is impossible if the cluster makes ids'
     throw invalid('runId', `${problem}. Use ids 'run', 'field' or 'hash', or no name`)
   }
   checkSpool(given)

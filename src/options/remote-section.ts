@@ -40,7 +40,7 @@ function refuseSpread(addresses: ReadonlyMap<string, SourceUrl>, token: string |
   const own = [...addresses.values()].filter(({ url, username }) => url !== undefined && username === undefined)
   const origins = new Set(own.map(({ url }) => url?.origin))
   if (token !== undefined && origins.size > 1)
-    throw invalid('remote.token', `would go to ${origins.size} servers. Load their files with one command for each`)
+    throw invalid('remote.token', `would go to ${origins.size} servers. Use a separate command for each server`)
 }
 
 function renamed(source: IngestSource, nameOf: (name: string) => string): IngestSource {

@@ -442,7 +442,7 @@ export const table = {
   }),
   servicenowGrant: servicenow(
     kinds.choice('api_key', 'basic', 'password', 'client_credentials', 'refresh_token', 'authorization_code'),
-    'how to log in: api_key, basic, password, client_credentials, refresh_token or authorization_code. Default: an API key if there is one, then OAuth if the other options allow it, otherwise Basic',
+    'how to log in: api_key, basic, password, client_credentials, refresh_token or authorization_code. Default: the API key if one is set, otherwise OAuth if the other options allow it, otherwise Basic',
     { label: 'grant', env: ['SERVICENOW_GRANT'], as: 'grant' },
   ),
   servicenowCa: servicenow(kinds.text(check.pem), "PEM file of the CA that signed the instance's certificate", {
@@ -558,7 +558,7 @@ export const table = {
 
   onFailure: alarm(
     kinds.wordOrCommand('nothing', 'incident'),
-    'if the run fails: open a ServiceNow incident and resolve it after a successful run, or run a shell command. Its stdin is the receipt',
+    'what to do if the run fails: open a ServiceNow incident (and resolve it after a successful run), or run a shell command with the receipt on its stdin',
     { default: 'nothing' },
   ),
   onSuccess: alarm(kinds.text(), 'shell command to run after exit code 0. Its stdin is the receipt', {

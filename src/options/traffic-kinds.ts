@@ -12,7 +12,7 @@ const isRate: Check = value => {
   if (problem !== undefined) return problem
   const found = problemIn(value, { bytes: whole(1000, MOST), documents: whole(1, MOST) })
   if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
-  return Object.keys(value as object).length === 1 ? undefined : 'is not one of { bytes } and { documents }'
+  return Object.keys(value as object).length === 1 ? undefined : 'must be either { bytes } or { documents }'
 }
 
 /** Reads `20mb/s` and `5000docs/s`. */
@@ -40,7 +40,7 @@ const isLimit: Check = value => {
   if (jsonObject(value) !== undefined) return oneOf('report', 'stop', 'slow')(value)
   const found = problemIn(value, { stop: whole(1, 100), slow: whole(1, 100) })
   if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
-  return Object.keys(value as object).length === 1 ? undefined : 'is not one of { stop } and { slow }'
+  return Object.keys(value as object).length === 1 ? undefined : 'must be either { stop } or { slow }'
 }
 
 /** Reads `stop`, `slow=80%` and `report`. */

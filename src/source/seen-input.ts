@@ -47,7 +47,7 @@ export function contentOf({ size, modifiedMs, content }: SeenInput): string {
 
 /** Returns how a file differs from the one that was seen. */
 export function changeOf({ size, modifiedMs }: SeenInput, now: Pick<FileStat, 'size' | 'mtimeMs'>): string | undefined {
-  if (now.size !== size) return `it has ${bytes(now.size)} now, and had ${bytes(size)}`
+  if (now.size !== size) return `it now has ${bytes(now.size)}, but had ${bytes(size)} before`
   if (wholeMs(now.mtimeMs) === modifiedMs) return undefined
   return `it was modified at ${time(now.mtimeMs)}, and before that at ${time(modifiedMs)}`
 }

@@ -113,7 +113,7 @@ function showFailure(code: FailureCode): string {
 }
 
 function ending({ exit, retry, isNotice }: Entry): string {
-  if (isNotice === true) return 'This is a notice. It ends no run. `sluice doctor` reports it.'
+  if (isNotice === true) return 'This is a notice. It does not end a run. `sluice doctor` reports it.'
   const again =
     retry === 'later'
       ? 'the same command may succeed later'

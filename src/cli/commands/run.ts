@@ -24,10 +24,10 @@ Examples:
   sluice run --to api.example.com:443 -- python3 export.py
   sluice run --to 9200:cluster -- esbulk -server http://127.0.0.1:9200 a.ndjson
 
-The command gets HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. They lead to
-Sluice, and through the static-IP proxy to these targets and to no others. The
-command does not get the password of the proxy. Some programs do not read these
-variables: put a port before the target, and give the program that port.`,
+The command gets HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. With them, its
+connections go to Sluice, and through the static-IP proxy only to these targets.
+The command does not get the password of the proxy. If a program does not read
+these variables, put a port before the target, and give the program that port.`,
     )
     .action(async (words: string[], flags: Record<string, unknown>) => done(await run(words, flags, terminal)))
 }

@@ -18,10 +18,10 @@ Examples:
   sluice tunnel --to 5433:db.example.com:5432
                                       then: psql -h 127.0.0.1 -p 5433
 
-Opens ports of this machine that lead through the proxy to these targets, and to
-no others. The cluster has port 9200, others get a free port. Sluice encrypts
-the connection to cluster and ServiceNow, so tools use http. For tools that know
-proxies: sluice run -- COMMAND.`,
+Sluice opens ports on this machine that lead through the proxy to these targets
+only. The cluster gets port 9200, and every other target gets a free port.
+Sluice encrypts the connection to cluster and ServiceNow, so tools use http. For
+tools that support proxies, use sluice run -- COMMAND.`,
     )
     .action(async (flags: Record<string, unknown>) => done(await open(flags, terminal)))
 }

@@ -21,7 +21,8 @@ Examples:
   sluice verify 20261121T100338Z-225173 --json | jq -r '.inputs[].missingIds[]'
 
 Sluice works from the checkpoint, without the input. This needs --ids run.
-Exit code 1: documents are missing, doubled or foreign.`,
+Exit code 1 means that documents are missing or doubled, or that other documents
+have ids like those of the run.`,
     )
     .action(async (run: string, flags: Record<string, unknown>) => {
       const { effective, values, connecting } = await loadForCluster(flags, terminal)

@@ -58,7 +58,7 @@ const exits = [
   [0, 'Every document is stored.'],
   [1, 'Some documents were rejected, or their outcome is unknown.'],
   [2, 'An option or an input is wrong.'],
-  [3, 'A person has to change something.'],
+  [3, 'You must change the access, the configuration or an input.'],
   [4, 'The same command may succeed later.'],
   [5, 'The run was interrupted. The same command continues.'],
   [6, 'Another run has the lock.'],

@@ -180,7 +180,7 @@ export const clusterEntries = {
     title: 'A gateway limits the number of requests',
     message: 'a gateway in front of {cluster} limits connections or requests: {observed}',
     observed:
-      'Status 429 without the error object of Elasticsearch, or connections that break as soon as several are open. People take it for a cluster that is overloaded.',
+      'Status 429 without the error object of Elasticsearch, or connections that break as soon as several are open. People mistake it for an overloaded cluster.',
     causes: ['A rate limit of a load balancer or a web application firewall is lower than what a load sends.'],
     fixes: [
       'Lower --concurrency, and run the same command again later. It continues where it stopped.',
@@ -194,7 +194,7 @@ export const clusterEntries = {
     title: 'The cluster does not answer in time',
     message: '{cluster} did not answer within {limitMs} ms',
     observed:
-      '"Request timed out", ETIMEDOUT, or a request without end. A timeout does not show whether the documents were stored.',
+      '"Request timed out", ETIMEDOUT, or a request that never ends. A timeout does not show whether the documents were stored.',
     causes: [
       'The cluster is overloaded.',
       'The host or port of the cluster URL is wrong, and a firewall drops the packets.',

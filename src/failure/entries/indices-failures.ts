@@ -60,7 +60,7 @@ export const indexEntries = {
     observed: 'Thousands of small indices, and then "this cluster currently has maximum normal shards open".',
     causes: [
       'The field in --index has many different values, for example user names, or dates with hours.',
-      'The input has more days, or more values of the field, than --max-indices allows.',
+      'The input covers more days, or has more values of the field, than --max-indices allows.',
     ],
     fixes: [
       'Choose a field with fewer values, or a coarser date format such as yyyy.MM. Sluice has sent nothing to the next index.',
@@ -79,7 +79,7 @@ export const indexEntries = {
       },
       { cause: 'The new index cannot use a setting of the previous index.', unless: tooManyShards },
       { cause: 'The cluster has reached its limit of shards (cluster.max_shards_per_node).', if: tooManyShards },
-      { cause: '--check-query is not a query that this cluster knows.', if: /parsing|query|_search|_count/i },
+      { cause: '--check-query is not a query that this cluster understands.', if: /parsing|query|_search|_count/i },
     ],
     fixes: [
       {
@@ -128,13 +128,13 @@ export const indexEntries = {
     message: '{index} would reject {refused} of {shapes} shapes: {observed}',
     observed: 'document_parsing_exception for some documents of a load, after the others are stored.',
     causes: [
-      'A field holds values of several types, and the mapping takes only one of them.',
+      'A field holds values of several types, and the mapping accepts only one of them.',
       'Elasticsearch derived the mapping from other documents, or the mapping is strict.',
       { cause: 'The ingest pipeline fails for these documents.', if: /pipeline|processor/i },
     ],
     fixes: [
       'Correct these documents, or load all documents anyway. The index then stores the others, and Sluice writes the rejected documents to the dead letters.',
-      'Or load into a new index with a mapping that takes all values. `sluice infer FILE` proposes one.',
+      'Or load into a new index with a mapping that accepts all values. `sluice infer FILE` proposes one.',
     ],
     example: {
       index: 'orders',

@@ -58,7 +58,7 @@ export const inputEntries = {
       { fix: 'Fetch the file again from its source.', if: damaged },
       { fix: 'Save the data as a file: `cat > FILE`. Then run `sluice ingest FILE --index INDEX`.', if: directoryLast },
       {
-        fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or create the archive again without the others.',
+        fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or create the archive again with only those files.',
         if: leftOut,
       },
       {

@@ -67,8 +67,7 @@ export const optionsEntries = {
     exit: 2,
     title: 'The options differ from those of an earlier run',
     message: '{what} with other options: {differences}',
-    observed:
-      'Other tools load the file a second time, or skip it without a word. Some start again from the first document.',
+    observed: 'Other tools load the file a second time, or skip it silently. Some start again from the first document.',
     causes: [
       {
         cause:
@@ -172,7 +171,7 @@ export const optionsEntries = {
     title: 'Credentials would cross the network unencrypted',
     message: 'Sluice does not send credentials for {url} over plain http to another machine',
     observed:
-      'Nothing fails. Other tools send the credentials, and every network on the route, the proxy included, can read them.',
+      'Nothing fails. Other tools send the credentials, and the proxy and every network on the route can read them.',
     causes: ['The URL of the cluster, the ServiceNow instance or an input starts with http://.'],
     fixes: [
       'Write https:// in ELASTICSEARCH_URL (--url), SERVICENOW_INSTANCE_URL or the URL of the input. For a cluster, --allow-plaintext permits http://.',

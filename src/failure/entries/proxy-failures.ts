@@ -15,7 +15,7 @@ export const proxyEntries = {
     retry: 'later',
     title: 'Sluice cannot reach the proxy',
     message: 'cannot connect to the proxy {proxy}: {problem}',
-    observed: 'ECONNREFUSED, ENOTFOUND, EHOSTUNREACH or ECONNRESET, usually without a word about the proxy.',
+    observed: 'ECONNREFUSED, ENOTFOUND, EHOSTUNREACH or ECONNRESET, usually without any mention of the proxy.',
     causes: [
       { cause: 'The host of the proxy URL is wrong.', if: /ENOTFOUND|EAI_AGAIN|resolve|unknown/i },
       { cause: 'The port of the proxy URL is wrong.', if: /ECONNREFUSED|nothing answers|ETIMEDOUT|within/ },
@@ -171,7 +171,7 @@ export const proxyEntries = {
     title: 'The proxy requires a client certificate',
     message: 'the proxy {proxy} accepts only connections with a client certificate: {observed}',
     observed:
-      'An alert in the TLS handshake (certificate required, bad certificate, handshake failure). People look for the error at the cluster.',
+      'An alert in the TLS handshake (certificate required, bad certificate, handshake failure). People then look for the error in the cluster.',
     causes: [
       'The proxy accepts only known client certificates, and Sluice sends none to a proxy.',
       'The proxy URL leads to a company proxy, not to a static-IP proxy.',
@@ -189,7 +189,7 @@ export const proxyEntries = {
     title: 'The proxy refuses the account',
     message: 'the proxy {proxy} refuses this account, not its password ({observed})',
     observed:
-      'Status 402, or 407 and 403 with words about a quota, a plan or a payment. People then change a password that is right.',
+      'Status 402, or 407 and 403 with words about a quota, a plan or a payment. People then change a correct password.',
     causes: [
       {
         cause: 'The traffic or the requests of the plan are used up.',
@@ -215,7 +215,7 @@ export const proxyEntries = {
     title: 'The proxy limits connections or requests',
     message: 'the proxy {proxy} accepts no more connections or requests for now ({observed})',
     observed:
-      'Status 429, 503 with "too many connections", or connections that break as soon as several are open. People take it for an overloaded cluster, or for a proxy that is down.',
+      'Status 429, 503 with "too many connections", or connections that break as soon as several are open. People mistake it for an overloaded cluster, or for a proxy that is down.',
     causes: ['This run and others open more connections, or send more requests, than the plan of the proxy allows.'],
     fixes: [
       'Lower --concurrency and --preflight-connections, and run no other load through this proxy. Then run the same command again.',
@@ -268,7 +268,7 @@ export const proxyEntries = {
     title: 'The proxy cannot reach the target',
     message: 'the proxy {proxy} cannot reach {target} ({observed})',
     observed:
-      'Status 500, 502, 503 or 504 with an HTML page. "Request aborted", "tunneling socket could not be established". People take it for an answer of the cluster.',
+      'Status 500, 502, 503 or 504 with an HTML page. "Request aborted", "tunneling socket could not be established". People mistake it for an answer of the cluster.',
     causes: [
       'The host or port of the target is wrong.',
       'The target is down.',

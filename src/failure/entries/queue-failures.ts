@@ -13,11 +13,11 @@ export const queueEntries = {
     causes: ['Sluice does not install these packages, because most loads do not need them.'],
     fixes: [
       {
-        fix: 'Install them beside Sluice: `npm install bullmq ioredis`, or with -g if Sluice was installed with -g. Then run the same command again.',
+        fix: 'Install them where Sluice is installed: `npm install bullmq ioredis`. Add -g if you installed Sluice with -g. Then run the same command again.',
         if: /ioredis/,
       },
       {
-        fix: 'Install them beside Sluice: `npm install bullmq pg`, or with -g if Sluice was installed with -g. Then run the same command again.',
+        fix: 'Install them where Sluice is installed: `npm install bullmq pg`. Add -g if you installed Sluice with -g. Then run the same command again.',
         if: /pg/,
       },
     ],
@@ -134,7 +134,7 @@ export const queueEntries = {
     causes: [
       { cause: 'IP_CHECK_URL is not set on that machine.', if: /IP_CHECK_URL/ },
       {
-        cause: 'The worker could not reach the cluster when it looked, for example because its addresses are blocked.',
+        cause: 'The worker could not reach the cluster when it checked its addresses, for example because they are blocked.',
         unless: /IP_CHECK_URL/,
       },
     ],
@@ -198,8 +198,8 @@ export const queueEntries = {
     example: { reason: 'SIGTERM', job },
   },
   JOB_RANGE_LOST: {
-    title: 'The queue gave up a range of a job',
-    message: 'the queue gave up a range: {problem}',
+    title: 'The queue gave up on a range of a job',
+    message: 'the queue gave up on a range: {problem}',
     observed: '"job stalled more than allowable limit" in the list of failed jobs of BullMQ.',
     causes: [
       'Each worker that loaded the range was killed, for example because its memory was too small.',
@@ -216,7 +216,7 @@ export const queueEntries = {
     retry: 'later',
     title: 'A worker was silent for too long',
     message: 'this worker did not renew its lease on the range for {silentMs} ms, so another worker may load it',
-    observed: 'A worker that was stopped, or cut off from the queue, continues and sends nothing more.',
+    observed: 'A worker that was stopped, or cut off from the queue, sends nothing more when it continues.',
     causes: [
       'The process was stopped (SIGSTOP), or its machine slept or was overloaded.',
       'The worker cannot reach the queue.',

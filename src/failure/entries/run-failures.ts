@@ -56,7 +56,7 @@ export const runEntries = {
   TRANSFORM_STOPPED: {
     title: 'The function of --transform does not answer',
     message: 'the function of {module} {what}, {place}',
-    observed: 'The load hangs, or its process ends without a word.',
+    observed: 'The load hangs, or its process ends without a message.',
     causes: [
       { cause: 'The function has an endless loop, or waits for an answer that does not come.', if: /within/ },
       {
@@ -71,11 +71,11 @@ export const runEntries = {
     ],
     fixes: [
       {
-        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again, because a load with a changed function counts as another load. Documents whose ids do not come from a field are then stored a second time.',
+        fix: 'Correct the function, or allow it more time (--transform-timeout). Then run the same command with --again. A load with a changed function counts as a different load. Documents whose ids do not come from a field are then stored a second time.',
         if: /within/,
       },
       {
-        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again, because a load with a changed function counts as another load. Documents whose ids do not come from a field are then stored a second time.',
+        fix: 'Correct the function, and throw an error to reject a document. Then run the same command with --again. A load with a changed function counts as a different load. Documents whose ids do not come from a field are then stored a second time.',
         unless: /within/,
       },
     ],
@@ -238,7 +238,8 @@ export const runEntries = {
   STATE_UNWRITABLE: {
     title: 'Sluice cannot write the state of the run',
     message: 'cannot write {path}: {problem}',
-    observed: 'EACCES, EROFS or ENOSPC. Tools that keep no state never see it, and start again after every failure.',
+    observed:
+      'EACCES, EROFS or ENOSPC. Tools that keep no state never see these errors, and start again after every failure.',
     causes: [
       {
         cause: 'The state folder is read-only or belongs to another user.',
@@ -249,7 +250,7 @@ export const runEntries = {
         if: /must be only yours|everybody may write/,
       },
       { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
-      { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
+      { cause: 'This process may not write a file of this size (`ulimit -f`).', if: /larger than this process/ },
       {
         cause: 'Spooled stdin has reached its limit (--spool-limit), and Sluice cannot delete any of it yet.',
         if: /--spool-limit/,
@@ -289,7 +290,7 @@ export const runEntries = {
     observed: 'Rejected documents that are in neither the index nor any file. They are lost silently.',
     causes: [
       { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
-      { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
+      { cause: 'This process may not write a file of this size (`ulimit -f`).', if: /larger than this process/ },
       {
         cause: 'The folder is read-only or missing.',
         if: /permission|read-only|EACCES|EPERM|EROFS|folder|does not exist/i,
@@ -306,7 +307,7 @@ export const runEntries = {
     observed: 'ENOSPC or EACCES, and a file that ends inside a row in place of the previous complete file.',
     causes: [
       { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
-      { cause: 'A limit of this process is smaller than the file (`ulimit -f`).', if: /larger than this process/ },
+      { cause: 'This process may not write a file of this size (`ulimit -f`).', if: /larger than this process/ },
       {
         cause: 'The folder is read-only or missing.',
         if: /permission|read-only|EACCES|EPERM|EROFS|folder|does not exist/i,
@@ -323,7 +324,7 @@ export const runEntries = {
     title: 'The clock of this machine is wrong',
     message: 'the clock of this machine is {seconds} s {direction} that of {comparedWith}',
     observed:
-      'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for good certificates. Documents that get their time from this machine have a wrong one.',
+      'CERT_NOT_YET_VALID or CERT_HAS_EXPIRED for valid certificates. Documents that get their time from this machine have the wrong time.',
     causes: [
       'The machine does not set its clock from the network (NTP), or was asleep or suspended.',
       'A virtual machine or container takes the wrong time from its host.',

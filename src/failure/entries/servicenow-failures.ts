@@ -51,7 +51,7 @@ export const servicenowEntries = {
     ],
     fixes: [
       'Pass the PEM file of the CA with --servicenow-ca. If you do not know the certificate, ask your network administrators.',
-      'Write the host in SERVICENOW_INSTANCE_URL as in the certificate.',
+      'In SERVICENOW_INSTANCE_URL, use a host name that the certificate contains.',
       'Check that the clock of this machine is right. If it is, ask the administrators of the instance to renew the certificate.',
     ],
     example: { instance, reason: 'unable to verify the first certificate' },
@@ -221,7 +221,7 @@ export const servicenowEntries = {
       "An Allow rule covers this machine's own address.",
     ],
     fixes: [
-      'To allow only the static addresses, ask an administrator for Allow rules for both, and for everybody who works there. Last, add a Deny rule for 0.0.0.0 to 255.255.255.255.',
+      'To allow only the static addresses, ask an administrator for Allow rules for both, and for everybody who uses the instance. The administrator must add the Deny rule for 0.0.0.0 to 255.255.255.255 last.',
     ],
     example: { instance, status: 401 },
   },

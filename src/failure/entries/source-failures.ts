@@ -23,7 +23,7 @@ export const sourceEntries = {
     observed: 'Status 401 or 403, AccessDenied, "403 Forbidden", "Request has expired".',
     causes: [
       {
-        cause: 'The URL was signed for a limited time, and that time is over.',
+        cause: 'The URL was signed for a limited time and has expired.',
         if: /expired|ExpiredToken|Request has/i,
       },
       { cause: 'No AWS credentials were found.', if: /credentials/i },
@@ -37,7 +37,7 @@ export const sourceEntries = {
       },
       { cause: 'The object is in an archive (S3 Glacier) and must be restored first.', if: /InvalidObjectState/ },
       { cause: 'The clock of this machine is wrong.', if: /RequestTimeTooSkewed/ },
-      { cause: 'The server does not accept such requests.', unless: /401|403|credentials/ },
+      { cause: 'The server does not accept this kind of request.', unless: /401|403|credentials/ },
     ],
     fixes: [
       {
@@ -45,7 +45,7 @@ export const sourceEntries = {
         if: /s3:/,
       },
       {
-        fix: 'For https://, put USERNAME:PASSWORD@ before the host, or set SLUICE_SOURCE_TOKEN to a bearer token. Make a presigned URL again if it has expired.',
+        fix: 'For https://, put USERNAME:PASSWORD@ before the host, or set SLUICE_SOURCE_TOKEN to a bearer token. If a presigned URL has expired, create a new one.',
         unless: /s3:/,
       },
       'If the server accepts only listed addresses, pass --source-through-proxy.',
@@ -60,9 +60,9 @@ export const sourceEntries = {
     observed: 'ECONNREFUSED, ECONNRESET, ETIMEDOUT, 429, 503 SlowDown, or a download that ends too early.',
     causes: [
       { cause: 'The host in the URL is wrong.', if: /ENOTFOUND|EAI_AGAIN/ },
-      { cause: 'The server is overloaded or restarts.', if: /status|SlowDown|within/ },
+      { cause: 'The server is overloaded or restarting.', if: /status|SlowDown|within/ },
       {
-        cause: 'The network between this machine and the server fails.',
+        cause: 'The network between this machine and the server failed.',
         if: /ECONN|broke|closed|within|ETIMEDOUT|bytes/,
       },
       { cause: 'A firewall permits this connection only through the proxy.', if: /ECONN|within|ETIMEDOUT/ },
@@ -86,7 +86,10 @@ export const sourceEntries = {
       { cause: 'The URL names a host other than the one in the certificate.', if: /ALTNAME|HOSTNAME|altnames/i },
       { cause: 'The certificate has expired, or the clock of this machine is wrong.', if: /EXPIRED|NOT_YET|not yet/i },
     ],
-    fixes: ['Pass the PEM file of the CA with --source-ca.', 'Write the host in the URL as in the certificate.'],
+    fixes: [
+      'Pass the PEM file of the CA with --source-ca.',
+      'In the URL, use a host name that the certificate contains.',
+    ],
     example: { input, problem: 'unable to verify the first certificate' },
   },
   SOURCE_REDIRECTED: {
@@ -104,7 +107,7 @@ export const sourceEntries = {
     observed: 'ERR_MODULE_NOT_FOUND, "Cannot find package \'@aws-sdk/client-s3\'".',
     causes: ['Sluice does not install this package, because most loads do not need it.'],
     fixes: [
-      'Install it beside Sluice: `npm install @aws-sdk/client-s3`, or with -g if Sluice was installed with -g. Then run the same command again.',
+      'Install it where Sluice is installed: `npm install @aws-sdk/client-s3`. Add -g if you installed Sluice with -g. Then run the same command again.',
     ],
     example: { input: 's3://logs.example/*.ndjson.gz', problem: 'it is not installed' },
   },

@@ -49,7 +49,7 @@ test('a notice has no exit code: it ends no run', async () => {
   for (const line of (await said()).split('\n').filter(text => text.startsWith('  ')))
     expect(/ notice {2}/.test(line)).toBe(notices.some(code => line.startsWith(`  ${code} `)))
   const page = await said('REGION_MISMATCH')
-  expect(page).toContain('This is a notice. It ends no run')
+  expect(page).toContain('This is a notice. It does not end a run')
   expect(page).not.toContain('Exit code')
 })
 

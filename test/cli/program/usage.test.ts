@@ -58,7 +58,7 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--ids', 'cluster'],
-      'error: --run-id: promises that a repeated run stores nothing twice, which is impossible with ids of the cluster',
+      'error: --run-id: promises that a repeated run stores nothing twice, which is impossible if the cluster makes ids',
     ],
     [
       ['ingest', 'x', '--url', 'https://es.example', '--index', 'logs', '--run-id', 'nightly', '--again'],

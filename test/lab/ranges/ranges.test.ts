@@ -195,7 +195,7 @@ describe('a load of ranges', () => {
 
 describe('a file that is not the one that was planned', () => {
   test.each([
-    ['was appended to', async (name: string) => appendFileSync(name, '{"n":1}\n'), /it has [\d,]+ bytes now, and had/],
+    ['was appended to', async (name: string) => appendFileSync(name, '{"n":1}\n'), /it now has [\d,]+ bytes, but had/],
     ['was replaced', async (name: string) => await replace(name), /it was modified at .*, and before that at/],
     ['is gone', async (name: string) => await rm(name), /no such input/],
   ])('%s: its ranges fail and are named, and the others are loaded', async (_, change, why) => {

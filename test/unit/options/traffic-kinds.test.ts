@@ -22,8 +22,8 @@ describe('a rate', () => {
   )
 
   test.each([
-    [{}, 'is not one of { bytes } and { documents }'],
-    [{ bytes: 1000, documents: 1 }, 'is not one of { bytes } and { documents }'],
+    [{}, 'must be either { bytes } or { documents }'],
+    [{ bytes: 1000, documents: 1 }, 'must be either { bytes } or { documents }'],
     [{ bytes: 999 }, 'bytes 999 is not a whole number from 1000'],
     [{ docs: 5 }, 'docs is not an option'],
     ['20mb/s', 'is a string, not a plain object'],

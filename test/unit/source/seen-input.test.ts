@@ -33,7 +33,7 @@ test('a file has changed if its size or its time differs, but not if a system ke
   const same = { size: 1024, mtimeMs: 1_700_000_000_123.456 }
   expect(changeOf(file, same)).toBeUndefined()
   expect(changeOf(file, { ...same, mtimeMs: wholeMs(same.mtimeMs) })).toBeUndefined()
-  expect(changeOf(file, { ...same, size: 1025 })).toBe('it has 1,025 bytes now, and had 1,024 bytes')
+  expect(changeOf(file, { ...same, size: 1025 })).toBe('it now has 1,025 bytes, but had 1,024 bytes before')
   expect(changeOf(file, { ...same, mtimeMs: 1_700_000_001_000 })).toBe(
     'it was modified at 2023-11-14T22:13:21.000Z, and before that at 2023-11-14T22:13:20.123Z',
   )

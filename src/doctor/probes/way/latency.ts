@@ -76,7 +76,7 @@ const EXACT_MS = 2_000
 export const clockSkew: Probe = {
   name: 'clock',
   isPure: true,
-  leaveOut: ({ skews }) => (skews.length === 0 ? 'no answer had a date' : undefined),
+  leaveOut: ({ skews }) => (skews.length === 0 ? 'no answer had a Date header' : undefined),
   look: ({ skews }) => {
     // The cluster's clock counts before the proxy's.
     const clock = skews.find(({ comparedWith }) => comparedWith === 'the cluster') ?? skews[0]

@@ -125,5 +125,5 @@ const names: Readonly<Record<Spoken, string>> = {
 
 function tell({ scheme }: ProxyUrl, spoken: Spoken): string {
   if (spoken === scheme) return `${names[spoken]}, as in the URL`
-  return spoken === 'tls' ? 'TLS, as in the URL' : 'its answer shows no protocol'
+  return spoken === 'tls' ? 'TLS, as in the URL' : 'its answer does not show the protocol'
 }
