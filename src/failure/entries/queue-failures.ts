@@ -134,7 +134,8 @@ export const queueEntries = {
     causes: [
       { cause: 'IP_CHECK_URL is not set on that machine.', if: /IP_CHECK_URL/ },
       {
-        cause: 'The worker could not reach the cluster when it checked its addresses, for example because they are blocked.',
+        cause:
+          'The worker could not reach the cluster when it checked its addresses, for example because they are blocked.',
         unless: /IP_CHECK_URL/,
       },
     ],
