@@ -1,4 +1,4 @@
-import { free } from './free.js'
+import { free } from '../free-memory.js'
 import { unbrotli, gunzip } from './inflate.js'
 import { decodeByProgram } from './program.js'
 import { unzstd } from './zstd.js'

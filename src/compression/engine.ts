@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream'
-import { free, spare } from './free.js'
+import { free, spare } from '../free-memory.js'
 
 export const OUTPUT_BYTES = 1 << 20
 const FIRST_SLICE_BYTES = 1 << 10

@@ -1,6 +1,6 @@
 /** Fetches a part of an object. What was received before a connection broke is not fetched again. */
-import { free } from '../compression/free.js'
 import { fail } from '../failure/failure.js'
+import { free } from '../free-memory.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import type { ObjectFacts, Store } from './store.js'
 

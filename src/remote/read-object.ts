@@ -4,9 +4,9 @@
  * beginning must have the checksum of before.
  */
 import { setMaxListeners } from 'node:events'
-import { free } from '../compression/free.js'
 import { Checksum } from '../checksum/checksum.js'
 import { fail, type SluiceError } from '../failure/failure.js'
+import { free } from '../free-memory.js'
 import { Attempts } from './attempts.js'
 import { hashNumber } from './judge-answer.js'
 import type { PartMemory } from './memory.js'
@@ -15,6 +15,7 @@ import type { ObjectFacts } from './store.js'
 
 /** Parts of one object that are fetched at once. */
 const PARTS_AT_ONCE = 3
+/** As much as is read of a file at once. */
 const PIECE_BYTES = 1 << 20
 
 export interface Reading extends Fetching {
@@ -80,7 +81,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   }
 }
 
-/** The network's own pieces are small: each would pass all steps of a load by itself. */
+/** Yields a part piece by piece, and then frees its memory. */
 function* pieces({ bytes }: Part): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
   free(bytes.buffer)

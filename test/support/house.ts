@@ -12,6 +12,7 @@ export const house: Readonly<Record<string, Part>> = {
   'operation.ts': { imports: '' },
   'flow.ts': { imports: 'failure operation.ts' },
   'web-assembly.ts': { imports: '' },
+  'free-memory.ts': { imports: '' },
   // The strict check of JSON, for the kernels of format and bulk.
   'strict-json': {
     imports: '',
@@ -27,9 +28,9 @@ export const house: Readonly<Record<string, Part>> = {
   disk: { imports: 'text', doors: 'file-stat safe-files' },
   // The stages. They know what crosses stages, and failures; never each other.
   // gzip, zstd, bzip2, xz, brotli -> bytes.
-  compression: { imports: 'failure', doors: 'decompress free inflate program whole zstd' },
+  compression: { imports: 'failure free-memory.ts', doors: 'decompress inflate program whole zstd' },
   source: {
-    imports: 'failure flow.ts checksum disk compression',
+    imports: 'failure flow.ts free-memory.ts checksum disk compression',
     doors: 'by-name cannot-read file-table find-files open-sources ranges read-file seen-input stored-file',
   },
   format: {
@@ -102,7 +103,7 @@ export const house: Readonly<Record<string, Part>> = {
   },
   // The one wing that opens routes of its own: to servers of inputs.
   remote: {
-    imports: 'failure flow.ts time text checksum compression source proxy cluster options connect run',
+    imports: 'failure flow.ts free-memory.ts time text checksum compression source proxy cluster options connect run',
     doors: 'read-remote',
   },
   // Inputs that many processes share, in ranges.

@@ -1,7 +1,7 @@
 import { markAsUntransferable } from 'node:worker_threads'
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { free } from '../../../src/compression/free.js'
+import { free } from '../../../src/free-memory.js'
 import { gunzip, inflateRaw, unbrotli } from '../../../src/compression/inflate.js'
 
 test('memory is free at once', () => {
