@@ -48,8 +48,8 @@ export interface BatchOptions extends ActionOptions {
 /** Lines that are framed together, and how far they have been framed. */
 interface Stretch {
   readonly bytes: Buffer
-  /** All of them are known to be UTF-8. */
-  readonly isUtf8: boolean
+  /** Whether all of them are UTF-8. Undefined: nobody needed to know yet. */
+  isUtf8: boolean | undefined
   /** Set if the kernel has loaded them. */
   readonly kernel: Kernel | undefined
   from: number
@@ -135,7 +135,7 @@ export class Batcher {
       return { bytes: bytes.subarray(from, endOfLine(bytes, from)), isUtf8: false, kernel: undefined, from: 0 }
     const loaded = bytes.subarray(from, reach)
     kernel.load(loaded)
-    return { bytes: loaded, isUtf8: isUtf8(loaded), kernel, from: 0 }
+    return { bytes: loaded, isUtf8: undefined, kernel, from: 0 }
   }
 
   /**
@@ -147,8 +147,9 @@ export class Batcher {
     if (kernel === undefined || !kernel.holds(slot) || beginsNoDocument(bytes[from]) || (at.within ?? 0) > 0)
       return this.#line(stretch, slot, template, at)
     // If some bytes are not UTF-8, each line is judged by itself.
-    const to = stretch.isUtf8 ? bytes.length : endOfLine(bytes, from)
-    if (!stretch.isUtf8 && !isUtf8(bytes.subarray(from, to))) return this.#line(stretch, slot, template, at)
+    const isLine = stretch.isUtf8 === false
+    const to = isLine ? endOfLine(bytes, from) : bytes.length
+    if (isLine && !isUtf8(bytes.subarray(from, to))) return this.#line(stretch, slot, template, at)
     const open = this.#open
     const { batchDocs, maxDocumentBytes } = this.#options
     const limits = { bodyBytes: this.#bodyBytes, documents: batchDocs - open.docs, lineBytes: maxDocumentBytes }
@@ -160,12 +161,16 @@ export class Batcher {
       limits,
       template.id === 'offset' ? at.offset : at.document,
     )
+    const indices = framed.documents === 0 || template.index === undefined ? [] : [...kernel.takeNamed()]
+    if (!framed.isAscii && stretch.isUtf8 === undefined) {
+      stretch.isUtf8 = isUtf8(bytes)
+      if (!stretch.isUtf8) return undefined
+    }
     const { blankLines, blankBytes, documents, lineBytes, bodyBytes, stop, namePlace } = framed
     if (blankLines > 0) open.passBlank(blankLines, at)
     move(at, 0, blankLines, blankBytes)
     if (documents > 0) open.extend(documents, bodyBytes, at, lineBytes)
-    if (documents > 0 && template.index !== undefined)
-      for (const [name, named] of kernel.takeNamed()) open.name(name, named)
+    for (const [name, named] of indices) open.name(name, named)
     move(at, documents, documents, lineBytes)
     stretch.from += blankBytes + lineBytes
     if (open.docs >= batchDocs || (stop === 'full' && open.docs > 0)) return 'full'
@@ -174,7 +179,9 @@ export class Batcher {
 
   /** Frames the next line of a stretch without the kernel. `namePlace`: where the kernel wants the name of its index. */
   #line(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position, namePlace = 0): 'full' | undefined {
-    const { bytes, isUtf8: utf8, kernel } = stretch
+    const { bytes, kernel } = stretch
+    // Once for all of them: the kernel may leave every line.
+    if (kernel !== undefined) stretch.isUtf8 ??= isUtf8(bytes)
     const { batchDocs, maxDocumentBytes } = this.#options
     const open = this.#open
     const to = endOfLine(bytes, stretch.from)
@@ -186,7 +193,16 @@ export class Batcher {
     else if (!isDocument) open.passBlank(1, at)
     else {
       const number = ownNumber(at, template.id === 'offset')
-      const judged = judgeLine(bytes, from, to, utf8, kernel !== undefined, template, number, maxDocumentBytes)
+      const judged = judgeLine(
+        bytes,
+        from,
+        to,
+        stretch.isUtf8 === true,
+        kernel !== undefined,
+        template,
+        number,
+        maxDocumentBytes,
+      )
       if (typeof judged !== 'string') open.refuse(open.refused.add(bytes, from, to, judged, at, template), at)
       else {
         const more = open.bytesFor(judged, bytes, from, to)

@@ -14,6 +14,8 @@ export const LONGEST_TEXT_BYTES = TEXT_BYTES - TEXT_START - SLACK_BYTES
 /** Names of the fields that hold id and routing, as they stand between the quotes of a key. */
 export const ID_FIELD = 5 * TEXT_BYTES
 export const ROUTING_FIELD = 6 * TEXT_BYTES
+/** Two bytes that are always zero, between the length of that text and the text. */
+export const ZEROS = 6 * TEXT_BYTES + 8
 
 /** A piece of the input, which has a bit for each byte: see assembly/marks.ts. A power of two; it fits the CPU's first cache. */
 export const PIECE_BYTES = 4096

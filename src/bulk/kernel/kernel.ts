@@ -56,6 +56,7 @@ interface Exports {
   readonly bodyBytes: Global
   readonly documents: Global
   readonly missingName: Global
+  readonly isBeyondAscii: Global
 }
 
 interface Limits {
@@ -78,6 +79,8 @@ interface Framed {
   readonly stop: 'done' | 'full' | 'line'
   /** The place for the name of the index that the next line needs. 0: it needs none. */
   readonly namePlace: number
+  /** If true, all that it framed is ASCII. If false, the result only holds if the lines are UTF-8. */
+  readonly isAscii: boolean
 }
 
 /**
@@ -180,7 +183,7 @@ class Kernel {
     return Math.max(from, lastLineEnd(bytes, from + this.#memory.input.length))
   }
 
-  /** Takes whole lines of valid UTF-8. Leaves them in place if they lie in its own memory. */
+  /** Takes whole lines. Leaves them in place if they lie in its own memory. */
   load(lines: Buffer): void {
     const isHere = lines.buffer === this.#bytes.buffer
     if (!isHere) lines.copy(this.#memory.input)
@@ -192,7 +195,8 @@ class Kernel {
    * of the next document, or the offset of the next line if ids end with offsets.
    */
   frame(from: number, to: number, slot: Buffer, filled: number, limits: Limits, number: number): Framed {
-    const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents, missingName } = this.#exports
+    const { frame, blankLines, blankBytes, linesBytes, bodyBytes, documents, missingName, isBeyondAscii } =
+      this.#exports
     const stop = frame(
       this.#lines + from,
       this.#lines + to,
@@ -210,6 +214,7 @@ class Kernel {
       bodyBytes: bodyBytes.value,
       stop: stop === STOP_FULL ? 'full' : stop === STOP_LINE ? 'line' : 'done',
       namePlace: stop === STOP_LINE ? missingName.value : 0,
+      isAscii: isBeyondAscii.value === 0,
     }
   }
 

@@ -4,7 +4,7 @@
  * UTF-8 is checked elsewhere.
  */
 import { foundField, isFieldWanted, noField, wantedField } from './fields'
-import { marksFrom } from './marks'
+import { marksFrom, originOf } from './marks'
 import { endOfNumber } from './numbers'
 import { closingQuote } from './strings'
 
@@ -91,10 +91,12 @@ function checkObject(from: usize, looks: bool, squeezes: bool): usize {
       if (load<u8>(at) != QUOTE) return 0
       const key = at + 1
       marks &= marks - 1
-      if (marks == 0) marks = marksFrom((origin = key))
+      if (marks == 0) {
+        marks = marksFrom(key)
+        origin = originOf(marks, key)
+      }
       let end = origin + <usize>ctz(marks)
-      // With a single branch: both sides may be looked at.
-      if (u32(marks != 0) & u32(load<u16>(end) == QUOTE_COLON)) {
+      if (load<u16>(end) == QUOTE_COLON) {
         marks &= marks - 1
         at = end + 2
       } else {
@@ -119,9 +121,12 @@ function checkObject(from: usize, looks: bool, squeezes: bool): usize {
     }
     if (first == QUOTE) {
       marks &= marks - 1
-      if (marks == 0) marks = marksFrom((origin = at + 1))
+      if (marks == 0) {
+        marks = marksFrom(at + 1)
+        origin = originOf(marks, at + 1)
+      }
       let end = origin + <usize>ctz(marks)
-      if (u32(marks != 0) & u32(load<u8>(end) == QUOTE)) marks &= marks - 1
+      if (load<u8>(end) == QUOTE) marks &= marks - 1
       else {
         marks = 0
         end = closingQuote(at + 1)

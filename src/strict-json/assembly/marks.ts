@@ -3,7 +3,7 @@
  * made ahead of the parser, a piece of the input at a time, without a branch. It then finds the ends of many strings in one
  * register of them, and the processor need not have found one end to look for the next.
  */
-import { MARKS, PIECE_BYTES } from '../layout'
+import { MARKS, PIECE_BYTES, ZEROS } from '../layout'
 
 const PIECE: usize = PIECE_BYTES
 /** The bytes of one word of marks. */
@@ -11,10 +11,13 @@ const BLOCK: usize = 64
 
 /** The piece that has marks. Pieces lie at multiples of their size, so an address alone says where its mark is. */
 let piece: usize = 0
+/** Whether some byte of the pieces so far is not ASCII. */
+export let isBeyondAscii = false
 
 /** The input has changed. No piece of it lies at 0. */
 export function noMarks(): void {
   piece = 0
+  isBeyondAscii = false
 }
 
 /** The marks from `from` on, its own the lowest: those of the next 57 bytes at least, or none at all if they are yet to be made. */
@@ -23,6 +26,16 @@ export function noMarks(): void {
 export function marksFrom(from: usize): u64 {
   if (from - piece >= PIECE) return 0
   return load<u64>(addressOf(from)) >> u64(from & 7)
+}
+
+/**
+ * Returns the byte that bit 0 of `marks` stands for: `from`. Without marks, `ctz` returns 64, and the caller then finds a zero byte where it
+ * looks for a quote. So it need not ask whether there are marks.
+ */
+// @ts-ignore: decorator
+@inline
+export function originOf(marks: u64, from: usize): usize {
+  return marks == 0 ? <usize>ZEROS - BLOCK : from
 }
 
 /** The first marked byte at or behind `from`: there is one before the line is over, the line feed. */
@@ -47,12 +60,19 @@ function mark(from: usize): void {
   // One block more, so that there are marks enough from the last byte on, too.
   const end = from + PIECE + BLOCK
   let word: usize = MARKS
+  let all = i8x16.splat(0)
   for (let block = from; block < end; block += BLOCK) {
-    const low = marksOf16(v128.load(block)) | (marksOf16(v128.load(block, 16)) << 16)
-    const high = marksOf16(v128.load(block, 32)) | (marksOf16(v128.load(block, 48)) << 16)
+    const first = v128.load(block)
+    const second = v128.load(block, 16)
+    const third = v128.load(block, 32)
+    const fourth = v128.load(block, 48)
+    all = v128.or(all, v128.or(v128.or(first, second), v128.or(third, fourth)))
+    const low = marksOf16(first) | (marksOf16(second) << 16)
+    const high = marksOf16(third) | (marksOf16(fourth) << 16)
     store<u64>(word, u64(low) | (u64(high) << 32))
     word += 8
   }
+  if (i8x16.bitmask(all) != 0) isBeyondAscii = true
 }
 
 // @ts-ignore: decorator

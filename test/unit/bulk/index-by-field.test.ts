@@ -6,7 +6,7 @@ import { HeldClock } from '../../support/held-clock.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 
 /** What a batcher makes of lines: the bodies, the documents by index, and why lines are refused. */
-async function framed(text: string, pattern: string, plain: boolean) {
+async function framed(bytes: Buffer, pattern: string, plain: boolean) {
   const indexPattern = patternIn(pattern)
   if (indexPattern === undefined) throw new Error(`${pattern} is no pattern`)
   const slots = new SlotPool(1, 20_000)
@@ -23,7 +23,6 @@ async function framed(text: string, pattern: string, plain: boolean) {
     plain,
     longLine: async () => await Promise.reject(new Error('a long line')),
   })
-  const bytes = Buffer.from(text)
   const chunks = (async function* () {
     for (let at = 0; at < bytes.length; at += 50_000) yield await Promise.resolve(bytes.subarray(at, at + 50_000))
   })()
@@ -68,10 +67,17 @@ test.each(['x-{t:yyyy.MM.dd}', 'x-{t:HH}-{o.b}', 'x-{o.b}', '{t}.{o.b}', 'x-{t:x
       const [time, branch] = [random.pick(values)(random), random.pick(values)(random)]
       return random.chance(0.02) ? '{"n":1}' : `{"n":${n},"o":{"b":${branch}},"t":${time}}`
     })
-    const text = `${lines.join('\n')}\n`
-    const kernel = await framed(text, pattern, false)
-    expect(kernel).toEqual(await framed(text, pattern, true))
+    const bytes = Buffer.from(`${lines.join('\n')}\n`)
+    const kernel = await framed(bytes, pattern, false)
+    expect(kernel).toEqual(await framed(bytes, pattern, true))
     expect(Object.keys(kernel.indices).length).toBeGreaterThan(3)
     expect(kernel.reasons.length).toBeGreaterThan(3)
   },
 )
+
+test('documents are counted once if a later line is not UTF-8', async () => {
+  const lines = Array.from({ length: 500 }, (_, n) => `{"n":${n},"b":"one"}\n`).join('')
+  const bytes = Buffer.concat([Buffer.from(`${lines}{"n":500,"b":"`), Buffer.from([0xc3]), Buffer.from('"}\n')])
+  const { indices, reasons } = await framed(bytes, 'x-{b}', false)
+  expect([indices, reasons]).toEqual([{ 'x-one': 500 }, [expect.stringContaining('not valid UTF-8')]])
+})

@@ -7,6 +7,7 @@ import { openKernel } from '../../../src/bulk/kernel/kernel.js'
 import { kernelMemory } from '../../../src/bulk/kernel/memory.js'
 import { SlotPool } from '../../../src/bulk/slots.js'
 import type { Batch, Lines, ReadMemory } from '../../../src/flow.js'
+import { LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START, ZEROS } from '../../../src/strict-json/layout.js'
 import { HeldClock } from '../../support/held-clock.js'
 import { mutated, randomLine } from '../../support/random-lines.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
@@ -220,11 +221,44 @@ describe('the kernel', () => {
       bodyBytes: 117,
       stop: 'done',
       namePlace: 0,
+      isAscii: true,
     })
     expect(slot.toString('utf8', 10, 127)).toBe(
       '{"create":{"_id":"a","routing":"1.50"}}\n{"id":"a","r":1.50}\r\n' +
         '{"create":{"_id":"-0","routing":"b"}}\n{"r":"b","id":-0}\n',
     )
+  })
+
+  test('says if a byte is not ASCII, wherever it is', () => {
+    const { kernel, slots } = kernelWith({}, 1, 10_000)
+    const [slot = Buffer.alloc(0)] = slots
+    const large = { ...limits, bodyBytes: 10_000, lineBytes: 10_000 }
+    // Longer than a piece that gets its marks at once, and one block more.
+    const line = Buffer.from(`{"a":"${'x'.repeat(4300)}"}\n`)
+    const isAscii = () => {
+      kernel.load(line)
+      const framed = kernel.frame(0, line.length, slot, 0, large, 1)
+      expect(framed.documents).toBe(1)
+      return framed.isAscii
+    }
+    expect(isAscii()).toBe(true)
+    for (let at = 6; at < 4306; at += 1) {
+      line[at] = 0xc3
+      if (isAscii()) expect.fail(`a byte at ${at}`)
+      line[at] = 0x78
+    }
+    expect(isAscii()).toBe(true)
+  })
+
+  test('keeps two zero bytes where the check of JSON looks if there are no marks', () => {
+    const memory = kernelMemory(1, 1000)
+    if (memory === undefined) throw new Error('no kernel on this machine')
+    const longest = 'x'.repeat(LONGEST_TEXT_BYTES)
+    const actions = { operation: 'create', ids: { from: 'field', field: longest }, routingField: longest } as const
+    openKernel(memory)?.prepare(actionTemplate(actions, 'token'))
+    const bytes = Buffer.from(memory.memory.buffer)
+    expect(bytes.toString('latin1', ROUTING_FIELD, ROUTING_FIELD + TEXT_START + LONGEST_TEXT_BYTES)).toContain(longest)
+    expect(bytes.readUInt16LE(ZEROS)).toBe(0)
   })
 
   test('makes ids of several fields, wherever they lie, and their hashes', () => {

@@ -39,6 +39,8 @@ const LINE_FEED: u8 = 0x0a
 
 /** The place for the name of an index that the next line needs. 0: it needs none. */
 export { missingName } from './names'
+/** Whether some byte that the last call looked at is not ASCII. If none is, all it framed is UTF-8. */
+export { isBeyondAscii } from '../../../strict-json/assembly/marks'
 
 /** The result of the last call, which first passed blank lines and then framed documents. */
 export let blankLines: u32 = 0
