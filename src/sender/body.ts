@@ -1,6 +1,4 @@
 /** Takes bodies apart. */
-import { promisify } from 'node:util'
-import type { ZlibOptions } from 'node:zlib'
 import { type BatchOperation, type Operation, type Script, bulkFormOf } from '../operation.js'
 import { LINE_FEED } from '../text/bytes.js'
 import type { Body } from './send.js'
@@ -9,11 +7,11 @@ export function ordinalOf(body: Body, item: number): number {
   return body.ordinals === undefined ? body.first + item : (body.ordinals[item] ?? 0)
 }
 
-/** Returns where each item starts, and where the last one ends. An item is an action line and a document line. */
-export function itemStarts(body: Body): Uint32Array {
-  const starts = new Uint32Array(body.items + 1)
+/** Returns where each of the first `items` starts, and where the last one ends. An item is an action line and a document line. Default: all. */
+export function itemStarts(body: Body, items = body.items): Uint32Array {
+  const starts = new Uint32Array(items + 1)
   let at = 0
-  for (let item = 1; item <= body.items; item += 1) {
+  for (let item = 1; item <= items; item += 1) {
     at = body.bytes.indexOf(LINE_FEED, body.bytes.indexOf(LINE_FEED, at) + 1) + 1
     starts[item] = at
   }
@@ -110,14 +108,6 @@ export function documentIn(line: Buffer, operation: Operation, script?: Script):
   const { opening, closing } = bulkFormOf(operation, { script })
   if (opening === '') return line
   return line.subarray(Buffer.byteLength(opening), line.lastIndexOf(closing))
-}
-
-let gzip: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
-
-/** Compresses with gzip at level 1: higher levels cost more than twice the CPU for a sixth fewer bytes. */
-export async function compress(bytes: Buffer): Promise<Buffer> {
-  gzip ??= promisify((await import('node:zlib')).gzip)
-  return await gzip(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
 }
 
 interface Address {

@@ -2,12 +2,12 @@
 import { setMaxListeners } from 'node:events'
 import type { Failure } from '../failure/failure.js'
 import type { Batch, Clock, Outcome } from '../flow.js'
-import { compress, requestBytes } from './body.js'
 import { type DeliveryOptions, deliver } from './deliver.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from './layers/access.js'
 import { type ByteBudget, budget } from './layers/byte-budget.js'
 import { type LearningOptions, type LearntLimits, Learning, learn } from './layers/learn.js'
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
+import { Encoder } from './layers/encode.js'
 import { type Permit, permit } from './layers/permit.js'
 import { type PostOptions, post } from './layers/post.js'
 import { spread, type TokenBucket } from './layers/rate.js'
@@ -43,6 +43,7 @@ export class Sender {
   readonly #rates: readonly TokenBucket[]
   readonly #learning: Learning
   readonly #concurrency: Concurrency
+  readonly #encoder: Encoder
   readonly #send: Send
   readonly #delivery: DeliveryOptions
   #retries = 0
@@ -56,6 +57,7 @@ export class Sender {
     this.#rates = options.rates ?? []
     this.#learning = new Learning(options)
     this.#concurrency = new Concurrency({ ownIds, safeToResend, clock, random, halted }, this.#learning)
+    this.#encoder = new Encoder(options.gzip)
     const stream = new StreamWatch({ ...options, halted })
     const gate = new AccessGate({
       ...options.access,
@@ -73,7 +75,7 @@ export class Sender {
       spread(this.#rates, halted, budget(options.budget, halted, permit(options.permit, halted, posted))),
     )
     const passed = access(gate, () => (this.#retries += 1), looked)
-    this.#send = limitConcurrency(this.#concurrency, encode(options.gzip, passed))
+    this.#send = limitConcurrency(this.#concurrency, this.#encoder.encode(passed))
     this.#delivery = {
       ownIds,
       safeToResend,
@@ -118,6 +120,7 @@ export class Sender {
   /** Resolves when one more batch may be read while others are being sent. For one reader. */
   async room(): Promise<void> {
     await this.#concurrency.room()
+    await this.#concurrency.countWait(this.#encoder.room())
     await this.#budget?.room()
   }
 
@@ -129,16 +132,6 @@ export class Sender {
     return await this.#concurrency.whileOpen(
       async () => await (this.#budget?.whileMade(length, delivery) ?? delivery()),
     )
-  }
-}
-
-/** Makes what goes over the wire, once for each attempt, however often it passes the gate. */
-function encode(isGzip: boolean, inner: Send): Send {
-  return async request => {
-    const { body, batch } = request
-    const bytes = requestBytes(body, batch.operation)
-    if (isGzip) return await inner({ ...request, wire: { bytes: await compress(bytes), isGzip } })
-    return await inner(bytes === body.bytes ? request : { ...request, wire: { bytes, isGzip } })
   }
 }
 

@@ -33,11 +33,15 @@ export class Concurrency {
 
   /** Resolves when one more batch may be read while others are being sent. For one reader. */
   async room(): Promise<void> {
-    if (this.#hasRoom) return
+    if (!this.#hasRoom) await this.countWait(new Promise<void>(resolve => (this.#reader = resolve)))
+  }
+
+  /** Counts how long the reader waits for `room`: more requests may then help. */
+  async countWait(room: Promise<void>): Promise<void> {
     const { clock } = this.options
     const { limit } = this.learning
     limit.waits(clock.now())
-    await new Promise<void>(resolve => (this.#reader = resolve))
+    await room
     limit.continues(clock.now())
   }
 
