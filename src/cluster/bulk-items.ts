@@ -69,7 +69,11 @@ export function isWithoutErrors(answer: Buffer): boolean {
 export function resultsIn(answer: Buffer): Iterable<BulkItem> {
   if (!isWithoutErrors(answer)) return itemsIn(answer) ?? []
   const items = parseObject(answer)?.['items']
-  return Array.isArray(items) ? items.map(readItem) : []
+  return Array.isArray(items) ? each(items) : []
+}
+
+function* each(items: readonly unknown[]): Generator<BulkItem> {
+  for (const item of items) yield readItem(item)
 }
 
 /** Finds where each item ends, in an answer as Elasticsearch writes it. */

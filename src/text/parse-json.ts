@@ -8,16 +8,20 @@ export function parseJson(text: string | Buffer): unknown {
   try {
     const value: unknown = JSON.parse(text.toString())
     // Each level takes two characters.
-    return text.length > 2 * DEEPEST && isDeeper(value, DEEPEST) ? undefined : value
+    const mayBeDeeper = text.length > 2 * DEEPEST && typeof value === 'object' && value !== null
+    return mayBeDeeper && isDeeper(value, DEEPEST) ? undefined : value
   } catch {
     return undefined
   }
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
+/** Answers may have many thousand objects: so it makes none, and looks only into those. */
+function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true
-  for (const one of Object.values(value)) if (isDeeper(one, levels - 1)) return true
+  for (const key in value) {
+    const one: unknown = value[key as keyof typeof value]
+    if (typeof one === 'object' && one !== null && isDeeper(one, levels - 1)) return true
+  }
   return false
 }
 

@@ -114,10 +114,10 @@ const LOOKED_AT = 1000
 
 /** Reads from the first answer where documents go, and under which ids. */
 export function readFirstAnswer(answer: Buffer, body: Body, index: string): StoredAs {
-  const starts = itemStarts(body)
+  const most = Math.min(LOOKED_AT, body.items)
+  const starts = itemStarts(body, most)
   let otherId = false
   let elsewhere: StoredAs['elsewhere']
-  const most = Math.min(LOOKED_AT, body.items)
   let at = 0
   for (const item of resultsIn(answer)) {
     if (at === most) break
