@@ -181,7 +181,7 @@ export class Batcher {
   #line(stretch: Stretch, slot: Slot, template: ActionTemplate, at: Position, namePlace = 0): 'full' | undefined {
     const { bytes, kernel } = stretch
     // Once for all of them: the kernel may leave every line.
-    if (kernel !== undefined) stretch.isUtf8 ??= isUtf8(bytes)
+    const isValid = kernel !== undefined && (stretch.isUtf8 ??= isUtf8(bytes))
     const { batchDocs, maxDocumentBytes } = this.#options
     const open = this.#open
     const to = endOfLine(bytes, stretch.from)
@@ -193,16 +193,7 @@ export class Batcher {
     else if (!isDocument) open.passBlank(1, at)
     else {
       const number = ownNumber(at, template.id === 'offset')
-      const judged = judgeLine(
-        bytes,
-        from,
-        to,
-        stretch.isUtf8 === true,
-        kernel !== undefined,
-        template,
-        number,
-        maxDocumentBytes,
-      )
+      const judged = judgeLine(bytes, from, to, isValid, kernel !== undefined, template, number, maxDocumentBytes)
       if (typeof judged !== 'string') open.refuse(open.refused.add(bytes, from, to, judged, at, template), at)
       else {
         const more = open.bytesFor(judged, bytes, from, to)

@@ -7,7 +7,7 @@ export function ordinalOf(body: Body, item: number): number {
   return body.ordinals === undefined ? body.first + item : (body.ordinals[item] ?? 0)
 }
 
-/** Returns where each of the first `items` starts, and where the last one ends. An item is an action line and a document line. Default: all. */
+/** Returns where each item starts, and where the last one ends. `items`: how many, from the first one on. Each has an action line and a document line. */
 export function itemStarts(body: Body, items = body.items): Uint32Array {
   const starts = new Uint32Array(items + 1)
   let at = 0
