@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../flow.js'
 import { replaceFile } from '../disk/safe-files.js'
-import { stateUnwritable } from '../state/runs.js'
+import { stateUnwritable } from '../disk/state-unwritable.js'
 import { ChangeSignal } from '../time/change-signal.js'
 import { GroupWriter } from './group-writer.js'
 import { RecentKeys, type StoredRequest } from './recent-keys.js'

@@ -3,7 +3,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { diskProblem, syncFolder } from '../disk/safe-files.js'
-import { fail, isSluiceError, SluiceError } from '../failure/failure.js'
+import { stateUnwritable } from '../disk/state-unwritable.js'
+import { fail, isSluiceError } from '../failure/failure.js'
 import type { Checkpoint } from './checkpoint.js'
 import { isObject, parseJson } from '../text/parse-json.js'
 import { parseJournal, parseJournals } from './journal.js'
@@ -179,11 +180,6 @@ export async function lastFinished(stateDir: string, key: string): Promise<strin
   const { known } = await knownRuns(stateDir)
   const last = known.find(({ checkpoint }) => checkpoint.key === key && hasLoaded(checkpoint))?.checkpoint
   return last?.left === 0 ? last.run : undefined
-}
-
-/** Makes the failure for any file of the state folder. */
-export function stateUnwritable(path: string, error: unknown): SluiceError {
-  return fail('STATE_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
 }
 
 /** Returns false for a run that found nothing new. */

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { geteuid } from 'node:process'
 import { makeFolder } from '../disk/safe-files.js'
 import { fail, isSluiceError, type SluiceError } from '../failure/failure.js'
-import { runsFolder, stateUnwritable } from './runs.js'
+import { runsFolder } from './runs.js'
+import { stateUnwritable } from '../disk/state-unwritable.js'
 
 /** The folders in it that hold files of Sluice. */
 const FOLDERS = ['', 'runs', 'earlier', 'history', 'locks', 'limits', 'deletions', 'plan', 'spool', 'serve']

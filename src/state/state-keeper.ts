@@ -17,7 +17,8 @@ import { isOwn, keep, keepOwn, type KeptInput, moveTo, noteSent } from './kept-i
 import { forgetInputs, inputsOf } from './packed-inputs.js'
 import type { PlannedInput } from './plan.js'
 import { scopeOf } from './run-identity.js'
-import { removeRun, stateUnwritable } from './runs.js'
+import { removeRun } from './runs.js'
+import { stateUnwritable } from '../disk/state-unwritable.js'
 import { prepareStateDir } from './state-folder.js'
 
 /** After a kill, Sluice sends the documents that were settled since the last write again, and finds them stored. */

@@ -25,7 +25,7 @@ export const house: Readonly<Record<string, Part>> = {
     doors:
       'source-url bytes condition field-list figures index-pattern line-part own-number marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
   },
-  disk: { imports: 'text', doors: 'file-stat safe-files' },
+  disk: { imports: 'failure text', doors: 'file-stat safe-files state-unwritable' },
   // The stages. They know what crosses stages, and failures; never each other.
   // gzip, zstd, bzip2, xz, brotli -> bytes.
   compression: { imports: 'failure free-memory.ts', doors: 'decompress inflate program whole zstd' },
