@@ -14,12 +14,12 @@ if (v8 < 12) setFlagsFromString('--interrupt-budget=1000000')
 setFlagsFromString('--heap-growing-percent=100')
 setFlagsFromString('--semi-space-growth-factor=1')
 
-const { Checksum } = await import('../dist/checksum/checksum.js')
-const { checksumOf } = await import('../dist/checksum/file.js')
-const { addStripesPlainly } = await import('../dist/checksum/plain-stripes.js')
-const { kernelMemory } = await import('../dist/bulk/kernel/memory.js')
+const { Checksum } = await import('../dist/base/checksum/checksum.js')
+const { checksumOf } = await import('../dist/base/checksum/file.js')
+const { addStripesPlainly } = await import('../dist/base/checksum/plain-stripes.js')
+const { kernelMemory } = await import('../dist/pipeline/bulk/kernel/memory.js')
 
-// As src/cli/tune-engine.ts sets them, after the kernels are compiled.
+// As src/cli/application/tune-engine.ts sets them, after the kernels are compiled.
 if (v8 < 13) {
   setFlagsFromString('--no-wasm-dynamic-tiering')
   setFlagsFromString('--no-wasm-tier-up')

@@ -1,4 +1,4 @@
 /** Any Elasticsearch client through the static-IP proxy: `sluice/connection`. Loads no client. */
-export { connectionThrough, type ThroughOptions } from './connect/connection-through.js'
-export type { ConnectionClass } from './cluster/node-connection.js'
-export { SluiceError, isSluiceError } from './failure/failure.js'
+export { connectionThrough, type ThroughOptions } from './route/connect/connection-through.js'
+export type { ConnectionClass } from './route/cluster/node-connection.js'
+export { SluiceError, isSluiceError } from './base/failure/failure.js'

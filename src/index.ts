@@ -1,11 +1,11 @@
 /** Exports the library. Loads a function with its first call: an application that imports the library starts sooner. */
-export type { AlarmOptions, Reported, RunOutcome } from './alarm/alarm-options.js'
-export type { Connected } from './connect/connect.js'
-export type { OverConnection } from './connect/over-connection.js'
-export type { Cause } from './doctor/diagnose.js'
-export type { DoctorOptions } from './doctor/doctor-options.js'
-export type { DoctorReport, Finding, Severity } from './doctor/report.js'
-export type { RollbackOptions, RolledBack } from './guarded/rollback.js'
+export type { AlarmOptions, Reported, RunOutcome } from './programs/alarm/alarm-options.js'
+export type { Connected } from './route/connect/connect.js'
+export type { OverConnection } from './route/connect/over-connection.js'
+export type { Cause } from './programs/doctor/diagnose.js'
+export type { DoctorOptions } from './programs/doctor/doctor-options.js'
+export type { DoctorReport, Finding, Severity } from './programs/doctor/report.js'
+export type { RollbackOptions, RolledBack } from './features/guarded/rollback.js'
 export type { DocumentPlace, IngestOptions, ReplayOptions, TransformFunction } from './options/ingest-options.js'
 export type {
   ConnectOptions,
@@ -16,72 +16,81 @@ export type {
   TargetOptions,
 } from './options/connect-options.js'
 export type { IngestEvent } from './options/run-events.js'
-export type { ClusterInfo } from './cluster/preflight.js'
-export { type Entry, type FailureCode, explain, failureCodes } from './failure/catalogue.js'
-export { type Evidence, type Failure, SluiceError } from './failure/failure.js'
-export type { Destination, Origin, Refused } from './flow.js'
-export type { Operation } from './operation.js'
-export type { AliasReceipt } from './guarded/guarded-load.js'
+export type { ClusterInfo } from './route/cluster/preflight.js'
+export { type Entry, type FailureCode, explain, failureCodes } from './base/failure/catalogue.js'
+export { type Evidence, type Failure, SluiceError } from './base/failure/failure.js'
+export type { Destination, Origin, Refused } from './base/flow.js'
+export type { Operation } from './base/operation.js'
+export type { AliasReceipt } from './features/guarded/guarded-load.js'
 export {
   type Counts,
   type InputReceipt,
   type Receipt,
   type Rejections,
   isRunError as isSluiceError,
-} from './ledger/receipt.js'
-export type { DeletionsReceipt } from './tables/tables-receipt.js'
-export type { PlanReceipt } from './traffic-plan/plan-use.js'
-export type { SpoolReceipt } from './spool/spool-stdin.js'
-export type { FileList, IngestSource } from './source/open-sources.js'
-export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve/serve-options.js'
-export type { VerifiedInput } from './verify/tally.js'
-export type { InferOptions, InferredMapping } from './infer/infer-mapping.js'
-export type { Restored, UntuneOptions } from './tuned/untune.js'
-export type { Undone } from './verify/undo.js'
-export type { Verification } from './verify/verify.js'
-export type { UndoOptions, VerifyOptions } from './verify/verify-options.js'
+} from './pipeline/ledger/receipt.js'
+export type { DeletionsReceipt } from './features/tables/tables-receipt.js'
+export type { PlanReceipt } from './features/limits/traffic-plan/plan-use.js'
+export type { SpoolReceipt } from './features/spool/spool-stdin.js'
+export type { FileList, IngestSource } from './pipeline/source/open-sources.js'
+export type {
+  ServeEvent,
+  ServeOptions,
+  ServeReceipt,
+  ServeStatus,
+  Serving,
+  Waiting,
+} from './programs/serve/serve-options.js'
+export type { VerifiedInput } from './programs/verify/tally.js'
+export type { InferOptions, InferredMapping } from './features/mapping/infer-mapping.js'
+export type { Restored, UntuneOptions } from './features/tuned/untune.js'
+export type { Undone } from './programs/verify/undo.js'
+export type { Verification } from './programs/verify/verify.js'
+export type { UndoOptions, VerifyOptions } from './programs/verify/verify-options.js'
 import { loadedAtCall } from './options/snapshot.js'
 
 const ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest) as typeof import('./ingest.js').ingest
 
-const inferMapping: typeof import('./infer/infer-mapping.js').inferMapping = loadedAtCall(
-  async () => (await import('./infer/infer-mapping.js')).inferMapping,
+const inferMapping: typeof import('./features/mapping/infer-mapping.js').inferMapping = loadedAtCall(
+  async () => (await import('./features/mapping/infer-mapping.js')).inferMapping,
 )
 
 const replay = loadedAtCall(async () => (await import('./replay.js')).replay) as typeof import('./replay.js').replay
 
 const serve = loadedAtCall(
-  async () => (await import('./serve/serve.js')).serve,
-) as typeof import('./serve/serve.js').serve
+  async () => (await import('./programs/serve/serve.js')).serve,
+) as typeof import('./programs/serve/serve.js').serve
 
 const connect = loadedAtCall(
-  async () => (await import('./connect/connect.js')).connect,
-) as typeof import('./connect/connect.js').connect
+  async () => (await import('./route/connect/connect.js')).connect,
+) as typeof import('./route/connect/connect.js').connect
 
-const verify: typeof import('./verify/verify.js').verify = loadedAtCall(
-  async () => (await import('./verify/verify.js')).verify,
+const verify: typeof import('./programs/verify/verify.js').verify = loadedAtCall(
+  async () => (await import('./programs/verify/verify.js')).verify,
 )
 
-const undo: typeof import('./verify/undo.js').undo = loadedAtCall(async () => (await import('./verify/undo.js')).undo)
-
-const rollback: typeof import('./guarded/rollback.js').rollback = loadedAtCall(
-  async () => (await import('./guarded/rollback.js')).rollback,
+const undo: typeof import('./programs/verify/undo.js').undo = loadedAtCall(
+  async () => (await import('./programs/verify/undo.js')).undo,
 )
 
-const restoreSettings: typeof import('./tuned/untune.js').restoreSettings = loadedAtCall(
-  async () => (await import('./tuned/untune.js')).restoreSettings,
+const rollback: typeof import('./features/guarded/rollback.js').rollback = loadedAtCall(
+  async () => (await import('./features/guarded/rollback.js')).rollback,
 )
 
-const reportRun: typeof import('./alarm/alarm.js').reportRun = loadedAtCall(
-  async () => (await import('./alarm/alarm.js')).reportRun,
+const restoreSettings: typeof import('./features/tuned/untune.js').restoreSettings = loadedAtCall(
+  async () => (await import('./features/tuned/untune.js')).restoreSettings,
 )
 
-const diagnose: typeof import('./doctor/diagnose.js').diagnose = loadedAtCall(
-  async () => (await import('./doctor/diagnose.js')).diagnose,
+const reportRun: typeof import('./programs/alarm/alarm.js').reportRun = loadedAtCall(
+  async () => (await import('./programs/alarm/alarm.js')).reportRun,
 )
 
-const diagnoseRefusal: typeof import('./doctor/diagnose.js').diagnoseRefusal = loadedAtCall(
-  async () => (await import('./doctor/diagnose.js')).diagnoseRefusal,
+const diagnose: typeof import('./programs/doctor/diagnose.js').diagnose = loadedAtCall(
+  async () => (await import('./programs/doctor/diagnose.js')).diagnose,
+)
+
+const diagnoseRefusal: typeof import('./programs/doctor/diagnose.js').diagnoseRefusal = loadedAtCall(
+  async () => (await import('./programs/doctor/diagnose.js')).diagnoseRefusal,
 )
 
 export {

@@ -1,18 +1,18 @@
 /** A load that many processes share, composed: one finds the inputs, and each loads ranges of them. No state is kept. */
-import { completed, noted, type OverConnection } from './connect/over-connection.js'
+import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
 import { loadOnce, openPlatformWhenRead, remote } from './ingest.js'
-import type { Receipt } from './ledger/receipt.js'
-import { sharedLimits } from './limits/limit-traffic.js'
+import type { Receipt } from './pipeline/ledger/receipt.js'
+import { sharedLimits } from './features/limits/limit-traffic.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
-import { loadRanges } from './ranges/load-ranges.js'
-import { type FoundInput, planInputs, refuseSecrets } from './ranges/plan-inputs.js'
-import { type RangeJob, type RangeOptions, readRangeOptions } from './ranges/range-load.js'
-import { HookList } from './run/hooks.js'
-import { stopSignalsOf } from './run/stop-signals.js'
-import { eachSource } from './source/open-sources.js'
+import { loadRanges } from './features/ranges/load-ranges.js'
+import { type FoundInput, planInputs, refuseSecrets } from './features/ranges/plan-inputs.js'
+import { type RangeJob, type RangeOptions, readRangeOptions } from './features/ranges/range-load.js'
+import { HookList } from './run/loop/hooks.js'
+import { stopSignalsOf } from './run/loop/stop-signals.js'
+import { eachSource } from './pipeline/source/open-sources.js'
 import { listenerOf } from './options/listener.js'
-import { systemClock } from './time/system-clock.js'
+import { systemClock } from './base/time/system-clock.js'
 
 /**
  * Loads ranges of inputs. Any process makes the same ids for the same lines, however inputs are cut, so a range may be loaded again at
@@ -54,5 +54,5 @@ export async function* findInputs(options: IngestOptions, cutFrom: number): Asyn
   yield* planInputs(eachSource(source, where), load, cutFrom, stop.signal)
 }
 
-export type { InputRange } from './source/ranges.js'
+export type { InputRange } from './pipeline/source/ranges.js'
 export type { FoundInput, RangeJob, RangeOptions }

@@ -1,32 +1,32 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
-import { completed, noted, type OverConnection } from './connect/over-connection.js'
-import { guardAlias } from './guarded/guard-alias.js'
-import { mapIndex } from './mapped/map-index.js'
-import { loadDumps } from './dumps/load-dumps.js'
-import { editDocuments } from './edits/edit-documents.js'
-import { fillIndices } from './index-by-field/fill-indices.js'
-import type { Round } from './follow/rounds.js'
-import type { Receipt } from './ledger/receipt.js'
-import { learnLimits } from './limits/learn-limits.js'
-import { limitTraffic, type SharedLimits, sharedLimits } from './limits/limit-traffic.js'
-import { loadIntoQueue } from './managed/load-into-queue.js'
-import { traceRun } from './metrics/trace-run.js'
+import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
+import { guardAlias } from './features/guarded/guard-alias.js'
+import { mapIndex } from './features/mapping/map-index.js'
+import { loadDumps } from './features/destinations/load-dumps.js'
+import { editDocuments } from './features/edits/edit-documents.js'
+import { fillIndices } from './features/destinations/fill-indices.js'
+import type { Round } from './features/follow/rounds.js'
+import type { Receipt } from './pipeline/ledger/receipt.js'
+import { learnLimits } from './features/limits/learn-limits.js'
+import { limitTraffic, type SharedLimits, sharedLimits } from './features/limits/limit-traffic.js'
+import { loadIntoQueue } from './features/destinations/load-into-queue.js'
+import { traceRun } from './features/metrics/trace-run.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import type { Load, TransformSection } from './options/load.js'
 import { secretsOf } from './options/mask-secrets.js'
 import { readOptions } from './options/read-options.js'
-import type { KeptServers, RemoteSections } from './remote/read-remote.js'
-import type { Feature } from './run/hooks.js'
-import { rehearse } from './rehearsal/rehearse.js'
-import { recordTimeline } from './report/record-timeline.js'
-import type { OpenConnection } from './run/locked-run.js'
-import { run } from './run/run.js'
-import { keptSegments } from './spool/segments.js'
-import { runScript } from './scripted/run-script.js'
-import { spoolStdin } from './spool/spool-stdin.js'
-import type { OpenPlatform } from './tables/open-platform.js'
-import type { TableSections } from './tables/read-tables.js'
-import { tuneIndex } from './tuned/tune-index.js'
+import type { KeptServers, RemoteSections } from './features/remote/read-remote.js'
+import type { Feature } from './run/loop/hooks.js'
+import { rehearse } from './features/mapping/rehearse.js'
+import { recordTimeline } from './features/report/record-timeline.js'
+import type { OpenConnection } from './run/loop/locked-run.js'
+import { run } from './run/loop/run.js'
+import { keptSegments } from './features/spool/segments.js'
+import { runScript } from './features/destinations/run-script.js'
+import { spoolStdin } from './features/spool/spool-stdin.js'
+import type { OpenPlatform } from './features/tables/open-platform.js'
+import type { TableSections } from './features/tables/read-tables.js'
+import { tuneIndex } from './features/tuned/tune-index.js'
 
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
@@ -60,7 +60,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   // What all rounds of a followed load share.
   const shared = { limits: sharedLimits(load.traffic), own: recordTimeline(load), planDir: load.state.stateDir }
   if (follow === undefined) return await loadOnce(load, open, shared)
-  const { followInputs } = await import('./follow/follow-inputs.js')
+  const { followInputs } = await import('./features/follow/follow-inputs.js')
   const oneRound = async (round: Round) =>
     await loadOnce({ ...load, stopping: round.stopping, onEvent: round.onEvent }, open, shared, round)
   return await followInputs({ ...load, follow }, oneRound, keptSegments)
@@ -128,24 +128,24 @@ export async function loadOnce(
 
 /** Loads the code that reads tables, which a load of files does not need. */
 async function tables(sections: TableSections, open: OpenPlatform): Promise<Feature> {
-  const { readTables } = await import('./tables/read-tables.js')
+  const { readTables } = await import('./features/tables/read-tables.js')
   return readTables(sections, open)
 }
 
 /** Loads the code that runs functions of the user's. */
 async function transform(sections: { readonly transform: TransformSection }): Promise<Feature> {
-  const { transformDocuments } = await import('./transform/transform-documents.js')
+  const { transformDocuments } = await import('./features/transform/transform-documents.js')
   return transformDocuments(sections)
 }
 
 /** Loads the code that reads from servers. */
 export async function remote(sections: RemoteSections, kept?: KeptServers): Promise<Feature> {
-  const { readRemote } = await import('./remote/read-remote.js')
+  const { readRemote } = await import('./features/remote/read-remote.js')
   return readRemote(sections, kept)
 }
 
 export const openPlatformWhenRead: OpenPlatform = async (...given) => {
-  const platform = await import('./tables/open-platform.js')
+  const platform = await import('./features/tables/open-platform.js')
   return await platform.openPlatform(...given)
 }
 

@@ -1,14 +1,14 @@
 /** Composes jobs that many workers load: the queue, and loads as `ingest` makes them. */
 import { type KeptServers, loadOnce, openPlatformWhenRead } from './ingest.js'
 import { findInputs } from './ingest-ranges.js'
-import { type CountedPlan, countPlan } from './jobs/count-plan.js'
-import type { JobData } from './jobs/job.js'
-import { type LoadParts, runWorker, type Working } from './jobs/run-worker.js'
-import { type SharedLimits, sharedLimits } from './limits/limit-traffic.js'
+import { type CountedPlan, countPlan } from './programs/jobs/plan/count-plan.js'
+import type { JobData } from './programs/jobs/job.js'
+import { type LoadParts, runWorker, type Working } from './programs/jobs/worker/run-worker.js'
+import { type SharedLimits, sharedLimits } from './features/limits/limit-traffic.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
-import { loadRanges } from './ranges/load-ranges.js'
-import { ofRanges, readRangeOptions } from './ranges/range-load.js'
+import { loadRanges } from './features/ranges/load-ranges.js'
+import { ofRanges, readRangeOptions } from './features/ranges/range-load.js'
 
 const parts: LoadParts = {
   findInputs,

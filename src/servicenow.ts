@@ -1,6 +1,6 @@
 /** The service-management platform for an embedder: `sluice/servicenow`. Loads a function with its first call. */
-export type { PageOptions, RecordOptions, ServiceNow, Table } from './connect/connect-servicenow.js'
-export { SluiceError, isSluiceError } from './failure/failure.js'
+export type { PageOptions, RecordOptions, ServiceNow, Table } from './route/connect/connect-servicenow.js'
+export { SluiceError, isSluiceError } from './base/failure/failure.js'
 export type {
   ProxyOptions,
   PullOptions,
@@ -9,31 +9,31 @@ export type {
   ServiceNowOptions,
   TableOptions,
 } from './options/connect-options.js'
-export type { PullFileOptions, PulledFile } from './tables/pull.js'
-export type { TableAnswer, TableRequest } from './servicenow/instance.js'
-export type { Row } from './servicenow/table/row.js'
+export type { PullFileOptions, PulledFile } from './features/tables/pull.js'
+export type { TableAnswer, TableRequest } from './route/servicenow/instance.js'
+export type { Row } from './route/servicenow/table/row.js'
 import { loadedAtCall, snapshot } from './options/snapshot.js'
 
-const connectServiceNow: typeof import('./connect/connect-servicenow.js').connectServiceNow = loadedAtCall(
-  async () => (await import('./connect/connect-servicenow.js')).connectServiceNow,
+const connectServiceNow: typeof import('./route/connect/connect-servicenow.js').connectServiceNow = loadedAtCall(
+  async () => (await import('./route/connect/connect-servicenow.js')).connectServiceNow,
 )
 
-const pull: typeof import('./tables/pull.js').pull = (...given) => {
+const pull: typeof import('./features/tables/pull.js').pull = (...given) => {
   const options = snapshot(given)
   return (async function* () {
-    yield* (await import('./tables/pull.js')).pull(...options)
+    yield* (await import('./features/tables/pull.js')).pull(...options)
   })()
 }
 
-const pullLines: typeof import('./tables/pull.js').pullLines = (...given) => {
+const pullLines: typeof import('./features/tables/pull.js').pullLines = (...given) => {
   const options = snapshot(given)
   return (async function* () {
-    yield* (await import('./tables/pull.js')).pullLines(...options)
+    yield* (await import('./features/tables/pull.js')).pullLines(...options)
   })()
 }
 
-const pullToFile: typeof import('./tables/pull.js').pullToFile = loadedAtCall(
-  async () => (await import('./tables/pull.js')).pullToFile,
+const pullToFile: typeof import('./features/tables/pull.js').pullToFile = loadedAtCall(
+  async () => (await import('./features/tables/pull.js')).pullToFile,
 )
 
 export { connectServiceNow, pull, pullLines, pullToFile }

@@ -4,9 +4,16 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { circlesOf, graphOf } from '../scripts/measure/circles.js'
-import { clientTypeOnly, house, owners } from './support/house.js'
+import { clientTypeOnly, districtOf, districts, double, floorOf, owners, roomOf, walls } from './support/house.js'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
+
+/** Each room of the plan by its path relative to src. */
+const planned = new Map(
+  districts.flatMap(({ name, rooms }) =>
+    Object.entries(rooms).map(([room, plan]) => [[name, room].filter(part => part !== '').join('/'), plan] as const),
+  ),
+)
 
 interface SourceFile {
   /** Relative to src. */
@@ -29,42 +36,60 @@ function violations(file: SourceFile): string[] {
 }
 
 function wrongImport({ path }: SourceFile, { target }: Import): string[] {
-  const [from, to] = [partOf(path), partOf(target)]
+  const [from, to] = [roomOf(path), roomOf(target)]
   if (from === to) return []
-  if (!listed(house[from]?.imports).includes(to)) return [`${path}: ${from} may not import ${to}`]
+  if (!mayImport(path, target)) return [`${path}: ${from} may not import ${to}`]
   const door = target.slice(to.length + 1).replace(/\.ts$/, '')
-  return target === to || listed(house[to]?.doors).includes(door) ? [] : [`${path}: ${target} is no door of ${to}`]
+  return target === to || doorsOf(to).includes(door) ? [] : [`${path}: ${target} is no door of ${to}`]
+}
+
+function mayImport(path: string, target: string): boolean {
+  const [from, to] = [districtOf(path), districtOf(target)]
+  if (from === double.name) return false
+  if (to === double.name) return from === double.enteredBy
+  if (from === to) return besideOf(roomOf(path)).includes(roomOf(target))
+  return floorOf(to) < floorOf(from) && !listed(walls[from]).includes(roomOf(target))
+}
+
+function besideOf(room: string): string[] {
+  const district = districtOf(room)
+  return listed(planned.get(room)?.beside).map(name => (district === '' ? name : `${district}/${name}`))
+}
+
+function doorsOf(room: string): string[] {
+  return room === double.name ? [double.door] : listed(planned.get(room)?.doors)
 }
 
 function wrongPackage({ path }: SourceFile, { target, isType }: Import): string[] {
   if (target.startsWith('node:')) return []
   const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
-  const isFine = owners[name] === partOf(path) || (isType && path === clientTypeOnly)
-  return isFine ? [] : [`${path}: ${name} belongs to ${owners[name] ?? 'nobody'}`]
+  const owner = owners[name]
+  const isFine = (owner !== undefined && path.startsWith(`${owner}/`)) || (isType && path === clientTypeOnly)
+  return isFine ? [] : [`${path}: ${name} belongs to ${owner ?? 'nobody'}`]
 }
 
 /** Finds what no import shows. */
 function misuses({ path, text }: SourceFile): string[] {
-  const part = partOf(path)
+  const part = districtOf(path)
   const found: string[] = []
   if (part !== 'cli' && /\b(process|console)\./.test(withoutTexts(text)))
     found.push(`${path}: process and console belong to cli`)
   // The bundle of the command line has a client without its API, for a quicker start.
   if (part !== 'lab' && /\bclient\.(?!transport\b|close\b)\w/.test(withoutTexts(text)))
     found.push(`${path}: requests use the client's transport, not its API`)
-  const mayWait = path === 'time/system-clock.ts' || part === 'lab' || part === 'cli'
+  const mayWait = path === 'base/time/system-clock.ts' || part === 'lab' || part === 'cli'
   if (!mayWait && withoutComments(text).includes('node:timers/promises'))
     found.push(`${path}: waiting belongs to the clock`)
   return found
 }
 
-/** Returns the circles of files, and those of parts, type imports included. */
+/** Returns the circles of files, and those of rooms, type imports included. */
 function circles(files: readonly SourceFile[]): string[] {
   const nodes = files.map(file => ({
     path: file.path,
     imports: importsOf(file).flatMap(({ target, isOurs }) => (isOurs ? [target] : [])),
   }))
-  return [...circlesOf(graphOf(nodes)), ...circlesOf(graphOf(nodes, partOf))].map(circle => circle.toSorted().join(' '))
+  return [...circlesOf(graphOf(nodes)), ...circlesOf(graphOf(nodes, roomOf))].map(circle => circle.toSorted().join(' '))
 }
 
 function withoutComments(text: string): string {
@@ -74,11 +99,6 @@ function withoutComments(text: string): string {
 /** Drops strings too: a sentence may end in the word, and a glob is no comment. */
 function withoutTexts(text: string): string {
   return text.replaceAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
-}
-
-/** Returns the part of a path relative to src: `run` for `run/load.ts`. A file of the root is a part by itself. */
-function partOf(path: string): string {
-  return path.split('/')[0] ?? ''
 }
 
 function listed(names = ''): string[] {
@@ -112,11 +132,18 @@ describe('architecture', () => {
     expect(files.flatMap(violations)).toEqual([])
   })
 
-  test('every folder and file of src stands in the plan, and nothing else', () => {
-    expect(readdirSync(src).toSorted()).toEqual(Object.keys(house).toSorted())
+  test('src holds the districts of the plan and at most 16 entries', () => {
+    const names = districts.flatMap(({ name, rooms }) => (name === '' ? Object.keys(rooms) : [name]))
+    expect(readdirSync(src).toSorted()).toEqual([...names, double.name].toSorted())
+    expect(names.length + 1).toBeLessThanOrEqual(16)
   })
 
-  test('no files and no parts import each other in a circle', () => {
+  test('every file stands in a room of the plan', () => {
+    const homeless = files.filter(({ path }) => !planned.has(roomOf(path)) && districtOf(path) !== double.name)
+    expect(homeless.map(({ path }) => path)).toEqual([])
+  })
+
+  test('no files and no rooms import each other in a circle', () => {
     expect(circles(files)).toEqual([])
   })
 
@@ -124,58 +151,77 @@ describe('architecture', () => {
     const used = new Set(
       files.flatMap(file =>
         importsOf(file)
-          .filter(({ target, isOurs }) => isOurs && partOf(target) !== partOf(file.path))
-          .flatMap(({ target }) => [`${partOf(file.path)} imports ${partOf(target)}`, `door ${target}`]),
+          .filter(({ target, isOurs }) => isOurs && roomOf(target) !== roomOf(file.path))
+          .flatMap(({ target }) => [`${roomOf(file.path)} imports ${roomOf(target)}`, `door ${target}`]),
       ),
     )
-    const planned = Object.entries(house).flatMap(([part, { imports, doors }]) => [
-      ...listed(imports).map(to => `${part} imports ${to}`),
-      ...listed(doors).map(door => `door ${part}/${door}.ts`),
+    const said = [...planned].flatMap(([room, { doors }]) => [
+      ...besideOf(room).map(to => `${room} imports ${to}`),
+      ...listed(doors).map(door => `door ${room}/${door}.ts`),
     ])
-    expect(planned.filter(one => !used.has(one))).toEqual([])
+    expect(said.filter(one => !used.has(one))).toEqual([])
   })
 
   const planted: readonly [string, string, string][] = [
-    ['a stage that imports another', 'bulk/planted.ts', "import { decode } from '../format/decode.js'"],
+    ['a stage that imports another', 'pipeline/bulk/planted.ts', "import { decode } from '../format/decode.js'"],
     [
-      'a stage that imports the client’s folder',
-      'ledger/planted.ts',
-      "import type { Cluster } from '../cluster/open-cluster.js'",
+      'a stage that imports a route',
+      'pipeline/ledger/planted.ts',
+      "import type { Cluster } from '../../route/cluster/open-cluster.js'",
     ],
-    ['a wing that imports another', 'guarded/planted.ts', "import { serve } from '../serve/serve.js'"],
-    ['the loop that imports a wing', 'run/planted.ts', "import { serve } from '../serve/serve.js'"],
-    ['the lab that imports ours', 'lab/planted.ts', "import { failure } from '../failure/failure.js'"],
+    ['the sender that imports the proxy', 'route/sender/planted.ts', "import { route } from '../proxy/route.js'"],
+    ['a feature that imports another', 'features/guarded/planted.ts', "import { pull } from '../tables/pull.js'"],
+    [
+      'a feature that imports a program',
+      'features/spool/planted.ts',
+      "import { serve } from '../../programs/serve/serve.js'",
+    ],
+    ['the loop that imports a feature', 'run/loop/planted.ts', "import { pull } from '../../features/tables/pull.js'"],
+    ['a program that imports another', 'programs/verify/planted.ts', "import { serve } from '../serve/serve.js'"],
+    [
+      'the route that imports a run',
+      'route/connect/planted.ts',
+      "import { byAge } from '../../run/state/runs/runs.js'",
+    ],
+    ['a room that imports one above it', 'run/state/inputs/planted.ts', "import { byAge } from '../runs/runs.js'"],
+    ['the base that imports an option', 'base/text/planted.ts', "import { nearest } from '../../options/nearest.js'"],
+    ['the lab that imports ours', 'lab/planted.ts', "import { failure } from '../base/failure/failure.js'"],
     [
       'the lab that imports ours from below',
       'lab/cluster/planted.ts',
-      "import { failure } from '../../failure/failure.js'",
+      "import { failure } from '../../base/failure/failure.js'",
     ],
+    ['a load that starts the lab', 'ingest.ts', "import { startLab } from './lab/index.js'"],
     ['an import of the command line', 'ingest.ts', "import { main } from './cli/main.js'"],
     [
       'the command line behind the library',
       'cli/commands/planted.ts',
-      "import { Sender } from '../../sender/sender.js'",
+      "import { Sender } from '../../route/sender/sender.js'",
     ],
-    ['an import past the doors', 'sender/planted.ts', "import type { Bounds } from '../cluster/planted.js'"],
-    ['a package through another door', 'cluster/planted.ts', "import { Pool } from 'undici'"],
-    ['a package of nobody', 'bulk/planted.ts', "import lodash from 'lodash'"],
-    ['a re-export', 'bulk/planted.ts', "export { decode } from '../format/decode.js'"],
-    ['a lazy import', 'bulk/planted.ts', "const p = await import('undici')"],
-    ['an import over several lines', 'bulk/planted.ts', "import {\n  decode,\n} from '../format/decode.js'"],
+    ['an import past the doors', 'route/sender/planted.ts', "import type { Bounds } from '../cluster/planted.js'"],
+    ['a file in no room', 'programs/planted.ts', "import { serve } from './serve/serve.js'"],
+    ['a package through another door', 'route/cluster/planted.ts', "import { Pool } from 'undici'"],
+    ['a package of nobody', 'pipeline/bulk/planted.ts', "import lodash from 'lodash'"],
+    ['a re-export', 'pipeline/bulk/planted.ts', "export { decode } from '../format/decode.js'"],
+    ['a lazy import', 'pipeline/bulk/planted.ts', "const p = await import('undici')"],
+    ['an import over several lines', 'pipeline/bulk/planted.ts', "import {\n  decode,\n} from '../format/decode.js'"],
     ['the environment outside the command line', 'options/planted.ts', 'export const url = process.env.URL'],
-    ['the client’s API', 'cluster/planted.ts', 'await cluster.client.search({ index })'],
-    ['the console behind a glob', 'failure/planted.ts', "const all = 'dir/*.ndjson'\nconsole.log(all)\n/* */"],
-    ['waiting somewhere else', 'sender/planted.ts', "import { setTimeout } from 'node:timers/promises'"],
+    ['the client’s API', 'route/cluster/planted.ts', 'await cluster.client.search({ index })'],
+    ['the console behind a glob', 'base/failure/planted.ts', "const all = 'dir/*.ndjson'\nconsole.log(all)\n/* */"],
+    ['waiting somewhere else', 'route/sender/planted.ts', "import { setTimeout } from 'node:timers/promises'"],
   ]
   test.each(planted)('catches %s', (_, path, text) => {
     expect(violations({ path, text })).toHaveLength(1)
   })
 
   test('catches circles, also of types', () => {
-    const one = { path: 'run/one.ts', text: "import type { Two } from './two.js'" }
-    const two = { path: 'run/two.ts', text: "import { three } from '../state/three.js'" }
-    const three = { path: 'state/three.ts', text: "export type { One } from '../run/one.js'" }
-    expect(circles([one, two, three])).toEqual(['run/one.ts run/two.ts state/three.ts', 'run state'])
+    const one = { path: 'run/loop/one.ts', text: "import type { Two } from './two.js'" }
+    const two = { path: 'run/loop/two.ts', text: "import { three } from '../state/runs/three.js'" }
+    const three = { path: 'run/state/runs/three.ts', text: "export type { One } from '../../loop/one.js'" }
+    expect(circles([one, two, three])).toEqual([
+      'run/loop/one.ts run/loop/two.ts run/state/runs/three.ts',
+      'run/loop run/state/runs',
+    ])
     expect(circles([one, two])).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failureCodes } from '../src/failure/catalogue.js'
+import { failureCodes } from '../src/base/failure/catalogue.js'
 import { type Lab, registers, startLab } from '../src/lab/index.js'
 import { optionNames } from '../src/options/table.js'
 import { describeOption } from '../src/options/describe-option.js'

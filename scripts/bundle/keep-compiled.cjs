@@ -12,7 +12,7 @@ loadBy(
   (file, source, script) => scripts.set(file, { source, script }),
 )
 process.once('exit', () => {
-  // The code has to be from the same flags as at the start of a load, which sets these later (src/cli/tune-engine.ts).
+  // The code has to be from the same flags as at the start of a load, which sets these later (src/cli/application/tune-engine.ts).
   for (const flag of ['--wasm-dynamic-tiering', '--wasm-tier-up']) setFlagsFromString(flag)
   for (const [file, { source, script }] of scripts) {
     const folder = compiledFolder(dirname(dirname(file)))

@@ -4,7 +4,7 @@ import { rolldown } from 'rolldown'
 
 const modules = [
   ['lab', 'certificates.js'],
-  ['metrics', 'run-metrics.js'],
+  ['features', 'metrics', 'run-metrics.js'],
 ]
 
 /** Returns the files that the modules are made of. */

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const strictJson = 'src/strict-json'
+const strictJson = 'src/base/json/strict'
 const kernels = [
-  { folder: 'src/bulk/kernel', entry: 'frame.ts', shares: [strictJson] },
-  { folder: 'src/format/kernel', entry: 'cut.ts', shares: [strictJson] },
-  { folder: 'src/edits/kernel', entry: 'edit.ts', shares: [strictJson] },
-  { folder: 'src/checksum/kernel', entry: 'stripes.ts', shares: [] },
+  { folder: 'src/pipeline/bulk/kernel', entry: 'frame.ts', shares: [strictJson] },
+  { folder: 'src/pipeline/format/kernel', entry: 'cut.ts', shares: [strictJson] },
+  { folder: 'src/features/edits/kernel', entry: 'edit.ts', shares: [strictJson] },
+  { folder: 'src/base/checksum/kernel', entry: 'stripes.ts', shares: [] },
 ]
 
 const options = [
@@ -31,7 +31,7 @@ export async function setup() {
 
 /** Makes one text of the worker of `--transform` and what it imports: a program that is bundled has no file that a worker could load. */
 async function buildWorker() {
-  const folder = 'src/transform/worker'
+  const folder = 'src/features/transform/worker'
   const entry = `${root}/${folder}/main.ts`
   const result = `${root}/${folder}/code.ts`
   const sources = [...readIfThere(result).matchAll(/^\/\/ from (.+)$/gm)].map(([, path]) => path)

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
-import { endCounting } from './count-traffic.js'
+import { endCounting } from './application/count-traffic.js'
 import { chooseLog } from './terminal/log.js'
 import { layOutHelp } from './terminal/help.js'
 import { sayError } from './show/say-error.js'

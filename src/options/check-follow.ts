@@ -1,8 +1,8 @@
 /** Says what following files cannot be combined with: it has no end, and the state tells each round what is loaded. */
-import type { IngestSource } from '../source/open-sources.js'
+import type { IngestSource } from '../pipeline/source/open-sources.js'
 import { listedIn, namedIn, isTable } from './names.js'
 import { invalid } from './option-checks.js'
-import { isSourceUrl } from '../text/source-url.js'
+import { isSourceUrl } from '../base/text/source-url.js'
 
 const rivals = [
   ['dryRun', 'a dry run ends'],

@@ -1,6 +1,6 @@
 /** Checks what a program passes. All throw SluiceError OPTION_INVALID, and INDEX_NAME_INVALID for a load. */
 import * as check from './option-checks.js'
-import { DEFAULT_SEPARATOR, type Ids } from '../bulk/action-line.js'
+import { DEFAULT_SEPARATOR, type Ids } from '../pipeline/bulk/action-line.js'
 import type { IngestOptions, InputOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
 import type {
   ConnectOptions,
@@ -17,9 +17,9 @@ import { invalid } from './option-checks.js'
 import { checkIndexName, listedIn, namedIn } from './names.js'
 import { checksAt } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
-import { isPattern } from '../text/index-pattern.js'
-import { isSourceUrl } from '../text/source-url.js'
-import { isObject } from '../text/parse-json.js'
+import { isPattern } from '../base/text/index-pattern.js'
+import { isSourceUrl } from '../base/text/source-url.js'
+import { isObject } from '../base/json/parse-json.js'
 
 /** Elasticsearch's default limit of a request (http.max_content_length, 100mb) less room for an action line. */
 export const MAX_DOCUMENT_BYTES = 104_857_600 - 4096

@@ -1,6 +1,6 @@
 import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
-import { isQuoted } from '../text/misplaced.js'
+import { isQuoted } from '../base/text/misplaced.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollowRivals } from './check-follow.js'
 import { checkEdits } from './edit-kinds.js'

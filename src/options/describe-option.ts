@@ -3,7 +3,7 @@ import type { OptionCommand, OptionRow } from './option.js'
 import { type OptionName, optionNames, table, type Settings } from './table.js'
 import { hidden, withoutCredentials } from './hide-secrets.js'
 import { Problem } from './kinds.js'
-import type { RejectionLimit } from '../flow.js'
+import type { RejectionLimit } from '../base/flow.js'
 
 /** A row of the table with its name, and with all that follows from the name. */
 export interface DescribedOption extends Omit<

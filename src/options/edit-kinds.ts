@@ -2,8 +2,8 @@
 import { IN_BRACES, placeholders, type SetValue } from './edit-values.js'
 import { type Kind, Problem } from './kinds.js'
 import { invalid, jsonObject } from './option-checks.js'
-import { fieldsIn } from '../text/field-list.js'
-import { unicodeProblem } from '../text/unicode.js'
+import { fieldsIn } from '../base/text/field-list.js'
+import { unicodeProblem } from '../base/text/unicode.js'
 
 interface GivenEdits {
   readonly set?: Readonly<Record<string, SetValue>> | undefined

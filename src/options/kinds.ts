@@ -4,13 +4,13 @@
  */
 import { nearest } from './nearest.js'
 import { isIPv4 } from 'node:net'
-import type { RejectionLimit } from '../flow.js'
+import type { RejectionLimit } from '../base/flow.js'
 import { listenAddressIn } from './listen-address.js'
 import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js'
 import * as check from './option-checks.js'
 import { isWebAddress } from './urls.js'
-import { fieldsIn } from '../text/field-list.js'
-import { isQuoted } from '../text/misplaced.js'
+import { fieldsIn } from '../base/text/field-list.js'
+import { isQuoted } from '../base/text/misplaced.js'
 
 export interface Kind<T> {
   /** How help shows the value, if every option of this kind shows it alike. */

@@ -1,12 +1,12 @@
 /** Defines the options of a load behind the door: checked, complete with defaults, frozen. */
-import type { JsonObject } from '../text/parse-json.js'
+import type { JsonObject } from '../base/json/parse-json.js'
 import type { IndexTemplate } from './mapping-files.js'
-import type { IndexPattern } from '../text/index-pattern.js'
-import type { SourceUrl } from '../text/source-url.js'
-import type { Ids } from '../bulk/action-line.js'
-import type { IngestSource } from '../source/open-sources.js'
-import type { RangeList } from '../source/ranges.js'
-import type { Script } from '../operation.js'
+import type { IndexPattern } from '../base/text/index-pattern.js'
+import type { SourceUrl } from '../base/text/source-url.js'
+import type { Ids } from '../pipeline/bulk/action-line.js'
+import type { IngestSource } from '../pipeline/source/open-sources.js'
+import type { RangeList } from '../pipeline/source/ranges.js'
+import type { Script } from '../base/operation.js'
 import type {
   BodyOptions,
   DeletionOptions,

@@ -1,6 +1,6 @@
 /** Reads what files of `--mapping` and `--template` hold: the forms in which people have them. */
 import { invalid } from './option-checks.js'
-import { isObject, type JsonObject } from '../text/parse-json.js'
+import { isObject, type JsonObject } from '../base/json/parse-json.js'
 
 const ofMapping =
   'properties dynamic dynamic_templates date_detection numeric_detection dynamic_date_formats _source _routing _meta _size _field_names runtime subobjects enabled _doc _data_stream_timestamp _tier _inference_fields'

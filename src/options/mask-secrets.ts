@@ -1,8 +1,8 @@
 /** Knows the forms of a secret, and replaces them in text. */
 import { hidden } from './hide-secrets.js'
-import { misplacedIn } from '../text/misplaced.js'
-import type { SourceUrl } from '../text/source-url.js'
-import { visible } from '../text/visible.js'
+import { misplacedIn } from '../base/text/misplaced.js'
+import type { SourceUrl } from '../base/text/source-url.js'
+import { visible } from '../base/text/visible.js'
 import type { Load } from './load.js'
 
 /** A value of text, numbers, lists and plain objects with every secret in its text replaced. */

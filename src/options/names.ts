@@ -1,11 +1,11 @@
 /** Names that people give to indices, jobs, fields and inputs, and what is wrong with them. */
-import { fail } from '../failure/failure.js'
+import { fail } from '../base/failure/failure.js'
 import { resolve } from 'node:path'
-import type { IngestSource } from '../source/open-sources.js'
+import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { ServiceNowOptions } from './connect-options.js'
 import { withoutCredentials } from './hide-secrets.js'
 import { invalid } from './option-checks.js'
-import { indexNameProblem, isPattern, readPattern } from '../text/index-pattern.js'
+import { indexNameProblem, isPattern, readPattern } from '../base/text/index-pattern.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
 export function checkIndexName(index: string | undefined): void {

@@ -1,9 +1,9 @@
 /** Checks values at run time. A check returns the problem, never the value, which may be a secret. */
 import { isIPv4 } from 'node:net'
 import { nearest } from './nearest.js'
-import { isQuoted } from '../text/misplaced.js'
-import { unicodeProblem } from '../text/unicode.js'
-import { SluiceError, fail } from '../failure/failure.js'
+import { isQuoted } from '../base/text/misplaced.js'
+import { unicodeProblem } from '../base/text/unicode.js'
+import { SluiceError, fail } from '../base/failure/failure.js'
 
 /** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */
 export type Check = (value: unknown) => string | undefined

@@ -8,8 +8,8 @@ import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
 import type { Secret } from './table.js'
 import type { RemoteOptions } from './ingest-options.js'
-import { isQuoted } from '../text/misplaced.js'
-import { isObject, type JsonObject, parseJson } from '../text/parse-json.js'
+import { isQuoted } from '../base/text/misplaced.js'
+import { isObject, type JsonObject, parseJson } from '../base/json/parse-json.js'
 
 type ReadFile = (path: string) => Promise<string>
 

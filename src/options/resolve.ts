@@ -2,7 +2,7 @@ import { type Candidate, type Candidates, checkTogether } from './cross-checks.j
 import { invalid } from './option-checks.js'
 import { Problem } from './kinds.js'
 import { nearest } from './nearest.js'
-import { isQuoted } from '../text/misplaced.js'
+import { isQuoted } from '../base/text/misplaced.js'
 import { type OptionName, optionNames, type Settings } from './table.js'
 import { type DescribedOption, describeOption } from './describe-option.js'
 import { hidden, withoutCredentials } from './hide-secrets.js'

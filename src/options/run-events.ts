@@ -1,7 +1,7 @@
 /** The events of a run, as the library reports them. */
-import type { Failure } from '../failure/failure.js'
-import type { Refused } from '../flow.js'
-import type { Counts } from '../ledger/receipt.js'
+import type { Failure } from '../base/failure/failure.js'
+import type { Refused } from '../base/flow.js'
+import type { Counts } from '../pipeline/ledger/receipt.js'
 
 /** Bytes over the wire so far, in both directions, and the budget. */
 interface WireUse {

@@ -1,4 +1,4 @@
-import { isQuoted } from '../text/misplaced.js'
+import { isQuoted } from '../base/text/misplaced.js'
 
 /** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
 type ClusterUrl =

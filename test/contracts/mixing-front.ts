@@ -1,6 +1,6 @@
 /** Stands where the static-IP proxy stands, and decides for each connection how it ends. */
 import { type Socket, connect } from 'node:net'
-import type { End } from '../../src/cluster/connection-end.js'
+import type { End } from '../../src/route/cluster/connection-end.js'
 import { type Listener, listen } from '../diagnosis/listeners.js'
 
 export interface Front extends Listener {

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { logIn } from '../../src/connect/log-in.js'
-import { type InstanceOptions, openServiceNow } from '../../src/connect/open-servicenow.js'
+import { logIn } from '../../src/route/connect/log-in.js'
+import { type InstanceOptions, openServiceNow } from '../../src/route/connect/open-servicenow.js'
 
 /** An instance with an OAuth server, and a way there. */
 export interface OauthWorld extends AsyncDisposable {

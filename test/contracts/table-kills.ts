@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Lab } from '../../src/lab/index.js'
-import type { Receipt } from '../../src/ledger/receipt.js'
+import type { Receipt } from '../../src/pipeline/ledger/receipt.js'
 import { startSluice } from '../support/sluice.js'
 import type { Seeded } from '../support/seeded.js'
 

@@ -1,7 +1,7 @@
 /** A cause that is planted, and what Sluice has to name first where it is found. */
-import type { DoctorOptions } from '../../src/doctor/doctor-options.js'
-import type { Tools } from '../../src/doctor/context.js'
-import type { FailureCode } from '../../src/failure/catalogue.js'
+import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { Tools } from '../../src/programs/doctor/context.js'
+import type { FailureCode } from '../../src/base/failure/catalogue.js'
 import type { World } from '../contracts/world.js'
 import type { Owner } from '../real/servers/owner.js'
 import type { AlikeName } from './alike.js'

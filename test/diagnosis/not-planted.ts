@@ -1,9 +1,9 @@
 /** Failures that no cause stands for here, and why. */
-import type { FailureCode } from '../../src/failure/catalogue.js'
+import type { FailureCode } from '../../src/base/failure/catalogue.js'
 
 export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   REGION_MISMATCH:
-    'Read from host names that lead to the services themselves; `test/unit/doctor/regions.test.ts` has them all.',
+    'Read from host names that lead to the services themselves; `test/unit/programs/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
     'Told of a browser that does not come back, or comes back with a refusal: `test/cli/servicenow/login.test.ts`.',
   DELETIONS_TOO_MANY:
@@ -40,13 +40,13 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   QUEUE_FULL: 'The same: `test/real/jobs-faults.proof.ts`.',
   QUEUE_UNSAFE: 'The same: `test/real/jobs.test.ts`.',
   WORKER_WITHOUT_PROXY: 'Told of the workers of a queue: `test/real/jobs-workers.test.ts`.',
-  WORKER_ADDRESS_UNEXPECTED: 'The same: `test/unit/cli/judge-workers.test.ts`.',
-  WORKER_ADDRESSES_UNKNOWN: 'The same: `test/unit/cli/judge-workers.test.ts`.',
-  WORKER_CLOCK_SKEW: 'The same: `test/unit/cli/judge-workers.test.ts`.',
+  WORKER_ADDRESS_UNEXPECTED: 'The same: `test/unit/cli/application/judge-workers.test.ts`.',
+  WORKER_ADDRESSES_UNKNOWN: 'The same: `test/unit/cli/application/judge-workers.test.ts`.',
+  WORKER_CLOCK_SKEW: 'The same: `test/unit/cli/application/judge-workers.test.ts`.',
   JOB_RANGES_FAILED: 'Told of the ranges of a job, not of the way: the first failure of a range is named in it.',
   JOB_CANCELLED: 'Told of a job that a person ends: `test/real/jobs.test.ts`.',
   JOB_CONTINUES: 'Told of a command that leaves while its job goes on.',
   JOB_RANGE_LOST: 'Told of a range whose workers are killed again and again.',
-  JOB_LEASE_LOST: 'Told of a worker that was stopped: `test/unit/jobs/lease.test.ts`.',
+  JOB_LEASE_LOST: 'Told of a worker that was stopped: `test/unit/programs/jobs/queue/lease.test.ts`.',
   INTERNAL: 'A bug that is known would be mended.',
 }

@@ -1,7 +1,7 @@
 /** What the administration of IP filter policies finds, which reads them where the doctor can only try. In the lab. */
-import { openAdminApi } from '../../src/filter/admin-api.js'
-import { createPolicy } from '../../src/filter/change-policy.js'
-import { staticRules } from '../../src/filter/policy.js'
+import { openAdminApi } from '../../src/programs/filter/admin-api.js'
+import { createPolicy } from '../../src/programs/filter/change-policy.js'
+import { staticRules } from '../../src/programs/filter/policy.js'
 import type { LabWorld } from '../contracts/lab-world.js'
 import { stopped } from './ask.js'
 import type { Cause } from './cause.js'

@@ -1,7 +1,7 @@
 /** A job of 32 small ranges on a queue of its own, whose faults a test makes. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Receipt } from '../../src/index.js'
-import type { ListedJob } from '../../src/jobs/list-jobs.js'
+import type { ListedJob } from '../../src/programs/jobs/control/list-jobs.js'
 import { eventuallySeen } from '../support/eventually.js'
 import { lab, shareLab } from '../support/shared-lab.js'
 import type { Running } from '../support/sluice.js'

@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const frames = fileURLToPath(new URL('../../fixtures/two-frames.ndjson.zst', import.meta.url))
 /** As `npm install` built them. */
 const binary = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
-const decoder = fileURLToPath(new URL('../../dist/compression/decompress.js', import.meta.url))
+const decoder = fileURLToPath(new URL('../../dist/base/compression/decompress.js', import.meta.url))
 
 /** Prints what Sluice decodes of the file, or the failure. */
 const decode = `

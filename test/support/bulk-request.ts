@@ -1,5 +1,5 @@
-import type { Batch } from '../../src/flow.js'
-import type { BulkRequest, Send, Verdict } from '../../src/sender/send.js'
+import type { Batch } from '../../src/base/flow.js'
+import type { BulkRequest, Send, Verdict } from '../../src/route/sender/send.js'
 import { batchOf } from './sender-batch.js'
 
 /** Makes the first request for a batch of two documents. */

@@ -1,8 +1,8 @@
 /** What is named for every pair of ends of connections: for the pure function, and for the suites that plant them. */
-import { type End, type Ended, ways } from '../../src/cluster/connection-end.js'
-import type { Named } from '../../src/cluster/connection-mix.js'
-import type { FailureCode } from '../../src/failure/catalogue.js'
-import { type Failure, failure } from '../../src/failure/failure.js'
+import { type End, type Ended, ways } from '../../src/route/cluster/connection-end.js'
+import type { Named } from '../../src/route/cluster/connection-mix.js'
+import type { FailureCode } from '../../src/base/failure/catalogue.js'
+import { type Failure, failure } from '../../src/base/failure/failure.js'
 
 export const ends = Object.keys(ways) as End[]
 

@@ -1,5 +1,5 @@
-import { decompress } from '../../src/compression/decompress.js'
-import { isSluiceError } from '../../src/failure/failure.js'
+import { decompress } from '../../src/base/compression/decompress.js'
+import { isSluiceError } from '../../src/base/failure/failure.js'
 
 /** Chunks that are overwritten when the next one is asked for, as a source may do. */
 export async function* chunks(bytes: Uint8Array, size = 1 << 20): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** What edits make of a document, worked out on a tree, one kind of edit after the other. It shares no code with `src/edits`. */
+/** What edits make of a document, worked out on a tree, one kind of edit after the other. It shares no code with `src/features/edits`. */
 import type { EditOptions } from '../../src/options/ingest-options.js'
 
 /** JSON as it stood: texts of scalars and keys are raw, and keys may stand twice. */

@@ -1,5 +1,5 @@
-import type { Instance, TableAnswer, TableRequest } from '../../src/servicenow/instance.js'
-import { cutOffPage } from '../../src/servicenow/table/table-page.js'
+import type { Instance, TableAnswer, TableRequest } from '../../src/route/servicenow/instance.js'
+import { cutOffPage } from '../../src/route/servicenow/table/table-page.js'
 
 export type FakeRow = Record<string, string>
 

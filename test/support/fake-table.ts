@@ -1,7 +1,7 @@
 /** A table in memory that is read as the platform's are: all of it by id, then what changed meanwhile, in the order of the changes. */
-import { type Failure, SluiceError } from '../../src/failure/failure.js'
-import type { Place, Cursor, Source } from '../../src/flow.js'
-import type { Platform } from '../../src/tables/open-platform.js'
+import { type Failure, SluiceError } from '../../src/base/failure/failure.js'
+import type { Place, Cursor, Source } from '../../src/base/flow.js'
+import type { Platform } from '../../src/features/tables/open-platform.js'
 
 interface Row {
   readonly sys_id: string

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/flow.js'
+import type { Clock } from '../../src/base/flow.js'
 
 interface Sleeper {
   readonly until: number

@@ -1,232 +1,276 @@
-interface Part {
-  /** Parts that this one may import. */
-  readonly imports: string
-  /** Files that other parts may import, without `.ts`. A file of the root is its own door. */
+interface Room {
+  /** Rooms of the same district that this one may import. Circles are refused. */
+  readonly beside?: string
+  /** Files that other rooms may import, without `.ts`. A room that is one file is its own door. */
   readonly doors?: string
 }
 
-/** The plan of src: each folder, and each file of the root, with what it may import and where others enter. */
-export const house: Readonly<Record<string, Part>> = {
-  // The catalogue of failures.
-  failure: { imports: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
-  'operation.ts': { imports: '' },
-  'flow.ts': { imports: 'failure operation.ts' },
-  'web-assembly.ts': { imports: '' },
-  'free-memory.ts': { imports: '' },
-  // The strict check of JSON, for the kernels of format and bulk.
-  'strict-json': {
-    imports: '',
-    doors: 'assembly/fields assembly/json assembly/marks assembly/numbers assembly/strings layout',
-  },
-  checksum: { imports: 'web-assembly.ts', doors: 'checksum file kernel/kernel' },
-  time: { imports: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
-  text: {
-    imports: 'operation.ts',
-    doors:
-      'source-url bytes condition field-list figures index-pattern line-part own-number marked-line misplaced parse-json json-fault value-kinds unicode valid-json visible',
-  },
-  disk: { imports: 'failure text', doors: 'file-stat safe-files state-unwritable' },
-  // The stages. They know what crosses stages, and failures; never each other.
-  // gzip, zstd, bzip2, xz, brotli -> bytes.
-  compression: { imports: 'failure free-memory.ts', doors: 'decompress inflate program whole zstd' },
-  source: {
-    imports: 'failure flow.ts free-memory.ts checksum disk compression',
-    doors: 'by-name cannot-read file-table find-files open-sources ranges read-file seen-input stored-file',
-  },
-  format: {
-    imports: 'failure flow.ts web-assembly.ts strict-json text compression',
-    doors: 'decode dump-formats csv/cell-types csv/csv-lines csv/to-utf8',
-  },
-  bulk: {
-    imports: 'failure operation.ts flow.ts web-assembly.ts strict-json checksum text',
-    doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots',
-  },
-  sender: {
-    imports: 'failure operation.ts flow.ts time text cluster',
-    doors: 'deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
-  },
-  ledger: {
-    imports: 'failure operation.ts flow.ts text disk',
-    doors: 'account committed-prefix dead-letters describe-origin ledger receipt truncate-dead-letters',
-  },
-  // The route to a cluster or an instance.
-  proxy: {
-    imports: 'failure text',
-    doors:
-      'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
-  },
-  cluster: {
-    imports: 'failure operation.ts flow.ts time text proxy',
-    doors:
-      'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices managed-endpoint many-indices may-fill node-connection load-settings write-index open-cluster preflight request walk-ids',
-  },
-  servicenow: {
-    imports: 'failure flow.ts time text proxy',
-    doors:
-      'attachments/list-attachments calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records refusal/look-in table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
-  },
-  // Options are read once, at the door.
-  options: {
-    imports: 'failure operation.ts flow.ts text source format bulk ledger',
-    doors:
-      'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
-  },
-  connect: {
-    imports: 'failure flow.ts time text disk proxy cluster servicenow options state',
-    doors: 'connect connect-servicenow connection-through over-connection log-in open-servicenow open-target proxy-to',
-  },
-  // Outlives a process.
-  state: {
-    imports: 'failure flow.ts time text checksum disk ledger cluster options',
-    doors:
-      'checkpoint find-run index-watch history lock lock-holder lost-index named-indices plan plan-run prune run-identity run-locks runs state-folder state-keeper',
-  },
-  // The loop and its hooks. It names no feature.
-  run: {
-    imports:
-      'failure operation.ts flow.ts time text source format bulk sender ledger proxy cluster options connect state',
-    doors:
-      'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-record stop-signals',
-  },
-  // Wings: one feature each. No wing imports another.
-  spool: {
-    imports: 'failure flow.ts time text disk compression source ledger options state run',
-    doors: 'run-list segments spool-stdin',
-  },
-  guarded: {
-    imports: 'failure time bulk ledger cluster options connect state run',
-    doors: 'guard-alias guarded-load rollback',
-  },
-  tables: {
-    imports: 'failure flow.ts text disk ledger cluster servicenow options connect state run',
-    doors: 'open-platform pull read-tables tables-receipt',
-  },
-  // The one wing that opens routes of its own: to servers of inputs.
-  remote: {
-    imports: 'failure flow.ts free-memory.ts time text checksum compression source proxy cluster options connect run',
-    doors: 'read-remote',
-  },
-  // Inputs that many processes share, in ranges.
-  ranges: {
-    imports: 'failure flow.ts text compression source format options run',
-    doors: 'load-ranges plan-inputs range-load',
-  },
-  edits: { imports: 'flow.ts web-assembly.ts strict-json text options run', doors: 'edit-documents' },
-  transform: { imports: 'failure flow.ts text bulk options run', doors: 'transform-documents' },
-  dumps: { imports: 'flow.ts text format bulk options connect run', doors: 'load-dumps' },
-  follow: {
-    imports: 'failure flow.ts time checksum disk source format ledger connect options state run',
-    doors: 'follow-inputs rounds',
-  },
-  'index-by-field': { imports: 'failure text cluster options state run', doors: 'fill-indices' },
-  rehearsal: { imports: 'failure flow.ts cluster options run text', doors: 'rehearse' },
-  infer: { imports: 'flow.ts text source format options', doors: 'infer-mapping' },
-  mapped: { imports: 'failure ledger cluster options run text', doors: 'map-index' },
-  tuned: {
-    imports: 'failure flow.ts time text ledger cluster options connect state run',
-    doors: 'tune-index tuned-index untune',
-  },
-  managed: { imports: 'options connect state run', doors: 'load-into-queue' },
-  scripted: { imports: 'options run', doors: 'run-script' },
-  limits: { imports: 'failure time disk sender options run traffic-plan', doors: 'learn-limits limit-traffic' },
-  // Counts for the monthly plan of a proxy, for loads and for the command line.
-  'traffic-plan': { imports: 'failure text disk options proxy', doors: 'plan-use' },
-  // The time line of a run, and the page that shows it.
-  report: {
-    imports: 'failure disk text time ledger options state run',
-    doors: 'kept-timeline record-timeline write-report',
-  },
-  replay: {
-    imports: 'scripted failure flow.ts time format bulk cluster options state run',
-    doors: 'meant-index send-dead-letters',
-  },
-  // Compose a run: stages and hooks.
-  'ingest.ts': {
-    imports:
-      'ledger options connect run spool index-by-field guarded remote tables limits managed scripted dumps mapped rehearsal tuned edits follow transform metrics report',
-  },
-  'ingest-ranges.ts': {
-    imports: 'time source ledger options connect run limits ranges ingest.ts',
-  },
-  'replay.ts': { imports: 'failure source ledger options connect run spool limits managed replay metrics report' },
-  // Jobs that many workers load. A run of its coordinator hangs on hooks, and ranges are runs of workers.
-  jobs: {
-    imports: 'failure flow.ts time text source sender ledger options connect state run ranges',
-    doors:
-      'agree-on-name check-queue count-plan job list-jobs open-engine queued-options report-end run-worker submit-job until-done worker-event worker-sign',
-  },
-  'jobs.ts': { imports: 'limits options ranges jobs ingest.ts ingest-ranges.ts' },
-  // Metrics for Prometheus, and the spans of OpenTelemetry.
-  metrics: {
-    imports: 'failure disk ledger options run',
-    doors: 'metrics-server run-metrics textfile trace-run worker-metrics',
-  },
-  // Features beside a load. `serve` makes runs of its own.
-  serve: {
-    imports: 'failure flow.ts time text disk ledger cluster options connect state run limits metrics',
-    doors: 'serve serve-metrics serve-options',
-  },
-  verify: {
-    imports: 'failure flow.ts time text format sender cluster options connect state',
-    doors: 'tally undo verify verify-options',
-  },
-  alarm: { imports: 'failure text ledger servicenow options connect', doors: 'alarm alarm-options' },
-  filter: {
-    imports: 'failure flow.ts time text proxy cluster options connect',
-    doors: 'admin-api change-policy choose-policy judge-guard policy projects-api prove read-policy',
-  },
-  tunnel: {
-    imports: 'failure time proxy cluster servicenow options connect',
-    doors: 'child-environment open-tunnel',
-  },
-  // Looks, and reports.
-  doctor: {
-    imports: 'failure operation.ts flow.ts time text proxy cluster servicenow options connect',
-    doors: 'diagnose doctor-options facts report support-bundle',
-  },
-  // Asks the doctor again and again.
-  watch: { imports: 'flow.ts disk doctor metrics', doors: 'changes watch watch-metrics' },
-  // The double of the whole world must not share our bugs.
-  lab: { imports: '', doors: 'index' },
-  // The public doors.
-  'index.ts': {
-    imports:
-      'failure operation.ts flow.ts source ledger cluster options connect spool guarded tuned infer tables serve traffic-plan ingest.ts replay.ts verify alarm doctor',
-  },
-  'servicenow.ts': { imports: 'failure servicenow options connect tables' },
-  'connection.ts': { imports: 'failure cluster connect' },
-  // The command line gets what an embedder gets.
-  cli: {
-    imports:
-      'failure time text disk ledger options connect state spool guarded tuned infer rehearsal tables serve traffic-plan ingest.ts replay.ts jobs jobs.ts verify alarm filter tunnel doctor watch lab metrics report index.ts servicenow.ts',
-  },
+interface District {
+  /** First folder of its paths. Files of the root of src have none. */
+  readonly name: string
+  readonly rooms: Readonly<Record<string, Room>>
 }
 
-/** The one folder that owns each package. */
+/**
+ * The plan of src, from the ground up. A file may import the doors of every district that stands above it in this list, and of the
+ * rooms beside it that its room names. Nothing else: imports run one way. A room is named by its path in its district, '' for the
+ * district itself.
+ */
+export const districts: readonly District[] = [
+  {
+    // The words and tools that every part uses.
+    name: 'base',
+    rooms: {
+      memory: { doors: 'free-memory web-assembly' },
+      'operation.ts': {},
+      json: {
+        beside: 'text',
+        doors:
+          'json-fault parse-json valid-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
+      },
+      text: {
+        beside: 'operation.ts',
+        doors:
+          'bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
+      },
+      failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
+      'flow.ts': { beside: 'failure operation.ts' },
+      checksum: { beside: 'memory', doors: 'checksum file kernel/kernel' },
+      compression: { beside: 'failure memory', doors: 'decompress inflate program whole zstd' },
+      time: { beside: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
+      disk: { beside: 'failure json', doors: 'file-stat safe-files state-unwritable' },
+      lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
+    },
+  },
+  {
+    // Bytes to bodies, and the account. No socket, and no stage knows another.
+    name: 'pipeline',
+    rooms: {
+      source: {
+        doors: 'by-name cannot-read file-table find-files open-sources ranges read-file seen-input stored-file',
+      },
+      format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
+      bulk: { doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
+      ledger: {
+        doors: 'account committed-prefix dead-letters describe-origin ledger receipt truncate-dead-letters',
+      },
+    },
+  },
+  {
+    // Every option, once. Options are read at the door.
+    name: 'options',
+    rooms: {
+      '': {
+        doors:
+          'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
+      },
+    },
+  },
+  {
+    // Everything that reaches a target. The sender asks the cluster, and never sees the proxy.
+    name: 'route',
+    rooms: {
+      proxy: {
+        doors:
+          'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
+      },
+      cluster: {
+        beside: 'proxy',
+        doors:
+          'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices load-settings managed-endpoint many-indices may-fill node-connection open-cluster preflight request walk-ids write-index',
+      },
+      servicenow: {
+        beside: 'proxy',
+        doors:
+          'attachments/list-attachments calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records refusal/look-in table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
+      },
+      connect: {
+        beside: 'cluster proxy servicenow',
+        doors:
+          'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
+      },
+      sender: {
+        beside: 'cluster',
+        doors: 'deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
+      },
+    },
+  },
+  {
+    // One load from start to end, and what outlives it. It names no feature.
+    name: 'run',
+    rooms: {
+      'state/checkpoint': { doors: 'checkpoint checkpoint-writer old-checkpoint' },
+      'state/inputs': {
+        beside: 'state/checkpoint',
+        doors: 'journal known-input known-inputs packed-inputs packed-text',
+      },
+      'state/runs': { beside: 'state/checkpoint state/inputs', doors: 'history prune run-locks runs state-folder' },
+      'state/resume': {
+        beside: 'state/checkpoint state/inputs state/runs',
+        doors: 'find-run index-watch lost-index named-indices plan plan-run run-identity state-keeper',
+      },
+      loop: {
+        beside: 'state/checkpoint state/resume state/runs',
+        doors:
+          'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-record stop-signals',
+      },
+    },
+  },
+  {
+    // Each hangs on a run by a hook. They do not know each other, with two exceptions: the limits count for the monthly plan of
+    // the proxy, and a replay writes an update by the same script as a load.
+    name: 'features',
+    rooms: {
+      destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
+      edits: { doors: 'edit-documents' },
+      follow: { doors: 'follow-inputs rounds' },
+      guarded: { doors: 'guard-alias guarded-load rollback' },
+      'limits/traffic-plan': { doors: 'plan-use' },
+      limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
+      mapping: { doors: 'infer-mapping map-index rehearse' },
+      metrics: { doors: 'metrics-server run-metrics textfile trace-run worker-metrics' },
+      ranges: { doors: 'load-ranges plan-inputs range-load' },
+      // It opens routes of its own, to the servers of inputs.
+      remote: { doors: 'read-remote' },
+      replay: { beside: 'destinations', doors: 'meant-index send-dead-letters' },
+      report: { doors: 'kept-timeline record-timeline write-report' },
+      spool: { doors: 'run-list segments spool-stdin' },
+      tables: { doors: 'open-platform pull read-tables tables-receipt' },
+      transform: { doors: 'transform-documents' },
+      tuned: { doors: 'tune-index tuned-index untune' },
+    },
+  },
+  {
+    // They stand beside a load.
+    name: 'programs',
+    rooms: {
+      alarm: { doors: 'alarm alarm-options' },
+      doctor: { doors: 'diagnose doctor-options facts report support-bundle' },
+      'doctor/watch': { beside: 'doctor', doors: 'changes watch watch-metrics' },
+      filter: {
+        doors: 'admin-api change-policy choose-policy judge-guard policy projects-api prove read-policy',
+      },
+      jobs: { doors: 'job' },
+      'jobs/queue': {
+        beside: 'jobs',
+        doors:
+          'await-access check-queue give-back in-time job-state lease open-engine until-done worker-event worker-sign',
+      },
+      'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share job-budget' },
+      'jobs/plan': {
+        beside: 'jobs',
+        doors: 'count-plan ended-ranges known-ranges plan-ranges queue-ranges queued-options rate-share',
+      },
+      'jobs/range': {
+        beside: 'jobs jobs/budget jobs/queue',
+        doors: 'load-parts load-range range-end retry-ranges serve-ranges',
+      },
+      'jobs/control': {
+        beside: 'jobs jobs/budget jobs/plan jobs/queue jobs/range',
+        doors: 'agree-on-name coordinate-job list-jobs report-end submit-job',
+      },
+      'jobs/worker': {
+        beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
+        doors: 'run-worker',
+      },
+      serve: { doors: 'serve serve-metrics serve-options' },
+      tunnel: { doors: 'child-environment open-tunnel' },
+      verify: { doors: 'tally undo verify verify-options' },
+    },
+  },
+  {
+    // The public doors, and what puts a run together: stages, features and a route.
+    name: '',
+    rooms: {
+      'ingest.ts': {},
+      'ingest-ranges.ts': { beside: 'ingest.ts' },
+      'replay.ts': {},
+      'jobs.ts': { beside: 'ingest.ts ingest-ranges.ts' },
+      'connection.ts': {},
+      'servicenow.ts': {},
+      'index.ts': { beside: 'ingest.ts replay.ts' },
+    },
+  },
+  {
+    // The command gets what an embedder gets. `walls` names the rooms that it may not enter.
+    name: 'cli',
+    rooms: {
+      terminal: {
+        doors: 'ask columns confirm help hold-back interrupt log meter progress pull-progress show-progress terminal',
+      },
+      show: {
+        beside: 'terminal',
+        doors: 'say-ending say-error say-usage-error show-diagnosis show-receipt show-run',
+      },
+      application: {
+        beside: 'show terminal',
+        doors:
+          'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers run-child run-history run-load show-filter tune-engine watch-doctor',
+      },
+      commands: {
+        beside: 'application show terminal',
+        doors:
+          'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',
+      },
+      '': { beside: 'application commands show terminal' },
+    },
+  },
+]
+
+/** Districts that a part may not import although they stand above it. */
+export const walls: Readonly<Record<string, string>> = {
+  // Stages and routes are behind the library.
+  cli: 'pipeline/source pipeline/format pipeline/bulk route/proxy route/cluster route/sender run/loop',
+}
+
+/** The double of the whole world must not share our bugs: it imports nothing of ours, and only the command starts it. */
+export const double = { name: 'lab', door: 'index', enteredBy: 'cli' }
+
+/** The one room that owns each package. */
 export const owners: Readonly<Record<string, string>> = {
-  undici: 'proxy',
-  socks: 'proxy',
-  '@elastic/elasticsearch': 'cluster',
-  'p-limit': 'sender',
-  'stream-json': 'format',
-  yauzl: 'format',
-  hyparquet: 'format',
-  'hyparquet-compressors': 'format',
-  tinyglobby: 'source',
+  undici: 'route/proxy',
+  socks: 'route/proxy',
+  '@elastic/elasticsearch': 'route/cluster',
+  'p-limit': 'route/sender',
+  'stream-json': 'pipeline/format',
+  yauzl: 'pipeline/format',
+  hyparquet: 'pipeline/format',
+  'hyparquet-compressors': 'pipeline/format',
+  tinyglobby: 'pipeline/source',
   commander: 'cli',
   pino: 'cli',
-  'prom-client': 'metrics',
-  // Optional: whoever wants spans has set it up.
-  '@opentelemetry/api': 'metrics',
+  'prom-client': 'features/metrics',
+  // Optional: an application that wants spans has set it up.
+  '@opentelemetry/api': 'features/metrics',
   '@peculiar/x509': 'lab',
   'reflect-metadata': 'lab',
-  // Optional: whoever shares a queue installs them.
-  bullmq: 'jobs',
-  ioredis: 'jobs',
-  pg: 'jobs',
-  // Optional: whoever reads from S3 installs it.
-  '@aws-sdk/client-s3': 'remote',
+  // Optional: workers that share a queue install them.
+  bullmq: 'programs/jobs',
+  ioredis: 'programs/jobs',
+  pg: 'programs/jobs',
+  // Optional: a user of S3 installs it.
+  '@aws-sdk/client-s3': 'features/remote',
 }
 
 /** Embedders see the client's type: only this file may name it. */
-export const clientTypeOnly = 'connect/connect.ts'
+export const clientTypeOnly = 'route/connect/connect.ts'
+
+const paths = districts
+  .flatMap(({ name, rooms }) => Object.keys(rooms).map(room => [name, room].filter(part => part !== '').join('/')))
+  .toSorted((one, other) => other.length - one.length)
+
+/** Returns the room of a path relative to src: the longest that the plan has. A part that the plan does not have is its first name. */
+export function roomOf(path: string): string {
+  return paths.find(room => path === room || path.startsWith(`${room}/`)) ?? path.split('/')[0] ?? ''
+}
+
+/** Returns the district of a path: '' for the files of the root. */
+export function districtOf(path: string): string {
+  const first = path.split('/')[0] ?? ''
+  return first.endsWith('.ts') ? '' : first
+}
+
+/** Returns the floor of a district. Imports run to lower floors. */
+export function floorOf(district: string): number {
+  return district === double.name ? 0 : districts.findIndex(({ name }) => name === district)
+}

@@ -1,4 +1,4 @@
-import { type Failure, isSluiceError } from '../../src/failure/failure.js'
+import { type Failure, isSluiceError } from '../../src/base/failure/failure.js'
 import { type OptionSources, resolveOptions } from '../../src/options/resolve.js'
 
 /** The failure that options end in. */

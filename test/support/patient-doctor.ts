@@ -1,5 +1,5 @@
 /** The doctor with longer limits of time: a test may not fail because the machine is slow. */
-import * as doctor from '../../src/doctor/diagnose.js'
+import * as doctor from '../../src/programs/doctor/diagnose.js'
 
 const PATIENCE = 8
 

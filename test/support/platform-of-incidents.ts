@@ -1,6 +1,6 @@
 /** The table of incidents as the platform keeps it, without a server: what the alarm asks of it, and the traps in that. */
-import { failure, SluiceError } from '../../src/failure/failure.js'
-import type { Instance, TableAnswer, TableRequest } from '../../src/servicenow/instance.js'
+import { failure, SluiceError } from '../../src/base/failure/failure.js'
+import type { Instance, TableAnswer, TableRequest } from '../../src/route/servicenow/instance.js'
 
 export type Row = Record<string, string>
 

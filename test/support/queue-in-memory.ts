@@ -1,8 +1,8 @@
 /** The queue of a job's ranges, as its coordinator sees it, with workers that load each range as soon as it is there. */
 import type { Queue } from 'bullmq'
-import type { Failure } from '../../src/failure/failure.js'
-import type { RangeData, RangeReceipt } from '../../src/jobs/job.js'
-import { nothing } from '../../src/ledger/account.js'
+import type { Failure } from '../../src/base/failure/failure.js'
+import type { RangeData, RangeReceipt } from '../../src/programs/jobs/job.js'
+import { nothing } from '../../src/pipeline/ledger/account.js'
 
 export class QueueInMemory {
   readonly #ranges = new Map<string, RangeData>()

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type DecodeOptions, decode } from '../../src/format/decode.js'
+import { type DecodeOptions, decode } from '../../src/pipeline/format/decode.js'
 import { isSluiceError } from '../../src/index.js'
 
 /** A line of a dump, as its format passes it on. */

@@ -1,6 +1,6 @@
-import { nothing } from '../../src/ledger/account.js'
-import type { ReportFacts } from '../../src/report/page.js'
-import { Timeline } from '../../src/report/timeline.js'
+import { nothing } from '../../src/pipeline/ledger/account.js'
+import type { ReportFacts } from '../../src/features/report/page.js'
+import { Timeline } from '../../src/features/report/timeline.js'
 
 /** Facts about a run of nine minutes in two processes, with retries, one wait for access and rejected documents. Always the same. */
 export const longRun: ReportFacts = reportFacts({})

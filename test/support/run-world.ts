@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../src/index.js'
 import type { Lab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/state/checkpoint.js'
+import type { Checkpoint } from '../../src/run/state/checkpoint/checkpoint.js'
 import { newIndex } from '../contracts/options.js'
 
 /** A folder with inputs and state, and an index of its own. */

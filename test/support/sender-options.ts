@@ -1,5 +1,5 @@
-import type { Cluster } from '../../src/cluster/open-cluster.js'
-import type { SenderOptions } from '../../src/sender/sender.js'
+import type { Cluster } from '../../src/route/cluster/open-cluster.js'
+import type { SenderOptions } from '../../src/route/sender/sender.js'
 import { SkippingClock } from './held-clock.js'
 
 /** A sender that keeps its own ids, gives up at the first loss of access, and waits for nothing. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import type { Checkpoint } from '../../src/state/checkpoint.js'
+import type { Checkpoint } from '../../src/run/state/checkpoint/checkpoint.js'
 import { newIndex } from '../contracts/options.js'
 
 export let lab: Lab

@@ -1,4 +1,4 @@
-import { AdaptiveLimit } from '../../src/sender/adaptive-limit.js'
+import { AdaptiveLimit } from '../../src/route/sender/adaptive-limit.js'
 import type { Seeded } from './seeded.js'
 
 export interface Simulated {

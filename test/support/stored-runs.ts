@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Checkpoint } from '../../src/state/checkpoint.js'
-import { Journal } from '../../src/state/journal.js'
-import { knownRuns, readRun, runsFolder } from '../../src/state/runs.js'
+import type { Checkpoint } from '../../src/run/state/checkpoint/checkpoint.js'
+import { Journal } from '../../src/run/state/inputs/journal.js'
+import { knownRuns, readRun, runsFolder } from '../../src/run/state/runs/runs.js'
 
 /** The run that was begun last, as it is on the disk. */
 export async function lastRun(stateDir: string): Promise<{ readonly path: string; readonly checkpoint: Checkpoint }> {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { failureCodes } from '../../failure/catalogue.js'
-import { fail } from '../../failure/failure.js'
+import { failureCodes } from '../../base/failure/catalogue.js'
+import { fail } from '../../base/failure/failure.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { bashCompletion } from '../completion/bash.js'
+import { bashCompletion } from './completion/bash.js'
 import { describeOption } from '../../options/describe-option.js'
 import { optionNames } from '../../options/table.js'
-import { type CommandNode, treeOf } from '../completion/command-tree.js'
-import { fishCompletion } from '../completion/fish.js'
-import { manPage } from '../completion/man.js'
-import { zshCompletion } from '../completion/zsh.js'
+import { type CommandNode, treeOf } from './completion/command-tree.js'
+import { fishCompletion } from './completion/fish.js'
+import { manPage } from './completion/man.js'
+import { zshCompletion } from './completion/zsh.js'
 
 const shells = {
   bash: bashCompletion,

@@ -1,16 +1,16 @@
 import { open, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { DoctorReport } from '../../doctor/report.js'
-import { supportBundle } from '../../doctor/support-bundle.js'
-import { fail } from '../../failure/failure.js'
-import { diskProblem } from '../../disk/safe-files.js'
+import type { DoctorReport } from '../../programs/doctor/report.js'
+import { supportBundle } from '../../programs/doctor/support-bundle.js'
+import { fail } from '../../base/failure/failure.js'
+import { diskProblem } from '../../base/disk/safe-files.js'
 import { requireOptions } from '../../options/resolve.js'
 import { invalid } from '../../options/option-checks.js'
 import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
-import { doctorOptions } from '../ask-doctor.js'
+import { doctorOptions } from '../application/ask-doctor.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
-import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../load-options.js'
+import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../application/load-options.js'
 import { diagnosisExitCode, safeReport, showDiagnosis } from '../show/show-diagnosis.js'
 import type { Terminal } from '../terminal/terminal.js'
 
@@ -38,7 +38,7 @@ Examples:
       const { watchMs, onChange } = effective.values
       if (onChange !== undefined && watchMs === undefined) throw invalid('--on-change', 'needs --watch')
       if (watchMs !== undefined) {
-        const { watchDoctor } = await import('../watch-doctor.js')
+        const { watchDoctor } = await import('../application/watch-doctor.js')
         const read = async () => doctorOptions(effective, await loadAccess(effective, terminal), platform, table)
         return done(await watchDoctor(effective, terminal, watchMs, read))
       }
@@ -49,10 +49,10 @@ Examples:
       if (path !== undefined) await tried(path, async () => await (await open(path, 'a', 0o600)).close())
       using interruption = interruptible(terminal, 'stopping')
       const { signal } = interruption
-      const { diagnose } = await import('../../doctor/diagnose.js')
+      const { diagnose } = await import('../../programs/doctor/diagnose.js')
       const diagnosing = diagnose({ ...doctorOptions(effective, access, platform, table), signal })
       const seen = await unlessInterrupted(signal, diagnosing, () => 'some checks were not made')
-      const { diagnoseQueue } = await import('../diagnose-queue.js')
+      const { diagnoseQueue } = await import('../application/diagnose-queue.js')
       const report = safeReport(await diagnoseQueue(seen, effective, terminal), terminal)
       if (path !== undefined) await writeBundle(path, report, command.parent?.version() ?? '')
       terminal.out(json ? `${JSON.stringify(report)}\n` : showDiagnosis(report))

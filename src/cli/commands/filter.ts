@@ -1,19 +1,19 @@
-import type * as FilterTasks from '../filter-tasks.js'
+import type * as FilterTasks from '../application/filter-tasks.js'
 import type { Command } from 'commander'
-import type { AdminApi } from '../../filter/admin-api.js'
-import type { ProjectType } from '../../filter/projects-api.js'
-import type { PolicyChange, Confirm } from '../../filter/change-policy.js'
+import type { AdminApi } from '../../programs/filter/admin-api.js'
+import type { ProjectType } from '../../programs/filter/projects-api.js'
+import type { PolicyChange, Confirm } from '../../programs/filter/change-policy.js'
 import type { Settings } from '../../options/table.js'
 import type { Needed } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
 import { readAdminKey } from '../../options/option-files.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
-import { loadForCluster } from '../load-options.js'
+import { loadForCluster } from '../application/load-options.js'
 import { knownSecrets, masked } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
-import { filterExitCode, filterJson, showFilter } from '../show/show-filter.js'
-import { visible } from '../../text/visible.js'
+import { filterExitCode, filterJson, showFilter } from '../application/show-filter.js'
+import { visible } from '../../base/text/visible.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
@@ -75,8 +75,8 @@ async function run(
   keepSecrets(terminal, knownSecrets({ apiKey: key }))
   using interruption = interruptible(terminal, 'stopping')
   const { signal } = interruption
-  const { openAdminApi } = await import('../../filter/admin-api.js')
-  const tasks: typeof FilterTasks = await import('../filter-tasks.js')
+  const { openAdminApi } = await import('../../programs/filter/admin-api.js')
+  const tasks: typeof FilterTasks = await import('../application/filter-tasks.js')
   const timeoutMs = Math.min(values.timeoutMs, 30_000)
   await using api: AdminApi = openAdminApi({
     url: new URL(values.adminUrl),

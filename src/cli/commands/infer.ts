@@ -3,9 +3,9 @@ import type { InferredMapping } from '../../index.js'
 import { csvOptions } from '../../options/library-options.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadOptions, sayWarnings } from '../load-options.js'
-import { count, plural } from '../show/columns.js'
-import { checkStdin, stdinFor } from '../run-load.js'
+import { loadOptions, sayWarnings } from '../application/load-options.js'
+import { count, plural } from '../terminal/columns.js'
+import { checkStdin, stdinFor } from '../application/run-load.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 
@@ -26,7 +26,7 @@ The mapping goes to stdout. Fields that no type fits go to stderr.`,
       checkStdin(source)
       const { format, pick, sample } = effective.values
       using interruption = interruptible(terminal, 'stopping')
-      const { inferMapping } = await import('../../infer/infer-mapping.js')
+      const { inferMapping } = await import('../../features/mapping/infer-mapping.js')
       const { signal } = interruption
       const csv = csvOptions(effective)
       const found = await inferMapping({ source, ...stdinFor(source, terminal), format, pick, csv, sample, signal })

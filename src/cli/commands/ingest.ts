@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { type Effective, requireOptions } from '../../options/resolve.js'
 import { isTable, tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
-import { type AfterRun, openAfterRun } from '../after-run.js'
-import { openAlarm, type Work } from '../open-alarm.js'
-import { measured, type Measuring } from '../open-metrics.js'
-import { checkStdin, mailOnly, runLoad, sayReceipt } from '../run-load.js'
+import { type AfterRun, openAfterRun } from '../application/after-run.js'
+import { openAlarm, type Work } from '../application/open-alarm.js'
+import { measured, type Measuring } from '../application/open-metrics.js'
+import { checkStdin, mailOnly, runLoad, sayReceipt } from '../application/run-load.js'
 import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
 import {
@@ -16,12 +16,12 @@ import {
   sayWarnings,
   serviceNowOptions,
   stateDir,
-} from '../load-options.js'
+} from '../application/load-options.js'
 import { invalid } from '../../options/option-checks.js'
-import { recording } from '../run-history.js'
+import { recording } from '../application/run-history.js'
 import { remoteSecrets } from '../../options/mask-secrets.js'
-import { isSourceUrl, readSourceUrl, shownSource } from '../../text/source-url.js'
-import { askingFor } from '../ask-doctor.js'
+import { isSourceUrl, readSourceUrl, shownSource } from '../../base/text/source-url.js'
+import { askingFor } from '../application/ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
@@ -86,7 +86,7 @@ async function byWorkers(
   terminal: HoldingTerminal,
   asking: { readonly work: Work; readonly hears: { isReported: boolean }; readonly hear: Measuring['hear'] },
 ) {
-  const { ingestByWorkers } = await import('../ingest-by-workers.js')
+  const { ingestByWorkers } = await import('../application/ingest-by-workers.js')
   return await ingestByWorkers(effective, source, terminal, asking)
 }
 
@@ -142,7 +142,7 @@ async function loadWith(
   const alarm = await openAlarm(effective, terminal, access, work, () => hears.isReported)
   const { queue, dryRun } = effective.values
   if (queue !== undefined && dryRun) {
-    const { planByWorkers } = await import('../plan-by-workers.js')
+    const { planByWorkers } = await import('../application/plan-by-workers.js')
     return await planByWorkers(effective, source, terminal)
   }
   const loading = async () => {

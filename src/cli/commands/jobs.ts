@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { fail, type SluiceError } from '../../failure/failure.js'
-import type { ListedJob } from '../../jobs/list-jobs.js'
+import { fail, type SluiceError } from '../../base/failure/failure.js'
+import type { ListedJob } from '../../programs/jobs/control/list-jobs.js'
 import { nearest } from '../../options/nearest.js'
 import { masked } from '../../options/mask-secrets.js'
-import { localTime } from '../../time/local-time.js'
-import { shown } from '../../text/visible.js'
-import { loadOptions, sayWarnings } from '../load-options.js'
-import { hearProblems, openQueue } from '../open-queue.js'
-import { columns, count, plural, showDuration } from '../show/columns.js'
+import { localTime } from '../../base/time/local-time.js'
+import { shown } from '../../base/text/visible.js'
+import { loadOptions, sayWarnings } from '../application/load-options.js'
+import { hearProblems, openQueue } from '../application/open-queue.js'
+import { columns, count, plural, showDuration } from '../terminal/columns.js'
 import { sayFailure } from '../show/say-error.js'
 import { showReceipt } from '../show/show-receipt.js'
 import { addOptions } from '../terminal/help.js'
@@ -43,13 +43,13 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} cannot be combined`)
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'waiting one more second for the queue')
-  const { untilQueueDone } = await import('../../jobs/until-done.js')
+  const { untilQueueDone } = await import('../../programs/jobs/queue/until-done.js')
   const { signal } = interruption
   const tell = hearProblems(terminal)
   const left = () => (change === undefined ? 'nothing was changed' : `job ${named} may have changed already`)
   const patient = async <T>(work: () => Promise<T>) =>
     await unlessInterrupted(signal, untilQueueDone(work, { engine, signal, tell }), left)
-  const { listJobs, findJob, cancelJob, retryJob, removeJob } = await import('../../jobs/list-jobs.js')
+  const { listJobs, findJob, cancelJob, retryJob, removeJob } = await import('../../programs/jobs/control/list-jobs.js')
   const { json } = effective.values
   const { secrets } = terminal.manner
   if (named === undefined) {

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
 import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
-import { columns } from '../show/columns.js'
-import { runChild } from '../run-child.js'
+import { columns } from '../terminal/columns.js'
+import { runChild } from '../application/run-child.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { shown } from '../../text/visible.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { fail } from '../../failure/failure.js'
+import { fail } from '../../base/failure/failure.js'
 
 /** Several pages with --page-size 100. */
 const INCIDENTS = 250

@@ -4,17 +4,17 @@ import type { Effective } from '../../options/resolve.js'
 import type { PullOptions, Pulled } from '../../servicenow.js'
 import { tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
-import { openAlarm } from '../open-alarm.js'
+import { openAlarm } from '../application/open-alarm.js'
 import { connectOptions, tableOptions } from '../../options/library-options.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
-import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../load-options.js'
+import { loadAccess, loadOptions, sayWarnings, serviceNowOptions } from '../application/load-options.js'
 import { withoutSecrets } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { showPull } from '../terminal/pull-progress.js'
-import { bytes, count, plural } from '../show/columns.js'
+import { bytes, count, plural } from '../terminal/columns.js'
 import { tell } from '../terminal/log.js'
-import { spareOptimising } from '../tune-engine.js'
-import { fail } from '../../failure/failure.js'
+import { spareOptimising } from '../application/tune-engine.js'
+import { fail } from '../../base/failure/failure.js'
 
 export function definePull(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command.argument('<table>', 'ServiceNow table, for example servicenow:incident'), 'pull')
@@ -101,7 +101,7 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
-  const { pullLines } = await import('../../tables/pull.js')
+  const { pullLines } = await import('../../features/tables/pull.js')
   spareOptimising()
   const pour = async () => {
     for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
@@ -120,7 +120,7 @@ async function writeFile(options: PullOptions, output: string, terminal: Termina
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)
   const { signal } = interruption
-  const { pullToFile } = await import('../../tables/pull.js')
+  const { pullToFile } = await import('../../features/tables/pull.js')
   spareOptimising()
   const pulling = pullToFile({ ...options, output, signal, onProgress: progress.update })
   const left = () =>

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import type { RolledBack } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
-import { loadForCluster } from '../load-options.js'
-import { plural } from '../show/columns.js'
-import { shown } from '../../text/visible.js'
+import { loadForCluster } from '../application/load-options.js'
+import { plural } from '../terminal/columns.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineRollback(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -22,7 +22,7 @@ Sluice switches the alias in one step and keeps the index that it was on.`,
     .action(async (alias: string, { to, ...flags }: Record<string, unknown>) => {
       const { values, connecting } = await loadForCluster(flags, terminal)
       using interruption = interruptible(terminal, 'stopping')
-      const { rollback } = await import('../../guarded/rollback.js')
+      const { rollback } = await import('../../features/guarded/rollback.js')
       const { signal } = interruption
       const switching = rollback({ ...connecting, signal, alias, ...(typeof to === 'string' ? { to } : {}) })
       const left = 'the alias may be switched already. Check its index, or name the index with --to'

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { isSluiceError } from '../../failure/failure.js'
-import type { Tunnel } from '../../tunnel/open-tunnel.js'
-import { meterEntry, startTunnel } from '../open-tunnel.js'
-import { runChild } from '../run-child.js'
+import { isSluiceError } from '../../base/failure/failure.js'
+import type { Tunnel } from '../../programs/tunnel/open-tunnel.js'
+import { meterEntry, startTunnel } from '../application/open-tunnel.js'
+import { runChild } from '../application/run-child.js'
 import { knownFailure, stopOf } from '../show/say-error.js'
 import { addOptions } from '../terminal/help.js'
 import { openMeter } from '../terminal/meter.js'
@@ -41,7 +41,7 @@ async function run(words: readonly string[], flags: Record<string, unknown>, ter
   const started = await startTunnel(flags, terminal, { ports: 'asked', hasProxy: true }, { note })
   const { tunnel, effective, proxyUrl } = started
   try {
-    const { childEnvironment } = await import('../../tunnel/child-environment.js')
+    const { childEnvironment } = await import('../../programs/tunnel/child-environment.js')
     const code = await runChild(words, childEnvironment(terminal.env, tunnel, proxyUrl), terminal)
     const { quiet } = effective.values
     if (tunnel.callers === 0) {

@@ -1,19 +1,19 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { fail, SluiceError } from '../../failure/failure.js'
-import { takenOf } from '../../ledger/account.js'
-import { forgetTimeline } from '../../report/kept-timeline.js'
-import { diskProblem } from '../../disk/safe-files.js'
-import type { RunEnd } from '../../state/checkpoint.js'
-import { saveReport } from '../after-run.js'
+import { fail, SluiceError } from '../../base/failure/failure.js'
+import { takenOf } from '../../pipeline/ledger/account.js'
+import { forgetTimeline } from '../../features/report/kept-timeline.js'
+import { diskProblem } from '../../base/disk/safe-files.js'
+import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
+import { saveReport } from '../application/after-run.js'
 import { nearest } from '../../options/nearest.js'
-import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from '../../spool/run-list.js'
+import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from '../../features/spool/run-list.js'
 import { addOptions } from '../terminal/help.js'
-import { bytes, columns, count, plural } from '../show/columns.js'
+import { bytes, columns, count, plural } from '../terminal/columns.js'
 import { runJson, showRun, took } from '../show/show-run.js'
-import { localTime } from '../../time/local-time.js'
-import { loadOptions, sayWarnings, stateDir } from '../load-options.js'
-import { shown } from '../../text/visible.js'
+import { localTime } from '../../base/time/local-time.js'
+import { loadOptions, sayWarnings, stateDir } from '../application/load-options.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineRuns(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -73,7 +73,7 @@ async function writeReport(
   terminal: Terminal,
 ) {
   const { path } = file
-  const { checkReportFile } = await import('../../report/write-report.js')
+  const { checkReportFile } = await import('../../features/report/write-report.js')
   await checkReportFile(path)
   await saveReport(end, file, terminal).catch((error: unknown) => {
     throw fail('OPTION_INVALID', { option: '--report', problem: `${path} cannot be written: ${diskProblem(error)}` })

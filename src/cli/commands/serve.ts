@@ -1,25 +1,25 @@
 import type { Command } from 'commander'
-import { explain } from '../../failure/catalogue.js'
-import { openServeMetrics } from '../../serve/serve-metrics.js'
-import { listenForMetrics } from '../open-metrics.js'
+import { explain } from '../../base/failure/catalogue.js'
+import { openServeMetrics } from '../../programs/serve/serve-metrics.js'
+import { listenForMetrics } from '../application/open-metrics.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { readServeTls, readServeToken } from '../../options/option-files.js'
 import { serveOptions } from '../../options/library-options.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { invalid } from '../../options/option-checks.js'
-import { doctorOptions } from '../ask-doctor.js'
+import { doctorOptions } from '../application/ask-doctor.js'
 import type { Effective } from '../../options/resolve.js'
-import { loadAccess, loadForCluster, reloadCredentials, stateDir } from '../load-options.js'
+import { loadAccess, loadForCluster, reloadCredentials, stateDir } from '../application/load-options.js'
 import { masked } from '../../options/mask-secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { type Progress, follow } from '../terminal/progress.js'
 import { tell } from '../terminal/log.js'
 import { showProgress } from '../terminal/show-progress.js'
-import { bytes, showDuration, plural } from '../show/columns.js'
+import { bytes, showDuration, plural } from '../terminal/columns.js'
 import { knownFailure, stopOf, whatRan } from '../show/say-error.js'
 import { receiptJson, showServed } from '../show/show-receipt.js'
-import { collectSooner, spareOptimising } from '../tune-engine.js'
+import { collectSooner, spareOptimising } from '../application/tune-engine.js'
 
 /** Time between two status lines, in milliseconds. Sluice prints none if nothing has happened. */
 const EVERY_MS = 10_000
@@ -59,7 +59,7 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   }
   using interruption = interruptible(terminal, 'accepting no more requests, loading the waiting documents')
   using progress = showProgress(terminal, { quiet: values.quiet })
-  const { serve } = await import('../../serve/serve.js')
+  const { serve } = await import('../../programs/serve/serve.js')
   let serving: Serving | undefined
   const metrics =
     values.metricsPort === undefined ? undefined : await openServeMetrics(() => serving && serving.status())
@@ -100,8 +100,8 @@ function refuseWithoutWatch({ origins }: Effective): void {
 /** Watches the route while the receiver runs. A watch that fails must not end the receiver. */
 async function watchBeside(effective: Effective, terminal: Terminal, everyMs: number, progress: Progress) {
   const [{ prepareWatch }, { WatchMetrics }] = await Promise.all([
-    import('../watch-doctor.js'),
-    import('../../watch/watch-metrics.js'),
+    import('../application/watch-doctor.js'),
+    import('../../programs/doctor/watch/watch-metrics.js'),
   ])
   const metrics = new WatchMetrics()
   const over = new AbortController()

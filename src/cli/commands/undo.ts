@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import type { UndoOptions, Undone } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
-import { balance, columns, count, countRows, plural } from '../show/columns.js'
+import { balance, columns, count, countRows, plural } from '../terminal/columns.js'
 import { confirm } from '../terminal/confirm.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadForCluster, stateDir } from '../load-options.js'
+import { loadForCluster, stateDir } from '../application/load-options.js'
 import { showLookups } from '../terminal/pull-progress.js'
 import { masked } from '../../options/mask-secrets.js'
-import { shown } from '../../text/visible.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { spareOptimising } from '../tune-engine.js'
-import { fail } from '../../failure/failure.js'
+import { spareOptimising } from '../application/tune-engine.js'
+import { fail } from '../../base/failure/failure.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
@@ -56,7 +56,7 @@ again. For a guarded load, run sluice rollback first.`,
 async function runUndo(options: UndoOptions, terminal: Terminal, quiet: boolean): Promise<Undone> {
   using interruption = interruptible(terminal, 'stopping')
   using progress = showLookups(terminal, quiet)
-  const { undo } = await import('../../verify/undo.js')
+  const { undo } = await import('../../programs/verify/undo.js')
   spareOptimising()
   return await undo({ ...options, signal: interruption.signal, onProgress: progress.update })
 }

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import type { Restored } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
-import { loadForCluster } from '../load-options.js'
-import { showSettings } from '../../tuned/tuned-index.js'
-import { shown } from '../../text/visible.js'
+import { loadForCluster } from '../application/load-options.js'
+import { showSettings } from '../../features/tuned/tuned-index.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineUntune(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -20,7 +20,7 @@ The next load restores the settings too. A load that is still running continues.
     .action(async (index: string, flags: Record<string, unknown>) => {
       const { values, connecting } = await loadForCluster(flags, terminal)
       using interruption = interruptible(terminal, 'stopping')
-      const { restoreSettings } = await import('../../tuned/untune.js')
+      const { restoreSettings } = await import('../../features/tuned/untune.js')
       const { signal } = interruption
       const left = 'some settings may be restored already. Run it again'
       const all = await unlessInterrupted(signal, restoreSettings({ ...connecting, signal, index }), () => left)

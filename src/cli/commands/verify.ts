@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { Verification, VerifiedInput } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
-import { balance, columns, count, countRows, plural } from '../show/columns.js'
+import { balance, columns, count, countRows, plural } from '../terminal/columns.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadForCluster, stateDir } from '../load-options.js'
+import { loadForCluster, stateDir } from '../application/load-options.js'
 import { showLookups } from '../terminal/pull-progress.js'
 import { masked } from '../../options/mask-secrets.js'
-import { shown } from '../../text/visible.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { spareOptimising } from '../tune-engine.js'
+import { spareOptimising } from '../application/tune-engine.js'
 
 export function defineVerify(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'verify')
@@ -29,7 +29,7 @@ have ids like those of the run.`,
       const { json, quiet, maxElapsedMs } = values
       using interruption = interruptible(terminal, 'stopping')
       using progress = showLookups(terminal, quiet)
-      const { verify } = await import('../../verify/verify.js')
+      const { verify } = await import('../../programs/verify/verify.js')
       spareOptimising()
       const seen = await verify({
         ...connecting,

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { clientVersion } from '../client-version.js'
-import { columns } from '../show/columns.js'
+import { columns } from '../terminal/columns.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineVersion(command: Command, terminal: Terminal, done: (code: number) => void): void {
   command.option('--json', 'print JSON').action(({ json = false }: { readonly json?: boolean }) => {
-    const versions = { sluice: terminal.manner.version ?? '', node: process.versions.node, client: clientVersion() }
+    const { version = '', clientVersion = '' } = terminal.manner
+    const versions = { sluice: version, node: process.versions.node, client: clientVersion }
     const rows = [
       ['sluice', versions.sluice],
       ['Node.js', versions.node],

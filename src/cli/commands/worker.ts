@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import type { WorkerEvent } from '../../jobs/worker-event.js'
+import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadForCluster } from '../load-options.js'
-import { openQueue, ownPart, refuseUnsafe } from '../open-queue.js'
-import { measuredWorker } from '../measure-worker.js'
-import { plural } from '../show/columns.js'
+import { loadForCluster } from '../application/load-options.js'
+import { openQueue, ownPart, refuseUnsafe } from '../application/open-queue.js'
+import { measuredWorker } from '../application/measure-worker.js'
+import { plural } from '../terminal/columns.js'
 import { tell } from '../terminal/log.js'
 import type { LogEntry, Terminal } from '../terminal/terminal.js'
-import { spareOptimising } from '../tune-engine.js'
+import { spareOptimising } from '../application/tune-engine.js'
 
 export function defineWorker(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'worker')

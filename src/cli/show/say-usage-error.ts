@@ -1,12 +1,12 @@
 import type { CommanderError } from 'commander'
-import { failure } from '../../failure/failure.js'
+import { failure } from '../../base/failure/failure.js'
 import { nearest } from '../../options/nearest.js'
 import { optionCommands } from '../../options/option.js'
 import { optionsOf } from '../../options/describe-option.js'
 import { masked } from '../../options/mask-secrets.js'
 import { failedJson, stopOf } from './say-error.js'
 import { tell } from '../terminal/log.js'
-import { shown } from '../../text/visible.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface Usage {

@@ -1,9 +1,9 @@
-import type { DoctorReport, Finding, Step } from '../../doctor/report.js'
-import { explain, fixesFor } from '../../failure/catalogue.js'
+import type { DoctorReport, Finding, Step } from '../../programs/doctor/report.js'
+import { explain, fixesFor } from '../../base/failure/catalogue.js'
 import { masked } from '../../options/mask-secrets.js'
-import { shown } from '../../text/visible.js'
+import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { columns, plural, showDuration } from './columns.js'
+import { columns, plural, showDuration } from '../terminal/columns.js'
 
 /** Makes a report that may be shown: without secrets, and with options named as the user set them. */
 export function safeReport(report: DoctorReport, { manner }: Terminal): DoctorReport {

@@ -1,6 +1,6 @@
 import type { InputReceipt, Receipt } from '../../index.js'
-import { localTime } from '../../time/local-time.js'
-import { columns, count, plural } from './columns.js'
+import { localTime } from '../../base/time/local-time.js'
+import { columns, count, plural } from '../terminal/columns.js'
 
 /** Most inputs that are shown by name. */
 const NAMED = 10

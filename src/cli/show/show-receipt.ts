@@ -1,11 +1,11 @@
 import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
-import { adviceOn } from '../../failure/index-errors.js'
-import { describeOrigin } from '../../ledger/describe-origin.js'
-import { outcomes } from '../../ledger/receipt.js'
+import { adviceOn } from '../../base/failure/index-errors.js'
+import { describeOrigin } from '../../pipeline/ledger/describe-origin.js'
+import { outcomes } from '../../pipeline/ledger/receipt.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
-import { balance, bytes, columns, count, countRows, showDuration, plural } from './columns.js'
-import { shown, visible } from '../../text/visible.js'
-import { sayRefusal } from '../../rehearsal/rehearse.js'
+import { balance, bytes, columns, count, countRows, showDuration, plural } from '../terminal/columns.js'
+import { shown, visible } from '../../base/text/visible.js'
+import { sayRefusal } from '../../features/mapping/rehearse.js'
 import { failureJson } from './say-error.js'
 
 /** Shows the receipt to people: the outcome of every document, the balance and the route. */

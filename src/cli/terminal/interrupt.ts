@@ -1,6 +1,6 @@
 import { tell } from './log.js'
 import type { Terminal } from './terminal.js'
-import { fail } from '../../failure/failure.js'
+import { fail } from '../../base/failure/failure.js'
 
 interface Interruption extends Disposable {
   /** Aborted by the first SIGINT or SIGTERM. The reason is the signal's name. */

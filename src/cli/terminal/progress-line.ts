@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import { takenOf } from '../../ledger/account.js'
-import { bytes, count, plural, showDuration } from '../show/columns.js'
+import { takenOf } from '../../pipeline/ledger/account.js'
+import { bytes, count, plural, showDuration } from './columns.js'
 import type { Snapshot } from './progress.js'
 
 type Name =

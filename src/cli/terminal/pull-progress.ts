@@ -1,5 +1,5 @@
 import type { Pulled } from '../../servicenow.js'
-import { bytes, count, showDuration, plural } from '../show/columns.js'
+import { bytes, count, showDuration, plural } from './columns.js'
 import { tell } from './log.js'
 import type { Terminal } from './terminal.js'
 

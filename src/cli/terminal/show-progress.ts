@@ -2,7 +2,7 @@ import { masked, withoutSecrets } from '../../options/mask-secrets.js'
 import { type DrawingPace, systemPace } from './pace.js'
 import type { Progress, Retried, Snapshot } from './progress.js'
 import { etaMs, percentOf, progressLine } from './progress-line.js'
-import { showDuration, plural } from '../show/columns.js'
+import { showDuration, plural } from './columns.js'
 import { tell } from './log.js'
 import type { Terminal } from './terminal.js'
 

@@ -1,8 +1,8 @@
-import type { Failure } from '../../failure/failure.js'
-import { visibleLines } from '../../text/visible.js'
+import type { Failure } from '../../base/failure/failure.js'
+import { visibleLines } from '../../base/text/visible.js'
 import { secretForms } from '../../options/mask-secrets.js'
 import type { ServiceNowOptions } from '../../index.js'
-import type { OpenPlan } from '../../traffic-plan/plan-use.js'
+import type { OpenPlan } from '../../features/limits/traffic-plan/plan-use.js'
 
 /** Something that happened. */
 export interface LogEntry {
@@ -27,6 +27,8 @@ interface Manner {
   command?: string | undefined
   /** Version of Sluice. */
   version?: string
+  /** Version of the Elasticsearch client, which is a part of the command. */
+  clientVersion?: string
   /** Counts for the proxy's monthly plan. Absent: there is none. */
   plan?: OpenPlan | undefined
   /** The run that a load belongs to, as soon as it is known. */

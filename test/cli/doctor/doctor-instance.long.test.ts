@@ -1,6 +1,6 @@
 // @module-tag long
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../../../src/doctor/report.js'
+import type { DoctorReport } from '../../../src/programs/doctor/report.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { mechanisms, mendInstance } from '../../contracts/instance-world.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'

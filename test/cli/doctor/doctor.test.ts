@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../../../src/doctor/report.js'
+import type { DoctorReport } from '../../../src/programs/doctor/report.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'
 import { folder, startSluice } from '../../support/sluice.js'

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'
 import { folder } from '../../support/sluice.js'
 

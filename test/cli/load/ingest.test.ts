@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'
 import { folder, sluice as sluiceElsewhere, shell, startSluice } from '../../support/sluice.js'
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { longUnless } from '../../support/long.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'
 import { type Ended, type Folder, folder, startSluice } from '../../support/sluice.js'
 

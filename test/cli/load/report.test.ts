@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { recallTimeline } from '../../../src/report/kept-timeline.js'
+import { recallTimeline } from '../../../src/features/report/kept-timeline.js'
 import { sluiceHere as sluice } from '../../support/in-process.js'
 import { folder } from '../../support/sluice.js'
 

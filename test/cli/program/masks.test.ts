@@ -5,7 +5,7 @@ import { follow } from '../../../src/cli/terminal/progress.js'
 import { showProgress } from '../../../src/cli/terminal/show-progress.js'
 import { sayError } from '../../../src/cli/show/say-error.js'
 import type { Terminal } from '../../../src/cli/terminal/terminal.js'
-import { failure, SluiceError } from '../../../src/failure/failure.js'
+import { failure, SluiceError } from '../../../src/base/failure/failure.js'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const apiKey = base64('key-id:pl4nted-key')

@@ -1,5 +1,5 @@
 /** The progress of a run on terminals of 80 and 40 columns and in a log, by a clock that the test holds. */
-import { nothing } from '../../../src/ledger/account.js'
+import { nothing } from '../../../src/pipeline/ledger/account.js'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { DrawingPace } from '../../../src/cli/terminal/pace.js'
@@ -7,9 +7,9 @@ import { follow } from '../../../src/cli/terminal/progress.js'
 import { chooseLog } from '../../../src/cli/terminal/log.js'
 import { showProgress } from '../../../src/cli/terminal/show-progress.js'
 import type { Terminal } from '../../../src/cli/terminal/terminal.js'
-import { failure } from '../../../src/failure/failure.js'
+import { failure } from '../../../src/base/failure/failure.js'
 import type { IngestEvent } from '../../../src/index.js'
-import type { Counts } from '../../../src/ledger/receipt.js'
+import type { Counts } from '../../../src/pipeline/ledger/receipt.js'
 
 class HeldPace implements DrawingPace {
   #ms = 0

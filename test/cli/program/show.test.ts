@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { bytes, count, showDuration } from '../../../src/cli/show/columns.js'
-import { sayReceipt } from '../../../src/cli/run-load.js'
+import { bytes, count, showDuration } from '../../../src/cli/terminal/columns.js'
+import { sayReceipt } from '../../../src/cli/application/run-load.js'
 import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
 import { openTerminal } from '../../../src/cli/terminal/terminal.js'
-import { failure } from '../../../src/failure/failure.js'
-import type { Counts, Receipt } from '../../../src/ledger/receipt.js'
+import { failure } from '../../../src/base/failure/failure.js'
+import type { Counts, Receipt } from '../../../src/pipeline/ledger/receipt.js'
 
 const counts: Counts = {
   read: 1210,

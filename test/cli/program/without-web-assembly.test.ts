@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { Checksum } from '../../../src/checksum/checksum.js'
+import { Checksum } from '../../../src/base/checksum/checksum.js'
 import { built } from '../../support/build.js'
 
 test('a machine without WebAssembly computes the same checksum', () => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index * index))
   const checksum = new Checksum()
   checksum.add(bytes)
-  const module = JSON.stringify(pathToFileURL(join(built, 'dist/checksum/checksum.js')).href)
+  const module = JSON.stringify(pathToFileURL(join(built, 'dist/base/checksum/checksum.js')).href)
   const program = `
     import { Checksum } from ${module}
     const checksum = new Checksum()

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { codeOf } from '../../support/run-world.js'
 import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
-import { listRuns } from '../../../src/spool/run-list.js'
+import { listRuns } from '../../../src/features/spool/run-list.js'
 import { follow, linesOf, log, numbers, upTo } from './followed.js'
 
 shareLab()

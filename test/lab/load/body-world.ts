@@ -1,6 +1,6 @@
 /** One load of known documents against one server that is strange to some of its bodies. */
 import { type IngestOptions, type Receipt, ingest } from '../../../src/index.js'
-import { isSluiceError } from '../../../src/failure/failure.js'
+import { isSluiceError } from '../../../src/base/failure/failure.js'
 import { createAuthority } from '../../support/proxy-certificates.js'
 import { type BodyServer, type BulkRequest, type Front, startBodyServer } from './body-server.js'
 import { BODY_DOCS, bytesUpTo, documentStream, documentsOf } from '../../support/known-documents.js'

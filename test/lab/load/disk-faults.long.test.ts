@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/sluice.js'
 
 const index = 'disk-faults'

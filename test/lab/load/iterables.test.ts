@@ -1,7 +1,7 @@
 /** Iterables of the caller: what they throw, what was taken from them, and how they end. */
 import { expect, test } from 'vitest'
 import { ingest, type Receipt } from '../../../src/index.js'
-import { isSluiceError, type SluiceError } from '../../../src/failure/failure.js'
+import { isSluiceError, type SluiceError } from '../../../src/base/failure/failure.js'
 import { index, shareLab, way } from '../../support/shared-lab.js'
 
 shareLab()

@@ -1,6 +1,6 @@
 // @module-tag long
 /** Processes that are killed at random instants, and what the next one makes of it. */
-import { knownRuns } from '../../../src/state/runs.js'
+import { knownRuns } from '../../../src/run/state/runs/runs.js'
 import { lastRun } from '../../support/stored-runs.js'
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/sluice.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 

@@ -1,7 +1,7 @@
 /** Loads of one process that follow each other use the same memory for their bodies. */
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { takeMemory } from '../../../src/bulk/kernel/memory.js'
+import { takeMemory } from '../../../src/pipeline/bulk/kernel/memory.js'
 import { ingest } from '../../../src/index.js'
 import { index, path, shareLab, way } from '../../support/shared-lab.js'
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { type Receipt, ingest } from '../../../src/index.js'
-import { WorkerThread } from '../../../src/transform/worker-thread.js'
+import { WorkerThread } from '../../../src/features/transform/worker-thread.js'
 import { codeOf } from '../../support/run-world.js'
 import { path, shareLab, smallBatches } from '../../support/shared-lab.js'
 

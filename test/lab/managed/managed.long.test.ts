@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { diagnose } from '../../../src/doctor/diagnose.js'
+import { diagnose } from '../../../src/programs/doctor/diagnose.js'
 import {
   type IngestOptions,
   type Receipt,

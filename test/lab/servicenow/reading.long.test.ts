@@ -2,12 +2,12 @@
 /** The rows of a table, as they are read through the proxy while others use it. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Place, Source } from '../../../src/flow.js'
+import type { Place, Source } from '../../../src/base/flow.js'
 import { type PullOptions, type ServiceNowOptions, pull } from '../../../src/servicenow.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { openServiceNow } from '../../../src/connect/open-servicenow.js'
-import type { Instance } from '../../../src/servicenow/instance.js'
-import { type TableSourceOptions, tableSource } from '../../../src/servicenow/table/table-source.js'
+import { openServiceNow } from '../../../src/route/connect/open-servicenow.js'
+import type { Instance } from '../../../src/route/servicenow/instance.js'
+import { type TableSourceOptions, tableSource } from '../../../src/route/servicenow/table/table-source.js'
 
 interface Row extends Readonly<Record<string, unknown>> {
   readonly sys_id: string

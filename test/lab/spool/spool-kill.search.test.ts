@@ -1,11 +1,11 @@
 /** Processes that are killed at random instants while they take their stdin by way of the disk. */
-import { knownRuns } from '../../../src/state/runs.js'
+import { knownRuns } from '../../../src/run/state/runs/runs.js'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, type Running, folder, startSluice } from '../../support/sluice.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 

@@ -1,11 +1,11 @@
 /** Loads of a table that are killed at random instants while others change its rows, and what the next process makes of it. */
-import { knownRuns } from '../../../src/state/runs.js'
+import { knownRuns } from '../../../src/run/state/runs/runs.js'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Checkpoint } from '../../../src/state/checkpoint.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Checkpoint } from '../../../src/run/state/checkpoint/checkpoint.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/sluice.js'
 import { type Seeded, seeded } from '../../support/seeded.js'
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/ledger/receipt.js'
+import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/sluice.js'
 import { killLoads, residentBytes } from '../../contracts/table-kills.js'
 import { seeded } from '../../support/seeded.js'

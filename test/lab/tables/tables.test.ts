@@ -1,6 +1,6 @@
 /** Tables as inputs of a load: a table in memory, and the lab's cluster. */
 import { describe, expect, test } from 'vitest'
-import { failure, SluiceError } from '../../../src/failure/failure.js'
+import { failure, SluiceError } from '../../../src/base/failure/failure.js'
 import { type IngestEvent, type IngestOptions, type Receipt, connect, isSluiceError } from '../../../src/index.js'
 import { ingestFrom } from '../../../src/ingest.js'
 import { FakeTable, fakePlatform } from '../../support/fake-table.js'

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type UndoOptions, rollback, undo } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { forgetRun } from '../../../src/spool/run-list.js'
+import { forgetRun } from '../../../src/features/spool/run-list.js'
 import { rounds } from '../../support/rounds.js'
 import { seeded } from '../../support/seeded.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
@@ -98,10 +98,10 @@ describe('undo', () => {
     await writeFile(world.path('a.ndjson'), lines(100))
     const { run } = await world.load('a.ndjson')
     const token = await tokenOf(world)
-    const { Deleter } = await import('../../../src/verify/undo.js')
-    const { openRun } = await import('../../../src/verify/open-run.js')
-    const { readVerifyOptions } = await import('../../../src/verify/verify-options.js')
-    const { findDocuments } = await import('../../../src/cluster/find-documents.js')
+    const { Deleter } = await import('../../../src/programs/verify/undo.js')
+    const { openRun } = await import('../../../src/programs/verify/open-run.js')
+    const { readVerifyOptions } = await import('../../../src/programs/verify/verify-options.js')
+    const { findDocuments } = await import('../../../src/route/cluster/find-documents.js')
     const options = readVerifyOptions({ ...(await world.way()), run, stateDir: world.stateDir })
     await using opened = await openRun(options)
     const wanted = [1, 2, 3].map(number => ({ id: `${token}-${number}` }))

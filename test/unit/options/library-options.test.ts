@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, connect, ingest, isSluiceError } from '../../../src/index.js'
 import { proxySection } from '../../../src/options/read-options.js'
-import { resolveTarget } from '../../../src/connect/open-target.js'
+import { resolveTarget } from '../../../src/route/connect/open-target.js'
 import { startHttpProxy } from '../../support/proxy-servers.js'
 
 let asked = 0

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { IngestOptions } from '../../../src/index.js'
-import { isSluiceError } from '../../../src/failure/failure.js'
+import { isSluiceError } from '../../../src/base/failure/failure.js'
 import { readOptions } from '../../../src/options/read-options.js'
 
 const base = {

@@ -1,0 +1,58 @@
+/** Names options in failures of the library as the user set them. */
+import { type Failure, failure } from '../../base/failure/failure.js'
+import type { Effective } from '../../options/resolve.js'
+import { type OptionName, secrets } from '../../options/table.js'
+import { optionAs as optionOf, describeOption } from '../../options/describe-option.js'
+
+/**
+ * Returns how the user set an option of the library: a flag, a variable, a place in the file. Undefined: the command
+ * has no such option.
+ */
+type Said = (libraryName: string) => string | undefined
+
+/** Options without a flag, or with another form in one command. */
+const words: Readonly<Record<string, string>> = {
+  source: 'the inputs',
+  run: 'RUN',
+  alias: 'ALIAS',
+  to: '--to',
+  port: '--port',
+}
+
+export function sayingOf({ values, origins }: Effective): Said {
+  return libraryName => {
+    const name = optionOf(libraryName) ?? optionOf(libraryName.replace(/^refreshCredentials\(\)\./, ''))
+    if (name === undefined) return words[libraryName]
+    const file = values[name] === undefined ? secrets.find(one => one === name) : undefined
+    return spelt(file === undefined || values[`${file}File`] === undefined ? name : `${file}File`, origins)
+  }
+}
+
+function spelt(name: OptionName, origins: Effective['origins']): string {
+  const origin = origins[name]
+  const { flag, env } = describeOption(name)
+  if (origin === 'default') return flag ?? env[0] ?? name
+  // Flags and variables name the option. The name of a file does not.
+  return /^\S+\.json$/.test(origin) ? `${name} in ${origin}` : origin
+}
+
+export function asTyped(known: Failure, said: Said): Failure {
+  const { code, evidence } = known
+  if (code === 'OPTION_INVALID') {
+    const { option, problem } = evidence
+    const isSet = !String(problem).startsWith('is not set')
+    const typed = isSet ? said(String(option)) : flagOf(String(option))
+    return typed === undefined ? known : failure(code, { ...evidence, option: typed, problem: String(problem) })
+  }
+  if (code === 'RUN_OPTIONS_CHANGED' && Array.isArray(evidence['differences'])) {
+    // Each difference begins with the name of an option. The user may have set that option in another way before.
+    const differences = (evidence['differences'] as readonly string[]).map(one => one.replace(/^\w+/, flagOf))
+    return failure(code, { ...evidence, what: String(evidence['what']), differences })
+  }
+  return known
+}
+
+function flagOf(name: string): string {
+  const option = optionOf(name)
+  return option === undefined ? name : (describeOption(option).flag ?? name)
+}

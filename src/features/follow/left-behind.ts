@@ -1,0 +1,68 @@
+/** Finds files that were renamed while Sluice did not run, and whose last lines nobody has read. */
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileStat } from '../../base/disk/file-stat.js'
+import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
+import type { FollowedFile, FoundAs } from './followed-file.js'
+
+/** Earlier files of one name that are looked for. */
+const MOST_EARLIER = 4
+
+/** A file that was read in part, or that may have grown since. */
+export interface EarlierFile {
+  readonly name: string
+  /** Where it was when it was read last. */
+  readonly path: string
+  readonly inode: number
+  /** The bytes that were read, and their checksum. */
+  readonly bytes: number
+  readonly sum: string
+}
+
+/** Returns the files that had the names of the followed ones before. `runs`: newest first. */
+export function earlierFiles(
+  runs: readonly Checkpoint[],
+  followed: readonly FollowedFile[],
+  folder: string,
+): readonly EarlierFile[] {
+  const names = new Map(followed.map(file => [resolve(folder, file.name), 0]))
+  const seen = new Set(followed.map(({ inode }) => inode))
+  const earlier: EarlierFile[] = []
+  for (const run of runs)
+    for (const { name, file } of [...run.inputs].toReversed()) {
+      const found = names.get(resolve(folder, name))
+      if (found === undefined || found >= MOST_EARLIER || !isPlain(file) || seen.has(file.stat.inode)) continue
+      names.set(resolve(folder, name), found + 1)
+      seen.add(file.stat.inode)
+      earlier.push({ name, path: file.path, inode: file.stat.inode, bytes: file.bytes, sum: file.sum })
+    }
+  return earlier
+}
+
+/** Finds them where they are now, if they have grown. Whether they still hold what was read, the caller checks. */
+export async function findEarlier(
+  earlier: readonly EarlierFile[],
+): Promise<readonly { readonly found: FoundAs; readonly was: EarlierFile }[]> {
+  const grown: { readonly found: FoundAs; readonly was: EarlierFile }[] = []
+  for (const folder of new Set(earlier.map(({ path }) => dirname(path)))) {
+    const wanted = new Map(earlier.filter(({ path }) => dirname(path) === folder).map(one => [one.inode, one]))
+    for (const name of await readdir(folder).catch(() => [])) {
+      const path = join(folder, name)
+      const now = await stat(path).catch(() => undefined)
+      const was = now?.isFile() === true ? wanted.get(now.ino) : undefined
+      if (now === undefined || was === undefined || now.size <= was.bytes) continue
+      wanted.delete(now.ino)
+      const found = { name: was.name, path, realPath: path, device: now.dev, stat: fileStat(now) }
+      grown.push({ found, was })
+    }
+  }
+  return grown
+}
+
+type Plain = Required<Pick<NonNullable<CheckpointInput['file']>, 'path' | 'stat' | 'bytes' | 'sum'>>
+
+function isPlain(file: CheckpointInput['file']): file is NonNullable<CheckpointInput['file']> & {
+  readonly [K in keyof Plain]: NonNullable<Plain[K]>
+} {
+  return file?.path !== undefined && file.stat !== undefined && file.bytes > 0 && file.sum !== ''
+}

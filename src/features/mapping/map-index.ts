@@ -1,0 +1,121 @@
+/** Makes the index and its template if they are missing, and compares them with their files if not. Never changes them. */
+import type { IndexFacts } from '../../route/cluster/alias.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
+import { call } from '../../route/cluster/request.js'
+import { findWriteIndex, makeNamed } from '../../route/cluster/write-index.js'
+import { fail } from '../../base/failure/failure.js'
+import { settledOf } from '../../pipeline/ledger/account.js'
+import type { DocumentSection, GuardedSection, PreparationSection } from '../../options/load.js'
+import type { IndexTemplate } from '../../options/mapping-files.js'
+import { invalid } from '../../options/option-checks.js'
+import type { Feature, Run } from '../../run/loop/hooks.js'
+import { retryStep } from '../../run/loop/retry-step.js'
+import { isObject, type JsonObject } from '../../base/json/parse-json.js'
+import { compareMappings, compareTemplates, type Difference, isAlike, sayDifference } from './compare.js'
+
+interface Sections {
+  readonly preparing: PreparationSection
+  readonly guarded: GuardedSection | undefined
+  readonly dryRun: boolean
+  readonly documents: DocumentSection
+}
+
+/** A guarded load makes an index of its own with the mapping. */
+export function mapIndex({ preparing: { mapping, template }, guarded, dryRun, documents: { op } }: Sections): Feature {
+  const isMapped = mapping !== undefined && guarded === undefined
+  return (run: Run) => {
+    if (!isMapped && template === undefined) return undefined
+    return {
+      prepare: async ({ cluster, found, patience }) => {
+        if (found.plan.inputs.every(({ isLoaded }) => isLoaded)) return
+        const work: Work = { cluster, run, makes: !dryRun && op !== 'update' && op !== 'delete' }
+        await retryStep(patience(settledOf(found.plan.before.counts)), async () => {
+          if (template !== undefined) await settleTemplate(work, template)
+          if (isMapped) await settleMapping(work, found.target.index, mapping)
+        })
+      },
+    }
+  }
+}
+
+interface Work {
+  readonly cluster: Cluster
+  readonly run: Run
+  /** Whether what is missing is made. A dry run only compares. */
+  readonly makes: boolean
+}
+
+async function settleTemplate({ cluster, run, makes }: Work, { name, body }: IndexTemplate): Promise<void> {
+  const path = `/_index_template/${encodeURIComponent(name)}`
+  const { status, json } = await call(cluster, { method: 'GET', path, expects: ['resource_not_found_exception'] })
+  const listed = Array.isArray(json['index_templates']) ? (json['index_templates'] as unknown[]) : []
+  const [known] = listed.filter(isObject)
+  if (status !== 404 && isObject(known?.['index_template']))
+    return refuse(run, `the index template ${name}`, '--template', compareTemplates(body, known['index_template']))
+  // Another load may make it at the same time.
+  if (makes) await call(cluster, { method: 'PUT', path, query: { create: 'true' }, body })
+}
+
+async function settleMapping(work: Work, name: string, mapping: JsonObject): Promise<void> {
+  const { cluster, run, makes } = work
+  let { facts, problem } = await findWriteIndex(cluster, name)
+  if (facts === undefined && problem === undefined) {
+    if (!makes) return
+    await makeNamed(cluster, name, { mappings: mapping })
+    // Somebody else may have made it, and templates add to it.
+    ;({ facts, problem } = await findWriteIndex(cluster, name))
+  }
+  if (problem !== undefined) throw invalid('mapping', `needs one index: ${problem}`)
+  if (facts === undefined) return
+  const differences = compareMappings(mapping, facts.mappings)
+  refuse(run, `the mapping of ${facts.name}`, '--mapping', await withoutDefaults(cluster, facts, differences))
+}
+
+/** Fields in one URL. */
+const ASKED_AT_ONCE = 40
+
+/** Leaves out parameters that only spell out the default. The cluster shows defaults if it is asked for them. */
+async function withoutDefaults(
+  cluster: Cluster,
+  { name }: IndexFacts,
+  differences: readonly Difference[],
+): Promise<readonly Difference[]> {
+  const fields = [...new Set(differences.flatMap(one => (one.default === undefined ? [] : [one.default.field])))]
+  const shown = new Map<string, JsonObject>()
+  for (let at = 0; at < fields.length; at += ASKED_AT_ONCE) {
+    const names = fields
+      .slice(at, at + ASKED_AT_ONCE)
+      .map(encodeURIComponent)
+      .join(',')
+    const path = `/${encodeURIComponent(name)}/_mapping/field/${names}`
+    const { json } = await call(cluster, { method: 'GET', path, query: { include_defaults: 'true' } })
+    for (const [field, facts] of fieldsOf(json[name])) shown.set(field, facts)
+  }
+  return differences.filter(({ default: one }) => {
+    const value = one === undefined ? undefined : shown.get(one.field)?.[one.parameter]
+    return value === undefined || !isAlike(one?.value, value)
+  })
+}
+
+function fieldsOf(described: unknown): (readonly [string, JsonObject])[] {
+  const fields = isObject(described) && isObject(described['mappings']) ? described['mappings'] : {}
+  return Object.entries(fields).flatMap(([field, of]) => {
+    const [facts] = isObject(of) && isObject(of['mapping']) ? Object.values(of['mapping']) : []
+    return isObject(facts) ? [[field, facts] as const] : []
+  })
+}
+
+/** Differences that are shown each. */
+const SHOWN = 50
+/** Differences in the message. */
+const NAMED = 3
+
+/** Throws SluiceError MAPPING_DIFFERS if there is a difference. */
+function refuse({ tell }: Run, what: string, option: string, differences: readonly Difference[]): void {
+  if (differences.length === 0) return
+  const said = differences.map(sayDifference)
+  if (said.length > NAMED) for (const one of said.slice(0, SHOWN)) tell({ type: 'warning', message: `${what}: ${one}` })
+  const more = said.length > NAMED ? `, and ${said.length - NAMED} more` : ''
+  const observed = said.slice(0, NAMED).join(', ') + more
+  throw fail('MAPPING_DIFFERS', { what, option, observed, differences: said.slice(0, SHOWN) })
+}

@@ -1,0 +1,106 @@
+/** Keeps what documents show of each field: kinds of values with counts and first places, formats of dates, lengths of texts. */
+import { isObject, type JsonObject } from '../../base/json/parse-json.js'
+import { type ValueKind, kindOf } from './value-kinds.js'
+import { dateFormatsOf } from './dates.js'
+
+/** Where a document stands, as people read it: `orders.csv, line 812`. */
+type FirstPlace = string
+
+export interface Seen {
+  documents: number
+  readonly first: FirstPlace
+}
+
+export class FieldSeen {
+  /** Documents by kind of value. */
+  readonly kinds = new Map<ValueKind | 'date', Seen>()
+  /** Formats that read every date so far. Undefined: none was seen. */
+  dateFormats: readonly string[] | undefined
+  readonly #oneOf = new Set<string>()
+  longest = 0
+  words = 0
+  texts = 0
+  readonly children = new Map<string, FieldSeen>()
+  /** The document that was counted last, by kind. */
+  readonly #counted = new Map<ValueKind | 'date', number>()
+
+  count(kind: ValueKind | 'date', document: number, place: FirstPlace): void {
+    if (this.#counted.get(kind) === document) return
+    this.#counted.set(kind, document)
+    const seen = this.kinds.get(kind)
+    if (seen === undefined) this.kinds.set(kind, { documents: 1, first: place })
+    else seen.documents += 1
+  }
+
+  text(value: string, document: number, place: FirstPlace): void {
+    const formats = dateFormatsOf(value)
+    const isDate = formats.length > 0
+    if (isDate) this.#dates(formats)
+    this.count(isDate ? 'date' : 'text', document, place)
+    this.texts += 1
+    this.longest = Math.max(this.longest, value.length)
+    this.words += (value.match(/\S+/g) ?? []).length
+  }
+
+  /** Keeps formats that read every date. If no single one does, each has its own. */
+  #dates(formats: readonly string[]): void {
+    const [first = ''] = formats
+    if (formats.length === 1 || this.#oneOf.size === 0) this.#oneOf.add(first)
+    const shared = this.dateFormats?.filter(format => formats.includes(format)) ?? formats
+    this.dateFormats = shared.length > 0 ? shared : [...new Set([...(this.dateFormats ?? []), ...formats])].slice(0, 3)
+  }
+}
+
+/** No index takes more by default than a tenth of this. */
+const MOST_FIELDS = 10_000
+
+export class Observations {
+  readonly root = new FieldSeen()
+  documents = 0
+  fields = 0
+  /** Whether there were more fields than are kept. */
+  isCut = false
+
+  add(document: JsonObject, place: FirstPlace): void {
+    this.documents += 1
+    this.#object(this.root, document, place)
+  }
+
+  #object(above: FieldSeen, value: JsonObject, place: FirstPlace): void {
+    for (const [name, one] of Object.entries(value)) {
+      const field = this.#field(above, name)
+      if (field !== undefined) this.#value(field, one, place)
+    }
+  }
+
+  /** A dotted name leads to a field further down, as in Elasticsearch. */
+  #field(above: FieldSeen, name: string): FieldSeen | undefined {
+    let field = above
+    for (const part of name.split('.')) {
+      let child = field.children.get(part)
+      if (child === undefined) {
+        if (this.fields >= MOST_FIELDS) {
+          this.isCut = true
+          return undefined
+        }
+        this.fields += 1
+        child = new FieldSeen()
+        field.children.set(part, child)
+      }
+      field = child
+    }
+    return field
+  }
+
+  #value(field: FieldSeen, value: unknown, place: FirstPlace): void {
+    if (Array.isArray(value)) {
+      for (const one of value as unknown[]) this.#value(field, one, place)
+      return
+    }
+    const kind = kindOf(value)
+    if (kind === undefined) return
+    if (kind === 'text') return field.text(value as string, this.documents, place)
+    field.count(kind, this.documents, place)
+    if (kind === 'object' && isObject(value)) this.#object(field, value, place)
+  }
+}

@@ -1,0 +1,14 @@
+/** Loads ranges of inputs as a part of a run that many processes share. It keeps no state: a range is loaded again from its start. */
+import type { Feature } from '../../run/loop/hooks.js'
+import type { RangeJob } from './range-load.js'
+
+export function loadRanges({ isFirstDelivery = false }: RangeJob): Feature {
+  return () => ({
+    identify: plain => ({
+      ...plain,
+      plan: async planning => ({ ...(await plain.plan(planning)), isDoubtful: !isFirstDelivery }),
+    }),
+    // Whoever sends a line of this run gives it the same id.
+    sending: { sentBefore: !isFirstDelivery, repeatsIds: true },
+  })
+}

@@ -1,0 +1,198 @@
+/** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
+import { setMaxListeners } from 'node:events'
+import { isLoopback } from '../../route/cluster/credentials.js'
+import type { Failure } from '../../base/failure/failure.js'
+import type { ConnectSection, RemoteSection, RetrySection } from '../../options/load.js'
+import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
+import { FileTable } from '../../pipeline/source/file-table.js'
+import type { Elsewhere, FoundFile } from '../../pipeline/source/find-files.js'
+import type { CuttableInput, SeenInput } from '../../pipeline/source/seen-input.js'
+import { isSigned, isSourceUrl } from '../../base/text/source-url.js'
+import { systemClock } from '../../base/time/system-clock.js'
+import type { SourcePatience } from './attempts.js'
+import { openHttpStore } from './http-store.js'
+import { PartMemory } from './memory.js'
+import { DEVICE, RemoteObject, statOf, streamedObject } from './remote-object.js'
+import { Shelf } from './shelf.js'
+import { type KeptServers, SourceServers } from './source-servers.js'
+import type { FoundObject, Store } from './store.js'
+
+/** Bytes of all objects that wait in memory, beside the part that is being read. */
+const MOST_BYTES = 32 << 20
+/** A run does not report each retry. */
+const WARN_EVERY_MS = 60_000
+
+export interface RemoteSections {
+  readonly connecting: ConnectSection
+  readonly retrying: RetrySection
+  readonly remote: RemoteSection
+}
+
+/** `kept`: servers that outlive the load. */
+export function readRemote(sections: RemoteSections, kept?: KeptServers): Feature {
+  return run => new Remote(sections, run, kept).hook()
+}
+
+/** Everything that a run reads from servers. */
+class Remote {
+  readonly #sections: RemoteSections
+  readonly #run: Run
+  readonly #servers: SourceServers
+  readonly #isKept: boolean
+  readonly #over = new AbortController()
+  readonly #signal: AbortSignal
+  readonly #patience: SourcePatience
+  readonly #table = new FileTable('/')
+  readonly #memory = new PartMemory(MOST_BYTES)
+  #http: Shelf | undefined
+  #s3: Promise<Shelf> | undefined
+  #warnedAt = -Infinity
+  readonly #notes = new Set<string>()
+
+  constructor(sections: RemoteSections, run: Run, kept: KeptServers | undefined) {
+    const { connecting, retrying, remote } = sections
+    this.#sections = sections
+    this.#run = run
+    this.#isKept = kept !== undefined
+    const settings = {
+      proxy: remote.throughProxy ? connecting.proxy : undefined,
+      ca: remote.ca,
+      connectTimeoutMs: connecting.connectTimeoutMs,
+    }
+    this.#servers = kept?.open ?? new SourceServers(settings)
+    if (kept !== undefined) kept.open = this.#servers
+    this.#signal = AbortSignal.any([run.stop.signal, this.#over.signal])
+    // Every request listens.
+    setMaxListeners(0, this.#signal)
+    this.#patience = {
+      clock: systemClock,
+      random: Math.random,
+      maxElapsedMs: retrying.maxElapsedMs,
+      onRetry: (failure, waitMs) => this.#warn(failure, waitMs),
+    }
+  }
+
+  hook(): RunHook {
+    this.#warnOfPlaintext()
+    return {
+      elsewhere: {
+        has: isSourceUrl,
+        find: (name, order) => this.#find(name, order),
+        forget: () => this.#forget(),
+        known: async (id, name, seen) => await this.#known(id, name, seen),
+      },
+      connected: () => Promise.resolve([...this.#servers.routes.all(), ...this.#notes]),
+      dispose: async () => {
+        this.#over.abort(new Error('the run is over'))
+        if (!this.#isKept) await this.#servers.close()
+      },
+    }
+  }
+
+  async *#find(...[name, order]: Parameters<Elsewhere['find']>): ReturnType<Elsewhere['find']> {
+    const { stop } = this.#run
+    try {
+      const shelf = await this.#shelfOf(name)
+      const signal = this.#signal
+      const { timeoutMs } = this.#sections.connecting
+      const found = shelf.store.find(name, { signal, timeoutMs }, order)
+      for await (const object of found) yield this.#fileOf(object, shelf)
+    } catch (error) {
+      throw stop.cause(error)
+    }
+  }
+
+  #forget(): void {
+    this.#table.clear()
+    this.#http?.wholes.clear()
+    void this.#s3?.then(
+      ({ wholes }) => wholes.clear(),
+      // The search that opened it has thrown this error.
+      () => undefined,
+    )
+  }
+
+  async #known(id: number, name: string, { size, modifiedMs, content }: SeenInput): Promise<CuttableInput> {
+    const shelf = await this.#shelfOf(name)
+    const etagNumber = Number(content)
+    this.#table.set(id, name, DEVICE, { size, ...statOf(name, { etagNumber, modifiedMs }) })
+    if (etagNumber === 0) shelf.wholes.add(id)
+    shelf.pinned.add(id)
+    return new RemoteObject(id, shelf)
+  }
+
+  #fileOf(object: FoundObject, shelf: Shelf): FoundFile {
+    const { name, size, hasRanges } = object
+    const stat = statOf(name, object)
+    if (size === undefined) this.#note(name, 'does not say how long it is, so every run loads it from its start')
+    else if (object.etagNumber === 0 || !hasRanges)
+      this.#note(
+        name,
+        'is sent without a strong ETag or without ranges: after a lost connection, and to see whether it has changed, Sluice reads it from its start',
+      )
+    return {
+      name,
+      kind: 'elsewhere',
+      device: DEVICE,
+      inode: stat.inode,
+      open: id => {
+        if (size === undefined) return streamedObject(id, name, shelf)
+        this.#table.set(id, name, DEVICE, { ...stat, size })
+        if (!hasRanges || object.etagNumber === 0) shelf.wholes.add(id)
+        return new RemoteObject(id, shelf)
+      },
+    }
+  }
+
+  async #shelfOf(name: string): Promise<Shelf> {
+    if (!/^s3:/i.test(name))
+      return (this.#http ??= this.#shelf(
+        openHttpStore({ routes: this.#servers.routes, patience: this.#patience, ...this.#sections.remote }),
+      ))
+    this.#s3 ??= this.#openS3(name)
+    return await this.#s3
+  }
+
+  /** Most loads read nothing from S3, and need no code for it. */
+  async #openS3(name: string): Promise<Shelf> {
+    const { openS3Store } = await import('./s3-store.js')
+    return this.#shelf(await openS3Store(name, this.#servers, this.#patience))
+  }
+
+  #shelf(store: Store): Shelf {
+    const { timeoutMs } = this.#sections.connecting
+    return new Shelf({
+      store,
+      table: this.#table,
+      memory: this.#memory,
+      signal: this.#signal,
+      patience: this.#patience,
+      timeoutMs,
+    })
+  }
+
+  /** The object goes over the same connections, so Sluice only warns. A login and a token may open more than one object. */
+  #warnOfPlaintext(): void {
+    const open = [...this.#sections.remote.addresses.values()].filter(
+      ({ url }) => url?.protocol === 'http:' && isSigned(url) && !isLoopback(url.hostname),
+    )
+    const [first] = open
+    if (first === undefined) return
+    const more = open.length === 1 ? '' : ` The same is true of ${open.length - 1} more.`
+    const message = `the signature in the URL of ${first.name} goes over plain http, so anybody on the route can use it.${more} Use https`
+    this.#run.tell({ type: 'warning', message })
+  }
+
+  #note(name: string, sentence: string): void {
+    this.#notes.add(`${name} ${sentence}`)
+  }
+
+  #warn({ message }: Failure, waitMs: number): void {
+    const now = systemClock.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#run.tell({ type: 'warning', message: `${message}. Sluice retries in ${(waitMs / 1000).toFixed(1)} s` })
+  }
+}
+
+export type { KeptServers }

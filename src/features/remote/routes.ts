@@ -1,0 +1,79 @@
+/** Sends requests for objects: directly, or through the static-IP proxy if the user says so. */
+import { fail, SluiceError } from '../../base/failure/failure.js'
+import { proxyTo } from '../../route/connect/proxy-to.js'
+import type { ProxySection } from '../../options/load.js'
+import { proxyRefusal } from '../../route/proxy/proxy-answer.js'
+import { openRoute, type Route } from '../../route/proxy/route.js'
+import { RouteError } from '../../route/proxy/route-error.js'
+import type { RouteRequest, RouteResponse } from '../../route/proxy/route-request.js'
+import { lostSourceAnswer } from './judge-answer.js'
+
+/** Parts of one object and the beginnings of the next ones are read at once. */
+const CONNECTIONS = 24
+
+export interface RouteSettings {
+  /** Undefined: Sluice connects directly. */
+  readonly proxy: ProxySection | undefined
+  readonly ca: string | Buffer | undefined
+  readonly connectTimeoutMs: number | undefined
+}
+
+export class SourceRoutes {
+  readonly #settings: RouteSettings
+  readonly #byOrigin = new Map<string, Route>()
+
+  constructor(settings: RouteSettings) {
+    this.#settings = settings
+  }
+
+  /** Asks a server. Throws SluiceError SOURCE_*, PROXY_*, OPTION_INVALID, or the reason of the signal. */
+  async ask(input: string, origin: string, request: RouteRequest): Promise<RouteResponse> {
+    const route = this.#to(new URL(origin))
+    try {
+      const response = await route.request(request)
+      const refused = proxyRefusal(response, route)
+      if (refused === undefined) return response
+      response.body.destroy()
+      throw new SluiceError(refused)
+    } catch (error) {
+      throw lost(input, error, request.signal)
+    }
+  }
+
+  /** Says which servers were asked, and how. */
+  all(): readonly string[] {
+    return [...this.#byOrigin.values()].map(({ target, form, proxy }) => {
+      const way = proxy === undefined ? 'directly, not through the proxy' : `${form} through ${proxy}`
+      return `reads from ${target.origin} ${way}`
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const route of this.#byOrigin.values()) await route.destroy()
+  }
+
+  #to(url: URL): Route {
+    const known = this.#byOrigin.get(url.origin)
+    if (known !== undefined) return known
+    const { proxy: given, ca, connectTimeoutMs } = this.#settings
+    const proxy = given === undefined ? undefined : proxyTo(url, given).proxy
+    if (given !== undefined && proxy === undefined)
+      throw fail('OPTION_INVALID', { option: 'remote.throughProxy', problem: 'is set, but no proxy is set' })
+    const route = openRoute({
+      target: new URL(url.origin),
+      proxy,
+      connections: CONNECTIONS,
+      connectTimeoutMs,
+      targetTls: { ca },
+      proxyTls: { ca: given?.ca },
+    })
+    this.#byOrigin.set(url.origin, route)
+    return route
+  }
+}
+
+/** Returns the error to throw for an answer that did not come, or broke off. */
+export function lost(input: string, error: unknown, signal: AbortSignal | null | undefined): unknown {
+  if (signal?.aborted === true) return signal.reason
+  return error instanceof RouteError ? new SluiceError(lostSourceAnswer(input, error), { cause: error }) : error
+}

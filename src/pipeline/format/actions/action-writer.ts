@@ -1,0 +1,125 @@
+import { LINE_FEED, SPACE } from '../../../base/text/bytes.js'
+import { ACTION_MARK, conditionLetters, refusedLineStart } from '../../../base/text/marked-line.js'
+import type { Condition } from '../../../base/text/condition.js'
+
+const USUAL_BYTES = 256 << 10
+const QUOTE = 0x22
+const CLOSE_OBJECT = 0x7d
+const COMMA = 0x2c
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+const BACKSLASH = 0x5c
+/** Elasticsearch refuses a request with a longer id. */
+const MAX_ID_BYTES = 512
+
+/** A stretch of bytes. */
+export interface Range {
+  readonly bytes: Buffer
+  readonly from: number
+  readonly to: number
+}
+
+/** Writes lines that carry their own action, into memory that is used again and again. */
+export class ActionWriter {
+  #out = Buffer.allocUnsafeSlow(USUAL_BYTES)
+  #at = 0
+
+  get isFull(): boolean {
+    return this.#at >= USUAL_BYTES
+  }
+
+  /** Returns the lines since the last call, which are valid until the next line. */
+  take(): Buffer {
+    const lines = this.#out.subarray(0, this.#at)
+    this.#at = 0
+    return lines
+  }
+
+  /** Writes a document. `id`, `routing`: a JSON string or number. `operation`, `index`: undefined if it is that of the run. */
+  add(
+    operation: string | undefined,
+    id: Range | undefined,
+    routing: Range | undefined,
+    document: Range,
+    condition?: Condition,
+    index?: string,
+  ): void {
+    const length = (range: Range | undefined) => (range === undefined ? 0 : range.to - range.from)
+    this.#reserve(length(id) + length(routing) + length(document) + 3 * (index?.length ?? 0) + 192)
+    this.#out[this.#at++] = ACTION_MARK
+    if (operation !== undefined) this.#at += this.#out.write(operation, this.#at, 'latin1')
+    if (condition !== undefined) this.#out[this.#at++] = conditionLetters[condition.kind]
+    this.#out[this.#at++] = OPEN_OBJECT
+    if (id !== undefined) this.#value(ID, id)
+    if (id !== undefined && routing !== undefined) this.#out[this.#at++] = COMMA
+    if (routing !== undefined) this.#value(ROUTING, routing)
+    if (index !== undefined) {
+      const comma = id === undefined && routing === undefined ? '' : ','
+      this.#at += this.#out.write(`${comma}"_index":"${index}"`, this.#at)
+    }
+    if (condition !== undefined) this.#at += this.#out.write(`,${condition.text}`, this.#at, 'latin1')
+    this.#out[this.#at++] = CLOSE_OBJECT
+    this.#out[this.#at++] = ACTION_MARK
+    this.#copy(document)
+    this.#out[this.#at++] = LINE_FEED
+  }
+
+  /** Writes what is no document, for the dead letters. */
+  refused(reason: string, lines: readonly Range[]): void {
+    const start = refusedLineStart('DOCUMENT_HIT_INVALID', reason)
+    this.#reserve(start.length + lines.reduce((sum, { from, to }) => sum + to - from + 1, 0))
+    this.#at += start.copy(this.#out, this.#at)
+    for (const [number, line] of lines.entries()) {
+      if (number > 0) this.#out[this.#at++] = SPACE
+      this.#copy(line)
+    }
+    this.#out[this.#at++] = LINE_FEED
+  }
+
+  /** Writes a field. A number becomes a string with its digits. */
+  #value(name: Buffer, value: Range): void {
+    this.#at += name.copy(this.#out, this.#at)
+    const isText = value.bytes[value.from] === QUOTE
+    if (!isText) this.#out[this.#at++] = QUOTE
+    this.#copy(value)
+    if (!isText) this.#out[this.#at++] = QUOTE
+  }
+
+  #copy({ bytes, from, to }: Range): void {
+    this.#at += bytes.copy(this.#out, this.#at, from, to)
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#at + bytes
+    if (needed <= this.#out.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(USUAL_BYTES * 2, needed))
+    this.#out.copy(larger, 0, 0, this.#at)
+    this.#out = larger
+  }
+}
+
+const OPEN_OBJECT = 0x7b
+const ID = Buffer.from('"_id":')
+const ROUTING = Buffer.from('"routing":')
+
+/** Returns why a value can be no id and no routing. Undefined: it can, or there is none. */
+export function addressProblem(name: string, value: Range | undefined): string | undefined {
+  if (value === undefined) return undefined
+  const { bytes, from, to } = value
+  const first = bytes[from] as number
+  if (first !== QUOTE) {
+    const isNumber = first === MINUS || (first >= ZERO && first <= NINE)
+    return isNumber ? undefined : `its ${name} is neither a string nor a number`
+  }
+  if (to - from === 2) return `its ${name} is empty`
+  // Only an escaped text may be shorter than it stands.
+  if (name === '_id' && to - from - 2 > MAX_ID_BYTES && isLonger(value))
+    return `its ${name} has more than ${MAX_ID_BYTES} bytes`
+  return undefined
+}
+
+function isLonger({ bytes, from, to }: Range): boolean {
+  if (!bytes.subarray(from, to).includes(BACKSLASH)) return true
+  return Buffer.byteLength(JSON.parse(bytes.toString('utf8', from, to)) as string) > MAX_ID_BYTES
+}

@@ -1,0 +1,103 @@
+/** Reads the directory at the end of a ZIP archive. */
+import { fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader, type Entry } from 'yauzl'
+import { fail, isSluiceError } from '../../../base/failure/failure.js'
+import type { StoredFile } from '../../../base/flow.js'
+import { shownName } from './member.js'
+
+/** A file as the directory describes it. */
+export interface ZipEntry {
+  readonly name: string
+  readonly rawName: Buffer
+  readonly kind: 'file' | 'folder' | 'link'
+  readonly isEncrypted: boolean
+  readonly method: number
+  /** Where its header begins. */
+  readonly offset: number
+  readonly storedBytes: number
+  readonly bytes: number
+  readonly crc32: number
+}
+
+/** Each takes some hundred bytes of memory. */
+const MOST_ENTRIES = 1_000_000
+
+/** Returns the files in the order in which they are stored. Throws SluiceError INPUT_UNREADABLE. */
+export async function readZipDirectory(input: string, file: StoredFile): Promise<ZipEntry[]> {
+  const size = file.reading?.stat.size ?? file.stat.size
+  try {
+    const options = { decodeStrings: false, validateEntrySizes: false }
+    const zip = await fromRandomAccessReaderPromise(new Parts(file, size), size, options)
+    if (zip.entryCount > MOST_ENTRIES) throw new RangeError(`it has more than ${MOST_ENTRIES} files`)
+    const entries: ZipEntry[] = []
+    for await (const entry of zip.eachEntry()) entries.push(entryOf(entry))
+    return entries.toSorted((a, b) => a.offset - b.offset)
+  } catch (error) {
+    if (isSluiceError(error)) throw error
+    throw corruptZip(input, explained(error instanceof Error ? error.message : String(error)), error)
+  }
+}
+
+export function corruptZip(input: string, why: string, cause?: unknown): Error {
+  return fail('INPUT_UNREADABLE', { input, problem: `its ZIP data is corrupt (${why})` }, { cause })
+}
+
+function explained(message: string): string {
+  if (message.startsWith('End of central directory'))
+    return 'its directory is missing: it was cut off, or is still being written'
+  if (message.startsWith('Invalid comment length')) return 'other data after its end'
+  return message.startsWith('multi-disk') ? 'it is one part of several' : message
+}
+
+const UNIX = 3
+const KIND_OF_FILE = 0xf000
+const LINK = 0xa000
+
+function entryOf(entry: Entry): ZipEntry {
+  const rawName = entry.fileNameRaw
+  const name = shownName(getFileNameLowLevel(entry.generalPurposeBitFlag, rawName, entry.extraFields, false))
+  const mode = entry.versionMadeBy >> 8 === UNIX ? entry.externalFileAttributes >>> 16 : 0
+  return {
+    name,
+    rawName,
+    kind: name.endsWith('/') ? 'folder' : (mode & KIND_OF_FILE) === LINK ? 'link' : 'file',
+    isEncrypted: entry.isEncrypted(),
+    method: entry.compressionMethod,
+    offset: entry.relativeOffsetOfLocalHeader,
+    storedBytes: entry.compressedSize,
+    bytes: entry.uncompressedSize,
+    crc32: entry.crc32,
+  }
+}
+
+const BLOCK_BYTES = 1 << 20
+
+/** Gives the reader of the directory parts of the file: it asks for a few bytes at a time. */
+class Parts extends RandomAccessReader {
+  readonly #file: StoredFile
+  readonly #size: number
+  #start = 0
+  #block: Buffer = Buffer.alloc(0)
+
+  constructor(file: StoredFile, size: number) {
+    super()
+    this.#file = file
+    this.#size = size
+  }
+
+  override read(into: Buffer, at: number, length: number, from: number, done: (error: Error | null) => void): void {
+    this.#copy(into, at, length, from).then(
+      () => done(null),
+      (error: unknown) => done(error as Error),
+    )
+  }
+
+  async #copy(into: Buffer, at: number, length: number, from: number): Promise<void> {
+    const end = from + length
+    if (!Number.isSafeInteger(end) || end > this.#size) throw new RangeError('it points past the end of the file')
+    if (from < this.#start || end > this.#start + this.#block.length) {
+      this.#block = await this.#file.part(from, Math.max(end, Math.min(this.#size, from + BLOCK_BYTES)))
+      this.#start = from
+    }
+    this.#block.copy(into, at, from - this.#start, end - this.#start)
+  }
+}

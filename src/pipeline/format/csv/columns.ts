@@ -1,0 +1,86 @@
+import { visible } from '../../../base/text/visible.js'
+import { type CellType, booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
+
+/** How the cells of one column are written. */
+export interface Column {
+  /** For messages. */
+  readonly label: string
+  /** The JSON before its text: comma, name, colon and quotation mark. */
+  readonly prefix: Buffer
+  /** Absent: every cell stays text. */
+  readonly read: ReadCell | undefined
+  /** The form that a cell needs. For messages about cells that do not fit. */
+  readonly type: string
+}
+
+/** Returns the JSON of a cell, or what it is: JSON as it stands, text, or a value that does not fit. */
+type ReadCell = (bytes: Buffer, start: number, end: number) => string | typeof AS_IT_STANDS | typeof TEXT | typeof UNFIT
+export const AS_IT_STANDS = 1
+export const TEXT = 2
+export const UNFIT = 3
+
+interface ColumnTyping {
+  readonly inferTypes: boolean
+  readonly types: Readonly<Record<string, CellType>>
+  /** Whether decimals may have a comma. */
+  readonly takesComma: boolean
+}
+
+export function columnsOf(names: readonly string[], typing: ColumnTyping): Column[] {
+  return names.map((name, at) => {
+    const type = Object.hasOwn(typing.types, name) ? typing.types[name] : undefined
+    return {
+      label: `${at + 1} (${visible(name)})`,
+      prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
+      read: type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing.takesComma),
+      type: type ?? 'text',
+    }
+  })
+}
+
+/** Returns why a file cannot have these columns. */
+export function columnsProblem(names: readonly string[], types: ColumnTyping['types']): string | undefined {
+  const first = new Map<string, number>()
+  for (const [at, name] of names.entries()) {
+    if (name === '') return `column ${at + 1} of ${names.length} has no name`
+    const earlier = first.get(name)
+    if (earlier !== undefined) return `columns ${earlier + 1} and ${at + 1} are both called ${visible(name)}`
+    first.set(name, at)
+  }
+  const unknown = Object.keys(types).find(name => !first.has(name))
+  return unknown === undefined ? undefined : `no column is called ${visible(unknown)}, which --types names`
+}
+
+function inferredCell(bytes: Buffer, start: number, end: number): typeof AS_IT_STANDS | typeof TEXT {
+  return isInferred(bytes, start, end) ? AS_IT_STANDS : TEXT
+}
+
+function reader(type: CellType, takesComma: boolean): ReadCell | undefined {
+  const read = readerOf(type, takesComma)
+  if (read === undefined) return undefined
+  const isPlain = type === 'long' ? 'whole' : type === 'double' ? 'decimal' : undefined
+  return (bytes, start, end) => {
+    if (isPlain !== undefined && plainNumber(bytes, start, end) === isPlain) return AS_IT_STANDS
+    return read(bytes.toString('latin1', start, end).trim()) ?? UNFIT
+  }
+}
+
+function readerOf(type: CellType, takesComma: boolean): ((text: string) => string | undefined) | undefined {
+  switch (type) {
+    case 'byte':
+    case 'short':
+    case 'integer':
+    case 'long':
+    case 'unsigned_long':
+      return text => integerIn(text, type)
+    case 'half_float':
+    case 'float':
+    case 'double':
+    case 'scaled_float':
+      return text => decimalIn(takesComma ? text.replace(',', '.') : text)
+    case 'boolean':
+      return booleanIn
+    default:
+      return undefined
+  }
+}

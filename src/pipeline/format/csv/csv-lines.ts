@@ -1,0 +1,197 @@
+import { fail } from '../../../base/failure/failure.js'
+import type { Lines } from '../../../base/flow.js'
+import { visible } from '../../../base/text/visible.js'
+import type { CellType } from './cell-types.js'
+import { columnsOf, columnsProblem } from './columns.js'
+import { type Dialect, findDialect } from './dialect.js'
+import { LineWriter } from './line-writer.js'
+import { Rows } from './rows.js'
+import { MOST_CELLS } from './split-row.js'
+import { type Encoding, type ToUtf8, toUtf8 } from './to-utf8.js'
+
+/** How a CSV file is read. Encoding, delimiter and quote are found by looking, unless they are set. */
+export interface CsvOptions {
+  /** Names of the columns. Default: the first row. */
+  readonly columns?: readonly string[] | undefined
+  /** With `columns`: pass over the first row. Default false. */
+  readonly skipHeader?: boolean | undefined
+  /** One ASCII character. */
+  readonly delimiter?: string | undefined
+  /** One ASCII character, or an empty string if cells are never quoted. */
+  readonly quote?: string | undefined
+  readonly encoding?: Encoding | undefined
+  /** Write numbers and truth values as such if no digit is lost. Default false: every cell is text. */
+  readonly inferTypes?: boolean | undefined
+  /** The types of some columns, by name. */
+  readonly types?: Readonly<Record<string, CellType>> | undefined
+  /** What an empty cell becomes: no field (default), or null. */
+  readonly empty?: 'omit' | 'null' | undefined
+}
+
+/** Number of bytes that show the dialect of a file. */
+const SAMPLE_BYTES = 64 << 10
+
+/**
+ * Writes each row as a line of NDJSON. A row that does not fit is a refused line with its reason. `found`: what looking at the file showed.
+ * Throws SluiceError INPUT_MALFORMED, for the header at once, and for a quote that is never closed after all rows before it.
+ */
+export async function csvLines(
+  input: string,
+  bytes: AsyncIterable<Uint8Array>,
+  options: CsvOptions,
+): Promise<Pick<Lines, 'bytes' | 'found'>> {
+  const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
+  const opened = bytes[Symbol.asyncIterator]()
+  try {
+    const { sample, rest, isWhole, iterator } = await readSample(opened)
+    const dialect = findDialect(sample, isWhole, options)
+    const { delimiter, quote, sepBytes } = dialect
+    const rows = new Rows(delimiter, quote, sepBytes === 0 ? 1 : 2)
+    const convert = toUtf8(dialect.encoding)
+    rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes))
+    const header =
+      options.columns !== undefined && options.skipHeader !== true ? [] : await readHeader(iterator, convert, rows)
+    if (typeof header === 'string') throw malformed(header)
+    const names = options.columns ?? header
+    const { types = {}, inferTypes = false } = options
+    const problem = names.length === 0 ? undefined : columnsProblem(names, types)
+    if (problem !== undefined) throw malformed(`is not valid csv: ${problem}`)
+    const columns = columnsOf(names, { types, inferTypes, takesComma: delimiter === ';' })
+    const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0))
+    return {
+      ...(names.length === 0 ? {} : { found: described(dialect, names) }),
+      bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),
+    }
+  } catch (error) {
+    await opened.return?.()
+    throw error
+  }
+}
+
+/** Reads the first bytes. An early error of the source comes after them, from the iterator for the rest. */
+async function readSample(opened: AsyncIterator<Uint8Array>) {
+  const parts: Buffer[] = []
+  let length = 0
+  let iterator = opened
+  while (length < SAMPLE_BYTES) {
+    try {
+      const { done, value } = await opened.next()
+      if (done === true) break
+      parts.push(Buffer.from(value))
+      length += value.length
+    } catch (error) {
+      const next = () => {
+        throw error
+      }
+      iterator = { next }
+      break
+    }
+  }
+  const rest = Buffer.concat(parts)
+  // Whatever the chunks are, the same bytes decide.
+  return { sample: rest.subarray(0, SAMPLE_BYTES), rest, isWhole: length < SAMPLE_BYTES, iterator }
+}
+
+/** Returns the cells of the first row that is not blank, none if there is no row, or what is wrong. */
+async function readHeader(
+  iterator: AsyncIterator<Uint8Array>,
+  convert: ToUtf8,
+  rows: Rows,
+): Promise<string[] | string> {
+  for (;;) {
+    const found = rows.next()
+    if (found === 'row' && rows.isBlank) continue
+    if (found === 'row' && rows.cells.count > MOST_CELLS)
+      return `is not valid csv: its first row has ${counted(rows.cells.count, 'cell')}, and Sluice reads at most ${counted(MOST_CELLS, 'column')}`
+    if (found === 'row')
+      return rows.isValid ? rows.texts().map(name => name.trim()) : 'is not valid csv: its first row is not valid text'
+    if (found !== undefined) return `is not valid csv: the quotes of its first row are wrong`
+    rows.keep()
+    const { done, value } = await iterator.next()
+    if (done !== true) rows.add(convert(value, false))
+    else if (rows.isLast) return []
+    else rows.end(convert(new Uint8Array(0), true))
+  }
+}
+
+interface Reading {
+  readonly iterator: AsyncIterator<Uint8Array>
+  readonly convert: ToUtf8
+  readonly rows: Rows
+  readonly writer: LineWriter
+  readonly columns: number
+  readonly encoding: Encoding
+  malformed(problem: string): Error
+}
+
+async function* linesOf({
+  iterator,
+  convert,
+  rows,
+  writer,
+  columns,
+  encoding,
+  malformed,
+}: Reading): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      let found = rows.next()
+      for (; found === 'row' || found === 'broken'; found = rows.next()) {
+        writeRow(found)
+        if (writer.isFull) yield writer.take()
+      }
+      const lines = writer.take()
+      if (lines.length > 0) yield lines
+      if (found === 'open')
+        throw malformed(
+          `ends inside a quoted cell. The quote of the row in line ${rows.nextLine} is never closed. Sluice loaded every row before it`,
+        )
+      if (found === 'long')
+        throw malformed(`has a row of more than 64 MiB in line ${rows.nextLine}, or a quote there is never closed`)
+      rows.keep()
+      const { done, value } = await iterator.next()
+      if (done !== true) rows.add(convert(value, false))
+      else if (rows.isLast) return
+      else rows.end(convert(new Uint8Array(0), true))
+    }
+  } finally {
+    await iterator.return?.()
+  }
+
+  function writeRow(found: 'row' | 'broken'): void {
+    const { bytes, cells, from, to, line } = rows
+    const at = `line ${line}`
+    if (found === 'broken') return writer.refusedText(`${at}: text follows a closing quote`, bytes, from, to)
+    const unfit = `${at} has ${counted(cells.count, 'cell')} for ${counted(columns, 'column')}`
+    if (cells.count > MOST_CELLS) return writer.refusedText(unfit, bytes, from, to)
+    if (!rows.isValid) return writer.refused(`${at} is not valid ${ENCODINGS[encoding]}`, bytes, cells)
+    if (rows.isBlank) return writer.blank()
+    if (cells.count !== columns) return writer.refused(unfit, bytes, cells)
+    const problem = writer.row(bytes, cells)
+    if (problem !== undefined) writer.refused(`${at}, ${problem}`, bytes, cells)
+  }
+}
+
+const DELIMITERS: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'pipes',
+  ' ': 'blanks',
+}
+const ENCODINGS = { 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16LE', 'utf-16be': 'UTF-16BE', 'windows-1252': 'Windows-1252' }
+/** Most columns that a note names. */
+const NAMED = 20
+
+/** Says what was found: `CSV with ;, Windows-1252, 12 columns: id, name, …`. */
+function described({ delimiter, quote, encoding }: Dialect, names: readonly string[]): string {
+  const quotes = quote === '"' ? '' : quote === undefined ? ', no quotes' : `, quote ${quote}`
+  const named = names.slice(0, NAMED).map(visible).join(', ')
+  const columns = counted(names.length, 'column')
+  const list = names.length === 0 ? '' : `: ${named}${names.length > NAMED ? ', …' : ''}`
+  return `CSV with ${DELIMITERS[delimiter] ?? delimiter}${quotes}, ${ENCODINGS[encoding]}, ${columns}${list}`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,121 @@
+import { isUtf8 } from 'node:buffer'
+import { CARRIAGE_RETURN, LINE_FEED } from '../../../base/text/bytes.js'
+import { DOUBLED, RowSplitter } from './split-row.js'
+
+/** Most bytes of a row in memory. A quote that is never closed makes one row of the rest of the file. */
+const LONGEST_ROW_BYTES = 64 << 20
+/** A longer part of a row is looked at again only when as many bytes have come. */
+const SHORT_ROW_BYTES = 1 << 20
+/** A longer one is looked at again when a line ends, or when a part of its bytes has come: chunks may be of one byte. */
+const SHORTEST_ROW_BYTES = 8 << 10
+const GROWTH = 1 / 16
+
+/** `broken`: a line in which text follows a closing quote, or whose quote closes in a later line, before text. `open`: the input ends inside a quoted cell. `long`: a row larger than Sluice holds. */
+type NextRow = 'row' | 'broken' | 'open' | 'long'
+
+/** Takes rows from chunks of UTF-8, and knows their lines. */
+export class Rows {
+  /** The cells of the row that came last. */
+  readonly cells: RowSplitter
+  /** That row: where it stands in `bytes`, and its first line in the file. */
+  bytes: Buffer = Buffer.alloc(0)
+  from = 0
+  to = 0
+  line = 0
+  readonly #quote: string | undefined
+  /** The first line of the next row. */
+  nextLine: number
+  isLast = false
+  #isUtf8 = true
+  #isOwn = true
+  /** Chunks behind `bytes`, copied. */
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+
+  constructor(delimiter: string, quote: string | undefined, firstLine: number) {
+    this.#quote = quote
+    this.nextLine = firstLine
+    this.cells = new RowSplitter(delimiter.charCodeAt(0), quote?.charCodeAt(0))
+  }
+
+  /** Adds a chunk. Call `keep` before its memory changes. */
+  add(chunk: Buffer): void {
+    const left = this.bytes.length - this.to
+    const waiting = this.#waitingBytes + chunk.length
+    const isShort = left <= SHORT_ROW_BYTES && (waiting >= left * GROWTH || chunk.includes(LINE_FEED))
+    if (left <= SHORTEST_ROW_BYTES || isShort || waiting >= left) this.#join(chunk)
+    else {
+      this.#waiting.push(Buffer.from(chunk))
+      this.#waitingBytes = waiting
+    }
+  }
+
+  /** Copies what is left of the last chunk. */
+  keep(): void {
+    if (this.#isOwn) return
+    this.bytes = Buffer.from(this.bytes.subarray(this.to))
+    this.#isOwn = true
+    this.from = this.to = 0
+  }
+
+  /** Adds the last chunk. */
+  end(chunk: Buffer): void {
+    this.isLast = true
+    this.#join(chunk)
+  }
+
+  #join(chunk: Buffer): void {
+    const left = this.bytes.subarray(this.to)
+    this.#isOwn = left.length > 0 || this.#waiting.length > 0
+    this.bytes = this.#isOwn ? Buffer.concat([left, ...this.#waiting, chunk]) : chunk
+    this.from = this.to = 0
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#isUtf8 = isUtf8(this.bytes)
+  }
+
+  /** Moves to the next row. Undefined: it is not whole yet, or there is none. */
+  next(): NextRow | undefined {
+    const { bytes, cells, to: from } = this
+    if (from === bytes.length || this.#waiting.length > 0) return undefined
+    const found = cells.next(bytes, from, this.isLast)
+    if (found === 'open') return found
+    const end = found === 'row' ? cells.end : found === 'broken' ? this.#endOfLine(from) : -1
+    if (end < 0) return bytes.length - from > LONGEST_ROW_BYTES ? 'long' : undefined
+    this.from = from
+    this.to = end
+    this.line = this.nextLine
+    this.nextLine += found === 'row' ? 1 + cells.innerLines : 1
+    return found as NextRow
+  }
+
+  /** Whether all bytes of the row are UTF-8. */
+  get isValid(): boolean {
+    return this.#isUtf8 || isUtf8(this.bytes.subarray(this.from, this.to))
+  }
+
+  get isBlank(): boolean {
+    return this.cells.count === 1 && this.cells.starts[0] === this.cells.ends[0]
+  }
+
+  texts(): string[] {
+    const { starts, ends, marks, count } = this.cells
+    return Array.from({ length: count }, (_, cell) => {
+      const text = this.bytes.toString('utf8', starts[cell], ends[cell])
+      const quote = this.#quote ?? ''
+      return ((marks[cell] ?? 0) & DOUBLED) === 0 ? text : text.replaceAll(quote + quote, quote)
+    })
+  }
+
+  /** Returns the offset behind the line, or -1 if its end has not come yet. */
+  #endOfLine(from: number): number {
+    const { bytes } = this
+    for (let at = from; at < bytes.length; at += 1) {
+      if (bytes[at] === LINE_FEED) return at + 1
+      if (bytes[at] !== CARRIAGE_RETURN) continue
+      if (at + 1 < bytes.length) return at + (bytes[at + 1] === LINE_FEED ? 2 : 1)
+      break
+    }
+    return this.isLast ? bytes.length : -1
+  }
+}

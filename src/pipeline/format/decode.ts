@@ -1,0 +1,164 @@
+import { fail } from '../../base/failure/failure.js'
+import type { Lines, Source } from '../../base/flow.js'
+import { LINE_FEED, isWhiteSpace } from '../../base/text/bytes.js'
+import type { IndexPattern } from '../../base/text/index-pattern.js'
+import type { CsvOptions } from './csv/csv-lines.js'
+import { type DumpFormat, isDump } from './dump-formats.js'
+import { type Container, containerKind } from './container-kind.js'
+import { type LookAlike, lookAlike } from './look-alike.js'
+import { Look, type Opening, readOpening } from './opening.js'
+
+/**
+ * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
+ * lines. It is csv if the input looks like a table and is named so: .csv, .tsv, .tab or .txt. Otherwise it is ndjson, unless it is
+ * recognised as something else. `tsv` is csv with tabs. `elasticdump` and `search` hold hits: one on each line, or in answers of a
+ * search. `auto` recognises both.
+ */
+export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv' | DumpFormat
+
+export interface DecodeOptions {
+  readonly format: Format
+  /** Path of the array whose elements are the documents: keys and array positions, joined by dots. */
+  readonly pick?: string | undefined
+  /** How CSV is read. */
+  readonly csv?: CsvOptions | undefined
+  /** Whether `auto` may find a format whose documents carry their own ids. Default true. */
+  readonly takesDumps?: boolean | undefined
+  /** Makes the names of indices of those that stand beside the documents of a dump. Absent: all go to one index. */
+  readonly besides?: IndexPattern | undefined
+  /** Whether the input is a file in an archive. Default false. */
+  readonly isMember?: boolean | undefined
+}
+
+/**
+ * Turns the bytes of an input into NDJSON. NDJSON stays as it is. JSON becomes one line for each element of its top-level arrays,
+ * or of the picked array, and for each top-level value that is no array. CSV becomes one line for each row, and a dump one for each
+ * hit, which carries its id.
+ *
+ * The caller must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
+ * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
+ * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
+ */
+export async function decode(
+  source: Source,
+  bytes: AsyncIterable<Uint8Array>,
+  options: DecodeOptions,
+  note: (name: string, found: string) => void = () => {},
+): Promise<Lines> {
+  const { format, pick, csv, takesDumps = true } = options
+  // Items of an iterable are lines already, and only `auto` judges an input by what it holds.
+  const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
+  const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
+  const { at, look, isWhole, encoding } = opening
+  const container = source.name === '(iterable)' ? undefined : containerKind(opening.head)
+  if (container !== undefined) return await ofContainer(source, container, opening, options, note)
+  const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
+  const isTable = format === 'csv' || format === 'tsv' || (isOpen && isCsv(source.name, opening, alike))
+  if (isTable && encoding !== 'UTF-32') {
+    // Other formats do not need its code.
+    const { csvLines } = await import('./csv/csv-lines.js')
+    const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
+    return { kind: 'elements', at, ...(await csvLines(source.name, opening.bytes, { ...csv, delimiter })) }
+  }
+  if (encoding !== 'UTF-8') {
+    await opening.close()
+    const named = format === 'auto' ? 'ndjson' : format
+    const problem = `is not valid ${named}: it is ${encoding} text. Convert it to UTF-8`
+    throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
+  }
+  const found = typeof alike === 'object' ? alike : undefined
+  const dump = isDump(format) ? format : takesDumps ? found?.dump : undefined
+  if (dump !== undefined) {
+    const lines = await readerOf(dump)
+    const noted = found === undefined ? {} : { found: `${found.kind}: ${found.observed}` }
+    return { kind: 'actions', at, bytes: lines(source.name, opening.bytes, options.besides), ...noted }
+  }
+  if (found !== undefined) {
+    await opening.close()
+    throw fail('INPUT_NOT_JSON', { input: source.name, kind: found.kind, observed: found.observed })
+  }
+  const isJson = format === 'json' || pick !== undefined || alike === 'json'
+  if (!isJson) return { kind: 'lines', at, bytes: opening.bytes }
+  // NDJSON needs neither parser nor cutter.
+  const { jsonLines } = await import('./json-lines.js')
+  return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
+}
+
+/**
+ * Returns whether an input whose format nobody named is CSV: its name says so, and its content does not say otherwise. A name that ends with
+ * .txt says little, so the content has to look like a table. `alike`: what the content looks like, unless it is UTF-16.
+ */
+function isCsv(name: string, { encoding, head, isWhole }: Opening, alike: LookAlike | undefined): boolean {
+  const [, ending] = /\.(csv|tsv|tab|txt)(?:\.(?:gz|zst|bz2|xz|br))?$/i.exec(name) ?? []
+  if (ending === undefined) return false
+  if (ending.toLowerCase() !== 'txt') return encoding !== 'UTF-8' || mayBeTable(head, alike)
+  const found = encoding === 'UTF-16' ? lookAlike(utf8Of(head), isWhole) : alike
+  return typeof found === 'object' && found.kind.startsWith('CSV')
+}
+
+const JSON_STARTS = new Set([0x7b, 0x5b])
+
+function mayBeTable(head: Buffer, alike: LookAlike | undefined): boolean {
+  const first = head.find(byte => !isWhiteSpace(byte))
+  if (first !== undefined && JSON_STARTS.has(first)) return false
+  // A column of numbers is JSON as well, and few lines decide nothing.
+  return typeof alike !== 'object' || /^(?:CSV|plain text|UTF-16)/.test(alike.kind)
+}
+
+function utf8Of(utf16: Buffer): Buffer {
+  return Buffer.from(new TextDecoder(utf16[0] === 0xff ? 'utf-16le' : 'utf-16be').decode(utf16))
+}
+
+async function ofContainer(
+  source: Source,
+  kind: Container,
+  opening: Opening,
+  options: DecodeOptions,
+  note: (name: string, found: string) => void,
+): Promise<Lines> {
+  if (options.isMember === true) {
+    await opening.close()
+    const observed = 'Sluice does not read this in an archive'
+    throw fail('INPUT_NOT_JSON', { input: source.name, kind: names[kind], observed })
+  }
+  if (kind === 'parquet') {
+    const { parquetLines } = await import('./parquet/parquet-lines.js')
+    const lines = await parquetLines(source, opening.bytes, options.csv?.empty === 'null')
+    return { kind: 'elements', at: 0, ...lines }
+  }
+  const { openArchive } = await import('./archive/open-archive.js')
+  const decodeFile = async (name: string, bytes: AsyncIterable<Uint8Array>) =>
+    await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true })
+  return await openArchive(source, kind, opening.bytes, decodeFile, note)
+}
+
+const names: Readonly<Record<Container, string>> = {
+  zip: 'a ZIP archive',
+  tar: 'a tar archive',
+  parquet: 'a Parquet file',
+}
+
+async function readerOf(dump: DumpFormat) {
+  if (dump === 'bulk') return (await import('./actions/bulk-lines.js')).bulkLines
+  const { dumpLines, answerLines } = await import('./actions/hits.js')
+  return dump === 'search' ? answerLines : dumpLines
+}
+
+/** Returns whether the name promises NDJSON: then a first line that is an array is only a broken document. */
+function isNamedNdjson(name: string): boolean {
+  return /\.(ndjson|jsonl)(\.(gz|zst|bz2|xz|br))?$/i.test(name)
+}
+
+/** Skips the first lines. Elements are counted, not their bytes, because another version may have written them otherwise. */
+export async function* skipLines(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+  let left = count
+  for await (const chunk of chunks) {
+    let from = 0
+    for (; left > 0 && from < chunk.length; left -= 1) {
+      const lineFeed = chunk.indexOf(LINE_FEED, from)
+      if (lineFeed === -1) break
+      from = lineFeed + 1
+    }
+    if (left === 0 && from < chunk.length) yield chunk.subarray(from)
+  }
+}

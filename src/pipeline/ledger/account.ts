@@ -1,0 +1,213 @@
+import type { Origin, Outcome, Refused, Rejected, Input } from '../../base/flow.js'
+import type { Counts, Rejections, InputReceipt } from './receipt.js'
+import type { Failure } from '../../base/failure/failure.js'
+
+type Reason = Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin | undefined }
+
+/** More kinds of refusal than this are counted together. */
+const MAX_KINDS = 100
+
+export const nothing: Counts = {
+  read: 0,
+  created: 0,
+  accepted: 0,
+  updated: 0,
+  deleted: 0,
+  noop: 0,
+  notFound: 0,
+  older: 0,
+  duplicate: 0,
+  rejected: 0,
+  skipped: 0,
+  unsent: 0,
+  unknown: 0,
+}
+
+/** How many of those that were read have an outcome that stays. */
+export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unsent' | 'unknown'>): number {
+  return read - unsent - unknown
+}
+
+/** How many the target took: stored, queued, or deleted. */
+export function takenOf(counts: Omit<Counts, 'read' | 'rejected' | 'skipped' | 'unsent' | 'unknown'>): number {
+  const { created, accepted, updated, deleted, noop, notFound, older, duplicate } = counts
+  return created + accepted + updated + deleted + noop + notFound + older + duplicate
+}
+
+/** Returns the counts of an outcome. Rejected documents are counted with their reasons. */
+export function countsIn({
+  created,
+  updated,
+  duplicate,
+  skipped,
+  unknown,
+  unsent,
+  ...others
+}: Outcome): Partial<Counts> {
+  const { accepted = 0, deleted = 0, noop = 0, notFound = 0, older = 0 } = others
+  return { created, accepted, updated, deleted, noop, notFound, older, duplicate, skipped, unknown, unsent }
+}
+
+/** Counts of documents, the rejected ones by what they were refused for. */
+export class Account {
+  readonly #counts = { ...nothing }
+  readonly #rejections = new Map<string, Rejections & { documents: number }>()
+
+  get counts(): Counts {
+    return { ...this.#counts }
+  }
+
+  /** Returns rejections by number of documents, largest first. */
+  get rejections(): readonly Rejections[] {
+    // Copies, because these counts still grow.
+    return Array.from(this.#rejections.values(), kind => ({ ...kind })).toSorted(
+      (one, other) => other.documents - one.documents,
+    )
+  }
+
+  add(more: Partial<Counts>): void {
+    for (const name of Object.keys(nothing) as (keyof Counts)[]) this.#counts[name] += more[name] ?? 0
+  }
+
+  reject(refused: Reason): void {
+    const { origin: first } = refused
+    this.rejectAlike({ ...kindOf(refused), documents: 1, ...(first === undefined ? {} : { first }) })
+  }
+
+  rejectAlike({ documents, ...kind }: Rejections): void {
+    this.#counts.rejected += documents
+    const key = kind.type === 'others' ? 'others' : keyOf(kind)
+    const known = this.#rejections.get(key)
+    if (known !== undefined) known.documents += documents
+    else if (this.#rejections.size < MAX_KINDS) this.#rejections.set(key, { ...kind, documents })
+    else {
+      const others = this.#rejections.get('others') ?? { status: 0, type: 'others', documents: 0 }
+      others.documents += documents
+      this.#rejections.set('others', others)
+    }
+  }
+}
+
+/** Counts rejected documents by what they were refused for. */
+export function kindsOf(rejected: Rejected): readonly Rejections[] {
+  const all: Iterable<Reason> = rejected.reasons ?? rejected
+  let number = 0
+  const kinds = new Map<string, Rejections & { documents: number }>()
+  let last: { readonly of: Reason; readonly kind: { documents: number } } | undefined
+  for (const refused of all) {
+    const { status, type, reason } = refused
+    const isLikeLast =
+      last?.of.type === type && last.of.status === status && (status === 0 || last.of.reason === reason)
+    if (last === undefined || !isLikeLast) {
+      const kind = { ...kindOf(refused), documents: 0 }
+      const key = keyOf(kind)
+      const known = kinds.get(key)
+      if (known === undefined) {
+        const first = refused.origin ?? rejected.originOf?.(number)
+        kinds.set(key, first === undefined ? kind : Object.assign(kind, { first }))
+      }
+      last = { of: refused, kind: known ?? kind }
+    }
+    last.kind.documents += 1
+    number += 1
+  }
+  return [...kinds.values()]
+}
+
+function kindOf({ status, type, reason }: Reason): Omit<Rejections, 'documents'> {
+  // What was never sent was refused for no field of the index.
+  const field = status === 0 ? undefined : fieldOf(reason)
+  return { status, type, ...(field === undefined ? {} : { field }) }
+}
+
+function keyOf({ status, type, field = '' }: Omit<Rejections, 'documents'>): string {
+  return `${status} ${type} ${field}`
+}
+
+export function addCounts(one: Counts, other: Counts): Counts {
+  const sum = { ...one }
+  for (const name of Object.keys(nothing) as (keyof Counts)[]) sum[name] += other[name]
+  return sum
+}
+
+/** Two accounts of the same run as one. */
+export function sumOf(
+  one: { readonly counts: Counts; readonly rejections: readonly Rejections[] },
+  other: { readonly counts: Counts; readonly rejections: readonly Rejections[] },
+): Account {
+  const sum = new Account()
+  for (const { counts, rejections } of [one, other]) {
+    // Every rejected document is of some kind: they are counted with it.
+    sum.add({ ...counts, rejected: 0 })
+    for (const kind of rejections) sum.rejectAlike(kind)
+  }
+  return sum
+}
+
+/**
+ * The field that Elasticsearch names in a reason. Names only, and only where its own words name one: behind them a reason may
+ * quote values, and those of a pipeline's author are values all through.
+ */
+export function fieldOf(reason: string): string | undefined {
+  return NAMED.exec(reason)?.[1]
+}
+
+const NAMED =
+  /^(?:\[-?\d+:-?\d+\] )?(?:failed to parse field|object mapping for \[[^\]]*\] tried to parse field|(?:mapping set to strict, )?dynamic introduction of) \[([^\]]{1,200})\]/
+
+const statuses = ['unfinished', 'finished', 'failed'] as const
+
+/** Keeps what became of each input that was begun. There may be very many, so it makes an object only when somebody asks. */
+export class InputAccounts {
+  /** Why inputs could not be read to their end, by their ids. */
+  readonly failures = new Map<number, Failure>()
+  /** By the ids of the inputs, as the other two. */
+  readonly #inputs: (Input | undefined)[] = []
+  #statuses = new Uint8Array(64)
+  #lines = new Float64Array(64)
+
+  begin(input: Input): void {
+    const { id } = input
+    this.#reserve(id)
+    this.#inputs[id] = input
+    this.#statuses[id] = statuses.indexOf('unfinished')
+    this.#lines[id] = 0
+  }
+
+  /** Returns false if the input was not begun. */
+  end({ id }: Input, broken?: Failure): boolean {
+    if (this.#inputs[id] === undefined) return false
+    this.#statuses[id] = statuses.indexOf(broken === undefined ? 'finished' : 'failed')
+    if (broken !== undefined) this.failures.set(id, broken)
+    return true
+  }
+
+  read(id: number, lines: number): void {
+    if (this.#inputs[id] !== undefined) this.#lines[id] = (this.#lines[id] ?? 0) + lines
+  }
+
+  /** Returns undefined for an input that was not begun. */
+  of(id: number): InputReceipt | undefined {
+    const input = this.#inputs[id]
+    if (input === undefined) return undefined
+    const status = statuses[this.#statuses[id] ?? 0] ?? 'unfinished'
+    const failure = this.failures.get(id)
+    return { name: input.name, status, read: this.#lines[id] ?? 0, ...(failure === undefined ? {} : { failure }) }
+  }
+
+  /** In the order of their ids. */
+  all(): InputReceipt[] {
+    return this.#inputs.flatMap((_, id) => this.of(id) ?? [])
+  }
+
+  #reserve(id: number): void {
+    if (id < this.#statuses.length) return
+    this.#statuses = grown(this.#statuses, new Uint8Array(2 * id))
+    this.#lines = grown(this.#lines, new Float64Array(2 * id))
+  }
+}
+
+function grown<T extends Uint8Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}

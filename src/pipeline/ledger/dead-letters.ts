@@ -1,0 +1,277 @@
+/** Writes the file of rejected documents. Every record is whole and holds everything that a replay needs. */
+import { constants } from 'node:fs'
+import { type FileHandle, access, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fail, failure, SluiceError } from '../../base/failure/failure.js'
+import type { LongLine, Origin, Refused, Rejected } from '../../base/flow.js'
+import type { Operation } from '../../base/operation.js'
+import { Records, type Stamp, headOf } from './dead-letter-record.js'
+import { syncFolder, diskProblem } from '../../base/disk/safe-files.js'
+import { LINE_FEED } from '../../base/text/bytes.js'
+
+/** Only the owner: rejected documents may hold what the index would protect. */
+const MODE = 0o600
+const OTHERS = 0o077
+const WRITE_BYTES = 1 << 20
+
+export class DeadLetters implements AsyncDisposable {
+  /** Undefined: rejected documents are counted and passed to the caller, but not written. */
+  readonly path: string | undefined
+  readonly #stamp: Stamp | undefined
+  readonly #warn: (message: string) => void
+  readonly #waiting: Records
+  #file: FileHandle | undefined
+  /** End of the last whole record. */
+  #end = 0
+  /** Where the record under way began, and how much of it was written. Other runs may write to the same file. */
+  #from = 0
+  #torn = 0
+  #records = 0
+  #synced = 0
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(path: string | undefined, stamp?: Stamp, warn: (message: string) => void = () => undefined) {
+    this.path = path
+    this.#stamp = stamp
+    this.#warn = warn
+    this.#waiting = new Records(stamp)
+  }
+
+  /** The mark of this process in its records. Undefined if records have no mark. */
+  get writer(): string | undefined {
+    return this.#stamp?.writer
+  }
+
+  get records(): number {
+    return this.#records
+  }
+
+  /** Bytes of whole records, with those of earlier runs. Unknown before `check`. */
+  get length(): number {
+    return this.#end
+  }
+
+  /** Throws DEAD_LETTERS_UNWRITABLE if the file cannot be written. Does not create the file yet. */
+  async check(): Promise<void> {
+    if (this.path === undefined) return
+    try {
+      const known = await stat(this.path).catch(ignoreMissing)
+      if (known === undefined) await access(dirname(this.path), constants.W_OK | constants.X_OK)
+      else if (known.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' })
+      // Opening it would wait for a reader, and what it takes could neither be synced nor taken back.
+      else if (known.isFIFO() || known.isSocket()) throw new Error('it is a pipe or socket, not a file')
+      else await access(this.path, constants.R_OK | constants.W_OK)
+      this.#end = this.#synced = known?.size ?? 0
+    } catch (error) {
+      throw unwritable(this.path, error)
+    }
+  }
+
+  /** Appends all of the records, or none. Throws DEAD_LETTERS_UNWRITABLE. */
+  async append(refused: Rejected): Promise<void> {
+    if (refused.length === 0) return
+    const done = await this.#takeTurn()
+    try {
+      if (this.path !== undefined) {
+        for (const one of refused) {
+          this.#waiting.add(one)
+          if (this.#waiting.length >= WRITE_BYTES) await this.#write(this.#waiting.take())
+        }
+        await this.#write(this.#waiting.take())
+      }
+      this.#settle(refused.length)
+    } finally {
+      done()
+    }
+  }
+
+  /** A record for a line too long to hold, written as it comes. Other records wait until it has ended. */
+  async appendLong(origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
+    const done = await this.#takeTurn()
+    let length = 0
+    let carry = Buffer.alloc(0)
+    const refused = { operation, ...(id === undefined ? {} : { id }), status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
+    let opening = `${headOf(this.#stamp, { ...refused, attempts: 0 }).toString()},"base64":"`
+    const write = async (text: string) => {
+      await this.#write(Buffer.from(opening + text))
+      opening = ''
+    }
+    return {
+      write: async bytes => {
+        length += bytes.length
+        const joined = Buffer.concat([carry, bytes])
+        // Base64 encodes three bytes at a time. The next piece starts with the remaining bytes.
+        const whole = joined.length - (joined.length % 3)
+        carry = Buffer.from(joined.subarray(whole))
+        await write(joined.toString('base64', 0, whole))
+      },
+      end: async () => {
+        const { message } = failure('DOCUMENT_TOO_LARGE', { bytes: length, limit })
+        await write(`${carry.toString('base64')}","reason":${JSON.stringify(message)}}\n`)
+        await this.#endLong(done)
+      },
+      abandon: async () => {
+        await this.#takeBack()
+        done()
+      },
+    }
+  }
+
+  /**
+   * Copies a record that is too long to hold from other dead letters. The caller then writes the part after the head
+   * in pieces.
+   */
+  async appendCopy(refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
+    const done = await this.#takeTurn()
+    let opening = headOf(this.#stamp, refused)
+    const write = async (bytes: Uint8Array) => {
+      await this.#write(Buffer.concat([opening, bytes]))
+      opening = Buffer.alloc(0)
+    }
+    return {
+      write,
+      end: async () => {
+        await write(Buffer.from('\n'))
+        await this.#endLong(done)
+      },
+      abandon: async () => {
+        await this.#takeBack()
+        done()
+      },
+    }
+  }
+
+  /** On the disk, whatever happens to the machine. Throws DEAD_LETTERS_UNWRITABLE. */
+  async sync(): Promise<void> {
+    if (this.path === undefined || this.#file === undefined || this.#synced === this.#end) return
+    try {
+      const end = this.#end
+      await syncFile(this.#file)
+      if (this.#synced === 0) await syncFolder(dirname(this.path))
+      this.#synced = end
+    } catch (error) {
+      throw unwritable(this.path, error)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
+  }
+
+  async #takeTurn(): Promise<() => void> {
+    const before = this.#turn
+    let done: () => void = () => undefined
+    this.#turn = new Promise(resolve => (done = resolve))
+    await before
+    return done
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    if (this.path === undefined) return
+    try {
+      this.#file ??= await this.#open(this.path)
+      if (this.#torn === 0) this.#from = (await this.#file.stat()).size
+      for (let at = 0; at < bytes.length;) {
+        const { bytesWritten } = await this.#file.write(bytes, at)
+        at += bytesWritten
+        this.#torn += bytesWritten
+      }
+    } catch (error) {
+      // A full disk leaves a torn record, which would make the next one unreadable too.
+      await this.#takeBack()
+      throw unwritable(this.path, error)
+    }
+  }
+
+  /** Ends a record that an earlier process could not end, so that the next one stands on a line of its own. */
+  async #open(path: string): Promise<FileHandle> {
+    const file = await open(path, 'a', MODE)
+    try {
+      await this.#closeToOthers(path, file)
+      if (await endsInsideLine(path)) await file.appendFile('\n')
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  /** Others may read a file that was there before. */
+  async #closeToOthers(path: string, file: FileHandle): Promise<void> {
+    const found = await file.stat()
+    if (!found.isFile() || (found.mode & OTHERS) === 0) return
+    const isClosed = await file.chmod(MODE).then(
+      () => true,
+      () => false,
+    )
+    const now = isClosed ? 'Sluice changed its mode, so that only you can read it' : 'Sluice could not change its mode'
+    this.#warn(`other users could read the dead letters in ${path}. ${now}`)
+  }
+
+  #settle(records: number): void {
+    if (this.#torn > 0) this.#end = this.#from + this.#torn
+    this.#torn = 0
+    this.#records += records
+  }
+
+  /** Ends a record that was written in pieces. Throws DEAD_LETTERS_UNWRITABLE if another run wrote between two of them. */
+  async #endLong(done: () => void): Promise<void> {
+    try {
+      if (this.path === undefined || this.#file === undefined || (await this.#isLast(this.#file)))
+        return this.#settle(1)
+      await this.#takeBack()
+      throw unwritable(this.path, new Error('another process wrote into a record that is too long for one write'))
+    } finally {
+      done()
+    }
+  }
+
+  /** Removes a record that is not whole. If another run has written behind it, only its line ends. */
+  async #takeBack(): Promise<void> {
+    const file = this.#file
+    if (file === undefined || this.#torn === 0) return
+    try {
+      await ((await this.#isLast(file)) ? file.truncate(this.#from) : file.appendFile('\n'))
+    } catch {
+      // The caller reports why the record could not be written.
+    }
+    this.#torn = 0
+  }
+
+  /** Returns whether nobody else has written since the record under way began. */
+  async #isLast(file: FileHandle): Promise<boolean> {
+    const known = await file.stat()
+    return !known.isFile() || known.size === this.#from + this.#torn
+  }
+}
+
+async function syncFile(file: FileHandle): Promise<void> {
+  try {
+    await file.datasync()
+  } catch (error) {
+    // A pipe or a device has nothing to keep.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
+  }
+}
+
+async function endsInsideLine(path: string): Promise<boolean> {
+  const { size } = await stat(path)
+  if (size === 0) return false
+  const last = await open(path, 'r')
+  try {
+    const { bytesRead, buffer } = await last.read(Buffer.alloc(1), 0, 1, size - 1)
+    return bytesRead === 1 && buffer[0] !== LINE_FEED
+  } finally {
+    await last.close()
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}
+
+function unwritable(path: string, error: unknown): SluiceError {
+  return fail('DEAD_LETTERS_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
+}

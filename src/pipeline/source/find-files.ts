@@ -1,0 +1,256 @@
+import {
+  access as accessWithCallback,
+  constants,
+  type Dirent,
+  lstat as lstatWithCallback,
+  readdir,
+  type Stats,
+} from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { fail, SluiceError } from '../../base/failure/failure.js'
+import type { FileStat, Source } from '../../base/flow.js'
+import { fileStat } from '../../base/disk/file-stat.js'
+import { byName } from './by-name.js'
+import { cannotRead, codeOf } from './cannot-read.js'
+import type { CuttableInput, SeenInput } from './seen-input.js'
+
+export interface FoundFile {
+  /** As the user knows it. */
+  readonly name: string
+  /** `device`: anything else that can be read, such as files in /dev and /proc. */
+  readonly kind: 'file' | 'fifo' | 'stdin' | 'device' | 'elsewhere'
+  /** The number of its file system. */
+  readonly device: number
+  /** The inode: the same number for all names of a file on its device. 0 on file systems without inodes. */
+  readonly inode: number
+  /** Whether the name is that of a symbolic link. */
+  readonly isLink?: boolean
+  /** Set for a `file`. */
+  readonly stat?: FileStat
+  /** Set if it is not in a file system: makes the input with this id. */
+  readonly open?: (id: number) => Source
+}
+
+/** Finds inputs that are not in a file system. */
+export interface Elsewhere {
+  has(name: string): boolean
+  /**
+   * Finds what is behind a name, in order, or as its server lists it. Throws SluiceError INPUT_NOT_FOUND if there is nothing, or why it
+   * cannot be read.
+   */
+  find(name: string, order?: Order): AsyncIterable<FoundFile>
+  /** Forgets the inputs that were made so far. Their ids may be those of others then. */
+  forget(): void
+  /** Returns an object that somebody else has seen, without asking for it. Throws SluiceError if it cannot be asked for. */
+  known(id: number, name: string, seen: SeenInput): Promise<CuttableInput>
+}
+
+/** `listed`: the first one comes before the last one is found, so that very many need no memory. */
+type Order = 'sorted' | 'listed'
+
+interface Where {
+  readonly elsewhere?: Elsewhere | undefined
+  /** The folder of relative names. */
+  readonly folder: string
+}
+
+interface WithStdin {
+  /** Whether there is a stdin to read. */
+  readonly stdin: boolean
+  /** Of what is elsewhere. */
+  readonly order?: Order
+}
+
+// The functions of node:fs/promises take more CPU, and a glob may match very many files.
+const access = promisify(accessWithCallback)
+const lstat: (path: string) => Promise<Stats> = promisify(lstatWithCallback)
+
+/** Files of a glob that are checked at once. */
+const AT_ONCE = 32
+
+/**
+ * Finds the files behind paths, globs and `-`, and checks that they can be read. Keeps the given order, sorts the files of a glob.
+ * A file with several names is found once, under its first name.
+ */
+export async function* findFiles(names: readonly string[], where: Where & WithStdin): AsyncGenerator<FoundFile> {
+  // A list names each object once.
+  const isOneList = where.order === 'listed' && names.length === 1 && where.elsewhere?.has(names[0] ?? '') === true
+  const isNew = isOneList ? () => true : filesOnce(where.folder)
+  const named = new Set(names.map(name => normalize(name)))
+  for (const name of names) {
+    for await (const file of find(name, { ...where, named })) if (isNew(file)) yield file
+  }
+}
+
+/** Finds files by their paths as they stand. A file with several names is found once, under its first name. */
+export async function* listedFiles(names: readonly string[], { folder, elsewhere }: Where): AsyncGenerator<FoundFile> {
+  const isNew = filesOnce(folder)
+  const listed = async (name: string) =>
+    elsewhere?.has(name) === true ? await all(elsewhere.find(name)) : [await checkNamed(name, folder)]
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const some = names.slice(at, at + AT_ONCE).map(listed)
+    for (const files of await Promise.all(some)) for (const file of files) if (isNew(file)) yield file
+  }
+}
+
+async function all(files: AsyncIterable<FoundFile>): Promise<FoundFile[]> {
+  const found: FoundFile[] = []
+  for await (const file of files) found.push(file)
+  return found
+}
+
+interface Search extends Where, WithStdin {
+  /** All names that were given. */
+  readonly named: ReadonlySet<string>
+}
+
+async function* find(name: string, { folder, elsewhere, stdin, named, order }: Search): AsyncGenerator<FoundFile> {
+  if (elsewhere?.has(name) === true) return yield* elsewhere.find(name, order)
+  // Stdin may be a socket, which cannot be opened again by this path.
+  if (stdin && (name === '-' || name === '/dev/stdin')) {
+    yield { name, kind: 'stdin', device: -1, inode: -1 }
+    return
+  }
+  if (name === '-') throw unreadable(name, 'there is no standard input')
+  const matches = await expand(name, folder)
+  if (!meansItself(name, matches, named) || (await isGone(resolve(folder, name)))) {
+    let isFound = false
+    for await (const file of checkMatches(matches, folder)) {
+      isFound = true
+      yield file
+    }
+    if (isFound) return
+  }
+  yield await checkNamed(name, folder)
+}
+
+/** Returns what tells whether a file was not found before. */
+function filesOnce(folder: string): (file: FoundFile) => boolean {
+  const seen = new Map<number, Set<number | string>>()
+  return ({ device, inode, name }) => {
+    const files = seen.get(device) ?? new Set()
+    seen.set(device, files)
+    const before = files.size
+    return files.add(inode === 0 ? resolve(folder, name) : inode).size > before
+  }
+}
+
+/**
+ * A name with wildcard characters means itself only if it matches nothing else. What is named as well does not count: a shell that
+ * expands a glob passes on all its files, also one with such characters.
+ */
+function meansItself(name: string, matches: readonly string[], named: ReadonlySet<string>): boolean {
+  return matches.every(match => match === name || named.has(match))
+}
+
+async function checkNamed(name: string, folder: string): Promise<FoundFile> {
+  try {
+    return await check(name, folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && name.includes(UNKNOWN)) throw notUtf8(name)
+    throw cannotRead(name, error)
+  }
+}
+
+/** Checks one path. Throws the file system's own error if nothing is there. */
+async function check(name: string, folder: string): Promise<FoundFile> {
+  const path = resolve(folder, name)
+  const named = await lstat(path)
+  const isLink = named.isSymbolicLink()
+  const status = isLink ? await stat(path) : named
+  if (status.isDirectory())
+    throw unreadable(name, `it is a directory. Pass its files with a glob, such as '${join(name, '*.ndjson')}'`)
+  if (status.isSocket() || status.isBlockDevice()) throw unreadable(name, 'it is not a file')
+  await access(path, constants.R_OK)
+  const { dev: device, ino: inode } = status
+  if (!status.isFile()) return { name, kind: status.isFIFO() ? 'fifo' : 'device', device, inode }
+  return { name, kind: 'file', stat: fileStat(status), device, inode, isLink }
+}
+
+/** Leaves out files that were deleted after they were listed. */
+async function* checkMatches(matches: readonly string[], folder: string): AsyncGenerator<FoundFile> {
+  for (let at = 0; at < matches.length; at += AT_ONCE) {
+    const some = matches.slice(at, at + AT_ONCE).map(async match => await checkMatch(match, folder))
+    for (const file of await Promise.all(some)) if (file !== undefined) yield file
+  }
+}
+
+async function checkMatch(name: string, folder: string): Promise<FoundFile | undefined> {
+  try {
+    return await check(name, folder)
+  } catch (error) {
+    const isMissing = codeOf(error) === 'ENOENT' && (await isGone(resolve(folder, name)))
+    if (isMissing && name.includes(UNKNOWN)) throw notUtf8(name)
+    if (isMissing) return undefined
+    throw cannotRead(name, error)
+  }
+}
+
+/** A symbolic link that leads nowhere is not gone. */
+async function isGone(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => false,
+    error => codeOf(error) === 'ENOENT',
+  )
+}
+
+/**
+ * Lists the files that a glob matches, absolute if the glob is. Returns none if the name is no glob. The search starts in the
+ * glob's own leading folders: with `../**` or an absolute glob, a search in `cwd` would miss files.
+ */
+async function expand(pattern: string, cwd: string): Promise<string[]> {
+  // A load of files by name does not need the package.
+  if (!/[*?[\]{}()!+@|\\]/.test(pattern)) return []
+  const { glob, isDynamicPattern } = await import('tinyglobby')
+  if (!isDynamicPattern(pattern)) return []
+  const parts = pattern.split('/')
+  const plain = parts.findIndex(part => /[*?[{(!\\]/.test(part))
+  const folder = parts.slice(0, plain).join('/') || (isAbsolute(pattern) ? '/' : '')
+  const rest = parts.slice(plain).join('/')
+  let unread: SluiceError | undefined
+  const list = (path: string, options: { withFileTypes: true }, done: Listed) => {
+    readdir(path, options, (error, found) => {
+      if (error !== null) unread ??= folderProblem(path, error)
+      done(error, found)
+    })
+  }
+  const fs = { readdir: list as unknown as typeof readdir }
+  const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false, fs })
+  if (unread !== undefined) throw unread
+  const asked = parts.at(-1)?.startsWith(deadLetters) === true
+  const inputs = matches.filter(match => asked || !basename(match).startsWith(deadLetters))
+  return inputs.toSorted(byName).map(match => flat(join(folder, match)))
+}
+
+type Listed = (error: NodeJS.ErrnoException | null, found: Dirent[]) => void
+
+/** Returns the problem of a folder whose files a glob would miss. Undefined: it is no folder, or it was deleted. */
+function folderProblem(path: string, error: unknown): SluiceError | undefined {
+  const code = codeOf(error)
+  if (code === 'ENOENT' && path.includes(UNKNOWN)) return unreadable(path, 'its name is not UTF-8. Rename the folder')
+  return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : cannotRead(path, error)
+}
+
+/** Stands for what is not UTF-8 in the name of a file or folder. No call of the system finds a file by such a name. */
+const UNKNOWN = '\ufffd'
+
+/**
+ * Begins the default name of a file of dead letters. It often lies beside the inputs. A glob of the next run must not load it as
+ * documents, unless the glob asks for it.
+ */
+const deadLetters = 'sluice-dead-letters-'
+
+/** Returns the same text in one piece: V8 would keep the parts that it is joined of, too. */
+function flat(text: string): string {
+  return Buffer.from(text).toString()
+}
+
+function notUtf8(name: string): SluiceError {
+  return unreadable(name, 'its name is not UTF-8. Rename the file')
+}
+
+function unreadable(input: string, problem: string): SluiceError {
+  return fail('INPUT_UNREADABLE', { input, problem })
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { sumsOf } from '../../base/checksum/file.js'
+import type { FileLook, FileReading, FileStat, ReadMemory } from '../../base/flow.js'
+import { free } from '../../base/memory/free-memory.js'
+import { cannotRead } from './cannot-read.js'
+import { decompress, isCompressed, mayBeCompressed } from '../../base/compression/decompress.js'
+import type { FileTable } from './file-table.js'
+import { readFile, readPart } from './read-file.js'
+import type { CuttableFile, CuttableInput } from './seen-input.js'
+
+const LOOK_BYTES = 64 << 10
+
+/** A file on disk as an input. It is known by its checksum, which is taken while it is read. There may be very many of them. */
+export class StoredInput implements CuttableInput, CuttableFile {
+  readonly id: number
+  readonly #table: FileTable
+
+  /** `table`: holds the rest under the same id. */
+  constructor(id: number, table: FileTable) {
+    this.id = id
+    this.#table = table
+  }
+
+  get name(): string {
+    return this.#table.nameOf(this.id)
+  }
+
+  get file(): this {
+    return this
+  }
+
+  get path(): string {
+    return this.#table.pathOf(this.id)
+  }
+
+  get realPath(): string {
+    return this.#table.real.of(this.id, this.path)
+  }
+
+  get folder(): string {
+    return this.#table.folder
+  }
+
+  get device(): number {
+    return this.#table.deviceOf(this.id)
+  }
+
+  get stat(): FileStat {
+    return this.#table.statOf(this.id)
+  }
+
+  ahead(): void {
+    this.#table.ahead.add(this.id, this.path, this.stat.size)
+  }
+
+  get reading(): FileReading | undefined {
+    return this.#table.readings.get(this.id)
+  }
+
+  async *open(signal: AbortSignal, from = 0, _place?: unknown, into?: ReadMemory): AsyncGenerator<Uint8Array> {
+    const { id, name, path } = this
+    const { ahead, readings, checks } = this.#table
+    const opened = (reading: FileReading) => readings.set(id, reading)
+    const taken = await ahead.take(id)
+    const small = from === 0 ? taken : undefined
+    const check = checks.get(id)
+    const read = (at: number) => readFile(path, name, signal, { from: at, into, opened, small, check })
+    try {
+      if (small?.decoded !== undefined) yield* decodedBefore(small.decoded, read(0))
+      // There may be very many small files, and nothing is left to decide about their bytes.
+      else if (small !== undefined && !mayBeCompressed(small.bytes, name)) yield* read(0)
+      else yield* decodedFrom(name, path, from, read)
+    } finally {
+      // The checksum itself takes more memory.
+      const { reading } = this
+      if (reading !== undefined) readings.set(id, ended(reading))
+    }
+  }
+
+  forget(): void {
+    this.#table.readings.delete(this.id)
+  }
+
+  async look(): Promise<FileLook> {
+    return await look(this.path, this.name, this.stat.size)
+  }
+
+  async sums(ends: readonly number[]): Promise<readonly (string | undefined)[]> {
+    return await sumsOf(this.path, ends)
+  }
+
+  get hasRanges(): boolean {
+    return true
+  }
+
+  between(signal: AbortSignal, from: number, to: number, into?: ReadMemory): AsyncIterable<Uint8Array> {
+    const { path, name, id } = this
+    return readFile(path, name, signal, { from, to, into, check: this.#table.checks.get(id) })
+  }
+
+  async part(from: number, to: number): Promise<Buffer> {
+    return await readPart(this.path, this.name, this.reading?.stat ?? this.stat, from, to)
+  }
+}
+
+function ended({ stat, bytes, sum }: FileReading): FileReading {
+  const digest = sum()
+  return { stat, bytes, sum: () => digest }
+}
+
+/** Looks at the beginning of a file. `size`: its bytes, if they are known. Throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND. */
+export async function look(path: string, name: string, size = LOOK_BYTES): Promise<FileLook> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      // Files in /proc report size 0.
+      const length = size === 0 ? LOOK_BYTES : Math.min(size, LOOK_BYTES)
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0)
+      const head = buffer.subarray(0, bytesRead)
+      const sha256 = createHash('sha256').update(head).digest('hex')
+      return { isCompressed: isCompressed(head, name), head: { bytes: bytesRead, sha256 } }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw cannotRead(name, error)
+  }
+}
+
+/** Reads the decoded bytes of a file from an offset among them. `read` reads the stored bytes from an offset, and may wait for more if the file grows. */
+export async function* decodedFrom(
+  name: string,
+  path: string,
+  from: number,
+  read: (from: number) => AsyncIterable<Uint8Array>,
+  grows = false,
+): AsyncGenerator<Uint8Array> {
+  const isPlain = from > 0 && !(await look(path, name)).isCompressed
+  // Compressed bytes are decoded from their start.
+  yield* isPlain ? read(from) : skipBytes(decompress(read(0), name, !grows), from)
+}
+
+/** Yields what was decoded before, and reads the stored bytes for their checksum. */
+async function* decodedBefore(decoded: Buffer, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const bytes of stored) free(bytes.buffer)
+  if (decoded.length > 0) yield decoded
+  free(decoded.buffer)
+}
+
+/** Skips the first `count` bytes. */
+export async function* skipBytes(chunks: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+  if (count === 0) return yield* chunks
+  let left = count
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield chunk.subarray(left)
+    left = Math.max(0, left - chunk.length)
+  }
+}

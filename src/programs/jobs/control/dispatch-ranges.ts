@@ -1,0 +1,200 @@
+/** Loads the inputs of a run by workers: puts their ranges on a queue, waits until each has a receipt, and adds these up. */
+import type { Queue } from 'bullmq'
+import { type Failure, failure, isSluiceError } from '../../../base/failure/failure.js'
+import type { Feature, LoadingElsewhere, Run, RunHook } from '../../../run/loop/hooks.js'
+import type { ByteBudget } from '../../../route/sender/layers/byte-budget.js'
+import type { Loaded } from '../../../run/loop/load-documents.js'
+import { addPlanned, type JobData, type Planned, type RangeData } from '../job.js'
+import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
+import type { BudgetShare } from '../budget/budget-share.js'
+import { endedRanges } from '../plan/ended-ranges.js'
+import { JobAccount } from './job-account.js'
+import { JobStanding } from './job-standing.js'
+import { JoinedDeadLetters } from './join-dead-letters.js'
+import { KnownRanges } from '../plan/known-ranges.js'
+import { planRanges } from '../plan/plan-ranges.js'
+import { queueRanges } from '../plan/queue-ranges.js'
+import { endOfRange } from '../range/range-end.js'
+import { retryRanges } from '../range/retry-ranges.js'
+import { inputElsewhere } from './input-elsewhere.js'
+import { systemClock } from '../../../base/time/system-clock.js'
+
+/** Time between two looks at the queue, in milliseconds. */
+const LOOK_MS = 500
+
+export interface Dispatching {
+  /** Finds the inputs behind one name. */
+  find(name: string, cutFrom: number): AsyncIterable<FoundInput>
+  readonly data: JobData
+  readonly ranges: Queue<RangeData>
+  /** Notes that all ranges are on the queue. */
+  planned(planned: Planned): Promise<void>
+  /** Takes what workers have told. Returns why the job must stop, if it must. */
+  look(): Promise<Failure | undefined>
+  /** Returns why this process coordinates the job no more, if it does not. */
+  lost(): Failure | undefined
+  /** Tells workers to stop. */
+  stop(why: Failure): Promise<void>
+  /** Keeps what this process itself sends within the budget of the job, if it has one. */
+  readonly share?: BudgetShare | undefined
+  /** Repeats work on the queue until it succeeds. */
+  patient<T>(work: () => Promise<T>): Promise<T>
+}
+
+export function dispatchRanges(dispatching: Dispatching): Feature {
+  return ({ stop }) => new Dispatch(dispatching).hook(stop)
+}
+
+class Dispatch {
+  readonly #given: Dispatching
+  #index = ''
+  #planned: Planned
+  readonly #account = new JobAccount()
+  #standing: JobStanding
+  #known: KnownRanges | undefined
+
+  constructor(given: Dispatching) {
+    this.#given = given
+    this.#standing = new JobStanding(given)
+    this.#planned = given.data.planned ?? { objects: 0, ranges: 0, bytes: 0 }
+  }
+
+  hook(stop: Run['stop']): RunHook {
+    const { share } = this.#given
+    let budget: ByteBudget | undefined
+    return {
+      opening: route => share?.watch(route),
+      connected: ({ route }) => {
+        share?.opened(route)
+        budget = share?.limit(why => stop.end(why))
+        return undefined
+      },
+      get sending() {
+        return budget === undefined ? {} : { budget }
+      },
+      sources: this.#given.data.sources.map((name, id) => inputElsewhere(name, id)),
+      prepare: async ({ found }) => {
+        this.#index = found.target.index
+        await Promise.resolve()
+      },
+      loadElsewhere: async loading => await this.#load(loading),
+      receipt: () => this.#account.receipt(this.#planned),
+    }
+  }
+
+  async #load(loading: LoadingElsewhere): Promise<Loaded> {
+    const { inputs, ledger } = loading
+    for (const input of inputs) ledger.begin(input)
+    try {
+      let why = await this.#wait(loading, await this.#begin(loading))
+      // A queue that has lost ranges gets them again: those that it still has are not queued twice.
+      if (why === undefined && (await this.#standing.look()).done < this.#planned.ranges)
+        why = await this.#wait(loading, await this.#plan(loading, false))
+      await this.#addUp(loading)
+      // Whoever has taken over finishes the job.
+      const stopped =
+        this.#given.lost() ?? this.#settled(why) ?? ledger.overLimit() ?? this.#account.whatFailed(this.#planned)
+      if (stopped === undefined) for (const input of inputs) ledger.end(input)
+      return { bytesRead: this.#account.bytesRead, ...(stopped === undefined ? {} : { failure: stopped }) }
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      return { bytesRead: this.#account.bytesRead, failure: error.failure }
+    }
+  }
+
+  /** Resolves to why the job stops before all is planned. If its planner was killed after the plan, its objects are those of then. */
+  async #begin(loading: LoadingElsewhere): Promise<Failure | undefined> {
+    const { ranges, data, planned, patient } = this.#given
+    // Before the first range, so that no worker can take too many.
+    await patient(async () => await ranges.setGlobalConcurrency(data.concurrency))
+    if (data.planned === undefined) return await this.#plan(loading, true)
+    if (data.retries === true)
+      await patient(async () => await retryRanges(ranges).then(async () => await planned(this.#planned)))
+    return undefined
+  }
+
+  /** `isAnew`: what has failed is planned again. */
+  async #plan(loading: LoadingElsewhere, isAnew: boolean): Promise<Failure | undefined> {
+    const { ranges, data, planned, find, patient } = this.#given
+    const known = await KnownRanges.read({ ranges, index: this.#index, patient }, isAnew)
+    this.#known = known
+    let why: Failure | undefined
+    // Workers load while the rest is planned.
+    const queued = async (soFar: Planned) => {
+      this.#planned = addPlanned(soFar, known.kept)
+      await this.#stand(loading)
+      why = await this.#heed(loading)
+      return why === undefined
+    }
+    const plan = planRanges(data, find, known)
+    const added = await queueRanges(plan, { ranges, index: this.#index, patient, queued, known })
+    this.#planned = addPlanned(added, known.kept)
+    if (why !== undefined) return why
+    // Their places in the order are gone, too.
+    if (await known.removeStale()) this.#standing = new JobStanding(this.#given)
+    await patient(async () => await planned(this.#planned))
+    loading.tell({ type: 'planning', inputs: this.#planned.objects })
+    return undefined
+  }
+
+  /** Resolves when no range is left, or to the reason why the job stops before that. `stopped`: it stops already. */
+  async #wait(loading: LoadingElsewhere, stopped?: Failure): Promise<Failure | undefined> {
+    const { stop } = loading
+    for (let why = stopped; ;) {
+      const { left, underWay } = await this.#stand(loading)
+      // A job that stops waits for the receipts of what is under way.
+      if (left === 0 || (why !== undefined && underWay === 0)) return why ?? (await this.#heed(loading))
+      if (stop.signal.aborted) return stop.why(0)
+      const lost = this.#given.lost()
+      if (lost !== undefined) return lost
+      why ??= await this.#heed(loading)
+      await systemClock.sleep(LOOK_MS, stop.signal).catch(() => undefined)
+    }
+  }
+
+  /** Shows people how far the job is. */
+  async #stand({ tell }: LoadingElsewhere): Promise<{ readonly left: number; readonly underWay: number }> {
+    const { done, left, underWay } = await this.#standing.look()
+    const { ranges: all, bytes } = this.#planned
+    tell({
+      type: 'standing',
+      ofRun: this.#standing.counts,
+      bytes: { read: all === 0 ? 0 : Math.round((bytes * Math.min(done, all)) / all), total: bytes },
+      file: { number: done, of: all },
+      underWay,
+    })
+    return { left, underWay }
+  }
+
+  /** Returns why the job must stop, and tells its workers. */
+  async #heed({ ledger, stop }: LoadingElsewhere): Promise<Failure | undefined> {
+    if (stop.signal.aborted) return stop.why(0)
+    const lost = this.#given.lost()
+    if (lost !== undefined) return lost
+    const why = (await this.#given.patient(this.#given.look)) ?? ledger.isOverLimit(this.#standing.counts)
+    if (why !== undefined) await this.#given.stop(why)
+    return why
+  }
+
+  /** Only the sum of all ranges says how many documents the budget was for. */
+  #settled(why: Failure | undefined): Failure | undefined {
+    if (why?.code !== 'BYTE_BUDGET_SPENT') return why
+    const { budget = '', used = '', needed = '' } = why.evidence
+    return failure(why.code, { budget, used, needed, settled: this.#account.settled })
+  }
+
+  async #addUp({ ledger, inputs }: LoadingElsewhere): Promise<void> {
+    const { ranges, patient, data } = this.#given
+    await using letters = new JoinedDeadLetters(data.deadLetters)
+    for (const state of ['completed', 'failed'] as const)
+      for await (const page of endedRanges({ ranges, state, patient }))
+        for (const one of page) {
+          // A plan that was stopped leaves what it did not come to.
+          if (this.#known?.isStale(one.id) === true) continue
+          const end = endOfRange(one)
+          this.#account.add(one, end, ledger, inputs)
+          if (end.deadLetters !== undefined) await letters.add(end.deadLetters, end.host ?? '')
+        }
+    this.#account.addLetters(await letters.end())
+  }
+}

@@ -1,0 +1,162 @@
+/** Chooses the options of a load that go to the queue, and takes them from there. Secrets, and how a worker connects, never do. */
+import { hostname } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { fail } from '../../../base/failure/failure.js'
+import { describeOption } from '../../../options/describe-option.js'
+import { invalid } from '../../../options/option-checks.js'
+import type { Effective } from '../../../options/resolve.js'
+import { type OptionName, optionNames } from '../../../options/table.js'
+import { keyOf, newRunId } from '../../../run/state/resume/run-identity.js'
+import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
+import type { JobData } from '../job.js'
+import { mostSharing } from './rate-share.js'
+
+/** Parts of the table whose options say what is loaded, and how. */
+const groups: ReadonlySet<string> = new Set([
+  'Documents',
+  'CSV',
+  'Edits',
+  'Requests',
+  'Guarded load',
+  'Before the load',
+])
+/** Options of a load that each worker has of its own. */
+const own: ReadonlySet<OptionName> = new Set(['sourceThroughProxy', 'timeoutMs'])
+/** Options that a load by many workers cannot have, and why. */
+const refused = {
+  follow: 'a job ends',
+  transform: 'its code is on this machine only',
+  spool: 'only this machine can read what it writes to disk',
+  filesFrom: 'the list is on this machine only. Pass a quoted glob',
+  timeBudgetMs: 'it limits one process only',
+  plan: 'it is counted on one machine only. Use --byte-budget',
+} as const satisfies Partial<Record<OptionName, string>>
+
+/** Returns whether an option goes to the queue. */
+function isQueued(name: OptionName): boolean {
+  const { commands, group, secret, environmentOnly } = describeOption(name)
+  if (secret !== undefined || environmentOnly === true || own.has(name)) return false
+  return commands.includes('ingest') && groups.has(group)
+}
+
+/** Options of documents that only say how the load goes on. */
+const ofLoading: ReadonlySet<OptionName> = new Set([
+  'deadLetters',
+  'maxRejected',
+  'maxIndices',
+  'onConflict',
+  'resendUnknown',
+  'retryOnConflict',
+])
+
+/** Returns whether another value makes other documents, and so another job. */
+function makesDocuments(name: OptionName): boolean {
+  return ['Documents', 'CSV', 'Edits'].includes(describeOption(name).group) && !ofLoading.has(name)
+}
+
+interface NamedJob {
+  readonly name: string
+  /** Whether the command begins a new load each time, so that the name is one of several. */
+  readonly isAnew: boolean
+  readonly data: JobData
+}
+
+/** Throws SluiceError OPTION_INVALID for what only one machine can load. */
+export function queuedJob(effective: Effective, sources: readonly string[], cwd: string): NamedJob {
+  const { values, origins } = effective
+  for (const [name, why] of Object.entries(refused) as [keyof typeof refused, string][])
+    if (values[name] !== undefined && values[name] !== false)
+      throw invalid(origins[name], `cannot be combined with --queue: ${why}`)
+  if (values.runId !== undefined && values.ids === 'cluster')
+    throw invalid(
+      origins.runId,
+      'promises that a repeated run stores nothing twice, which is impossible with --ids cluster',
+    )
+  const { index, swapAlias, runId, again, url = '', byteBudget } = values
+  const into = swapAlias ?? index ?? ''
+  const settings = Object.fromEntries(
+    optionNames.flatMap(name => (isQueued(name) && values[name] !== undefined ? [[name, values[name]]] : [])),
+  )
+  const named = sources.map(source => placeOf(source, cwd))
+  const documents = documentsOf(settings)
+  const isAnew = runId === undefined && (again || swapAlias !== undefined)
+  const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, documents])))
+  return {
+    name,
+    isAnew,
+    data: {
+      version: 1,
+      sources: named,
+      settings,
+      url,
+      index: into,
+      ...sizesOf(effective),
+      ...(byteBudget === undefined ? {} : { byteBudget }),
+      deadLetters: resolve(cwd, values.deadLetters ?? `sluice-dead-letters-${name}`),
+      host: hostname(),
+      made: new Date().toISOString(),
+    },
+  }
+}
+
+/** Returns the settings that say which documents a job makes. */
+export function documentsOf(settings: JobData['settings']): JobData['settings'] {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => isKnown(name) && makesDocuments(name)))
+}
+
+/**
+ * A budget must pay for some ranges, because one that is not loaded to its end is loaded again from its start. So a small budget is for fewer
+ * and smaller ranges at the same time.
+ */
+const OF_BUDGET = 1 / 4
+const LEAST_RANGE_BYTES = 256 << 10
+
+function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurrency'> {
+  const { rangeBytes, byteBudget = Infinity, maxRate } = values
+  const bytes = byteBudget * OF_BUDGET
+  const most = Math.min(values.concurrency, Math.floor(bytes / LEAST_RANGE_BYTES), mostSharing(maxRate))
+  const concurrency = Math.max(1, most)
+  return { concurrency, rangeBytes: Math.min(rangeBytes, Math.max(LEAST_RANGE_BYTES, Math.floor(bytes / concurrency))) }
+}
+
+/** Returns the options of a job as this process has them, with its own access. */
+export function withJob(effective: Effective, { settings }: JobData): Effective {
+  const queued = Object.entries(settings).filter(([name]) => isKnown(name) && isQueued(name))
+  const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))
+  // All workers share the budget of the job.
+  const values = { ...effective.values, ...rest, byteBudget: undefined, ...Object.fromEntries(queued) }
+  return { ...effective, values }
+}
+
+function isKnown(name: string): name is OptionName {
+  return (optionNames as readonly string[]).includes(name)
+}
+
+/** Every worker must find the same object. A URL that is a login would put the login on the queue. */
+function placeOf(source: string, cwd: string): string {
+  if (source === '-' || source.startsWith('servicenow:'))
+    throw fail('OPTION_INVALID', {
+      option: '--queue',
+      problem: `cannot load ${source}: workers load files and objects`,
+    })
+  if (!isSourceUrl(source)) return resolve(cwd, source)
+  const read = readSourceUrl(source)
+  if (read === undefined || read.secrets.length > 0)
+    throw fail('OPTION_INVALID', {
+      option: '--queue',
+      problem: `cannot load ${read?.name ?? basename(source)}: its URL holds a login or a signature, which the queue must not hold. Use s3://, or --source-token on each worker`,
+    })
+  return read.name
+}
+
+/** Characters of the index in the name of a job. */
+const SHOWN = 40
+
+/** The same command has the same name, and so the same ids. */
+function nameOf(into: string, key: string): string {
+  const shown = into
+    .replaceAll(/[^\w.-]/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, SHOWN)
+  return `${shown === '' ? 'job' : shown}-${key.slice(0, 12)}`
+}

@@ -1,0 +1,108 @@
+/**
+ * A sign of each worker on the queue: where it runs, and how its requests reach the cluster. The doctor reads them. A worker whose
+ * sign is old is gone.
+ */
+import type { Job, Queue } from 'bullmq'
+import { systemClock } from '../../../base/time/system-clock.js'
+import { inTime } from './in-time.js'
+import type { QueueEngine } from './open-engine.js'
+
+/** How requests of a worker reach its cluster. */
+export interface OwnWay {
+  /** Its proxy without the login. Absent: it goes there directly. */
+  readonly proxy?: string
+  /** The addresses from which its requests leave, as the address check saw them. Absent: nobody asked. */
+  readonly egress?: readonly string[]
+  /** Why the addresses are unknown: the failure's code and message. */
+  readonly problem?: string
+}
+
+/** What a worker says of itself. It holds no credentials. */
+export interface WorkerSign {
+  readonly version: 1
+  readonly worker: string
+  readonly host: string
+  readonly pid: number
+  /** URL of its cluster without credentials. */
+  readonly url: string
+  /** Ranges that it loads at the same time. */
+  readonly slots: number
+  /** Milliseconds by which the clock of the queue is ahead of the worker's. */
+  readonly queueAheadMs: number
+  /** Its time of the sign, in milliseconds since the epoch. */
+  readonly at: number
+  /** Absent: it has not looked yet. */
+  readonly way?: OwnWay
+}
+
+interface Signing {
+  readonly engine: QueueEngine
+  readonly sign: Omit<WorkerSign, 'at' | 'queueAheadMs' | 'way' | 'version'>
+  /** Ends the signs, and removes the last one. */
+  readonly signal: AbortSignal
+  seeOwnWay(): Promise<OwnWay>
+  queueAheadMs(): Promise<number>
+}
+
+/** The queue of signs. Nobody takes them from it. */
+const SIGNS = 'workers'
+
+/** Time between two signs, in milliseconds. */
+const EVERY_MS = 10_000
+/** A worker that gave no sign for this long is gone, in milliseconds. */
+const GONE_MS = 25_000
+/** Addresses and clocks are looked at again after so many signs. */
+const LOOK_AGAIN = 60
+
+const kept = ['waiting', 'delayed', 'prioritized'] as const
+
+/** Gives signs until the signal aborts. Never throws: a load does not need them. */
+export async function giveSigns(signing: Signing): Promise<void> {
+  const { engine, sign, signal } = signing
+  const signs: Queue<WorkerSign> = engine.queue(SIGNS)
+  let known: Partial<Pick<WorkerSign, 'way'>> & Pick<WorkerSign, 'queueAheadMs'> = { queueAheadMs: 0 }
+  let job: Job<WorkerSign> | undefined
+  const give = async () => {
+    const data = { version: 1, ...sign, ...known, at: Date.now() } as const
+    // A queue that was restarted may have forgotten it.
+    const isThere = await job?.updateData(data).then(
+      () => true,
+      () => false,
+    )
+    if (isThere !== true) job = await signs.add('worker', data, { jobId: sign.worker })
+  }
+  await forgetGone(signs, Date.now()).catch(() => undefined)
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    if (turn % LOOK_AGAIN === 0) {
+      const queueAheadMs = await signing.queueAheadMs().catch(() => known.queueAheadMs)
+      known = { ...known, queueAheadMs }
+      await give().catch(() => undefined)
+      const way = await signing.seeOwnWay().catch(() => known.way)
+      known = { ...known, ...(way === undefined ? {} : { way }) }
+    }
+    await give().catch(() => undefined)
+    await systemClock.sleep(EVERY_MS, signal).catch(() => undefined)
+  }
+  if (job !== undefined) await inTime(job.remove())
+}
+
+/** Returns the signs of workers that are not gone. `queueAheadMs`: of this machine, so that wrong clocks hide nobody. */
+export async function readSigns(engine: QueueEngine, queueAheadMs: number): Promise<readonly WorkerSign[]> {
+  const signs: Queue<WorkerSign> = engine.queue(SIGNS)
+  const jobs = (await signs.getJobs([...kept])) as (Job<WorkerSign> | undefined)[]
+  const now = Date.now() + queueAheadMs
+  const here = jobs.flatMap(job => (job === undefined || isGone(job.data, now) ? [] : [job.data]))
+  return here.toSorted((one, other) => one.host.localeCompare(other.host) || one.pid - other.pid)
+}
+
+/** `now`: by the clock of the queue. */
+function isGone({ at, queueAheadMs }: WorkerSign, now: number): boolean {
+  return now - at - queueAheadMs > GONE_MS
+}
+
+/** Workers that were killed leave their signs behind. Those are removed much later, because the clock of this machine may be wrong. */
+async function forgetGone(signs: Queue<WorkerSign>, now: number): Promise<void> {
+  const HOUR_MS = 3_600_000
+  const jobs = (await signs.getJobs([...kept])) as (Job<WorkerSign> | undefined)[]
+  for (const job of jobs) if (job !== undefined && isGone(job.data, now - HOUR_MS)) await job.remove()
+}

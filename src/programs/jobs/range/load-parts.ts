@@ -1,0 +1,28 @@
+/** What a worker takes from the loads of `ingest`. Whoever puts jobs together passes it. */
+import type { Receipt } from '../../../pipeline/ledger/receipt.js'
+import type { IngestOptions } from '../../../options/ingest-options.js'
+import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
+import type { RangeJob } from '../../../features/ranges/range-load.js'
+import type { Feature } from '../../../run/loop/hooks.js'
+import type { OpenConnection } from '../../../run/loop/locked-run.js'
+
+export interface LoadParts {
+  /** Finds inputs, and looks into those of at least `cutFrom` bytes. */
+  findInputs(options: IngestOptions, cutFrom: number): AsyncIterable<FoundInput>
+  /**
+   * A load with one more feature, over a connection of its own. `isContinued`: an earlier process may have finished it, and was killed
+   * before it could say so.
+   */
+  loadWhole(options: IngestOptions, feature: Feature, isContinued: boolean): Promise<Receipt>
+  /** What loads ranges, and keeps what they share until it is disposed of. */
+  openRanges(): RangeLoads
+}
+
+export interface RangeLoads extends AsyncDisposable {
+  /** A load of ranges with one more feature, over an open connection. */
+  load(
+    options: Omit<IngestOptions, 'source'>,
+    job: RangeJob,
+    part: { readonly feature: Feature; readonly connection: OpenConnection },
+  ): Promise<Receipt>
+}

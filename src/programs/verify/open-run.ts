@@ -1,0 +1,247 @@
+/** A run and the cluster that it was loaded into, ready for lookups. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { readIndices } from '../../route/cluster/alias.js'
+import { type IndexSeen, refresh, seeIndex } from '../../route/cluster/indices.js'
+import { refreshAll, seeIndices } from '../../route/cluster/many-indices.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
+import { openClusterItself } from '../../route/connect/open-target.js'
+import { fail } from '../../base/failure/failure.js'
+import { isDump } from '../../pipeline/format/dump-formats.js'
+import { nearest } from '../../options/nearest.js'
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import type { InputLocks } from '../../base/lock/lock.js'
+import { ownRuns } from '../../run/state/runs/run-locks.js'
+import { isRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { systemClock } from '../../base/time/system-clock.js'
+import { Pace } from './pace.js'
+import { readRejected } from './rejected-numbers.js'
+import { idsOf, type InputIds } from './run-ids.js'
+import type { VerifySection } from './verify-options.js'
+
+interface FoundCheckpoint {
+  readonly path: string
+  readonly checkpoint: Checkpoint
+  /** All others in the state folder. */
+  readonly others: readonly Checkpoint[]
+  /** Paths of the checkpoints of earlier runs with the same name, which are not meant. */
+  readonly namesakes: readonly string[]
+}
+
+/** Closes the route to the cluster when it is disposed. */
+export interface OpenRun extends FoundCheckpoint, AsyncDisposable {
+  readonly cluster: Cluster
+  /** As the user named it. */
+  readonly index: string
+  readonly holders: string | readonly string[]
+  readonly inputs: readonly InputIds[]
+  /** Numbers of rejected documents by token, as far as the dead letters show them. */
+  readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
+  readonly by: 'id' | 'search'
+  /** Whether all that is stored can be seen. */
+  readonly isFresh: boolean
+  readonly pace: Pace
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: VerifySection['onProgress']
+  /** Notes for the person who reads the result. */
+  readonly notes: readonly string[]
+}
+
+/** Ids that no option names. */
+const named: Readonly<Record<string, string>> = {
+  replay: 'the ids of dead letters',
+  offset: 'the offsets of lines in ids',
+}
+
+const MOST_IDS = 1000
+const IN_FLIGHT = 4
+
+/**
+ * Opens a run. `found`: the run's checkpoint, if the caller has it. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and
+ * RUN_ELSEWHERE, and errors of `openClusterItself`.
+ */
+export async function openRun(options: VerifySection, found?: FoundCheckpoint): Promise<OpenRun> {
+  const { run, stateDir, maxElapsedMs, connecting, signal, onProgress } = options
+  const known = found ?? (await findCheckpoint(stateDir, run))
+  const { checkpoint, others, namesakes } = known
+  const ids = checkpoint.options['ids'] ?? 'run'
+  if (ids !== 'run') {
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named[ids] ?? `--ids ${ids}` })
+  }
+  if (isDump(checkpoint.options['format']) || checkpoint.inputs.some(({ mark }) => mark.kind === 'actions'))
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: 'the ids that its documents had in a dump' })
+  if (checkpoint.options['transform'] !== undefined)
+    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: '--transform' })
+  const { cluster } = await openClusterItself(connecting, signal)
+  try {
+    const where = sameCluster(checkpoint, cluster)
+    const { index } = checkpoint.target
+    const held =
+      checkpoint.target.indices === undefined ? await lookAt(checkpoint, cluster) : await lookAtAll(checkpoint, cluster)
+    const inputs = idsOf(checkpoint, others)
+    const { rejected, notes } = await readRejected(checkpoint, inputs)
+    return {
+      ...known,
+      cluster,
+      index,
+      inputs,
+      rejected,
+      holders: held.holders,
+      by: held.by,
+      isFresh: held.isFresh,
+      pace: new Pace({
+        most: MOST_IDS,
+        inFlight: Math.min(IN_FLIGHT, connecting.concurrency),
+        maxElapsedMs,
+        clock: systemClock,
+        wallClock: Date.now,
+        random: Math.random,
+        signal,
+      }),
+      signal,
+      onProgress,
+      notes: [...where, ...namesakes.map(sameName), ...held.notes, ...notesOn(checkpoint), ...notes],
+      [Symbol.asyncDispose]: async () => await cluster.route.destroy(),
+    }
+  } catch (error) {
+    await cluster.route.destroy()
+    throw error
+  }
+}
+
+/** Finds the checkpoint of a run by its name or its own path. Throws SluiceError RUN_NOT_FOUND, OPTION_INVALID, STATE_UNREADABLE. */
+async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheckpoint> {
+  const { known } = await knownRuns(stateDir)
+  const foundAs = (path: string, checkpoint: Checkpoint, namesakes: readonly string[]): FoundCheckpoint => {
+    const others = known.filter(one => resolve(one.path) !== resolve(path))
+    return { path, checkpoint, others: others.map(other => other.checkpoint), namesakes }
+  }
+  if (isRun(run) && (await isFile(run))) {
+    const checkpoint = await readRun(run)
+    if (checkpoint !== undefined) return foundAs(run, checkpoint, [])
+  }
+  const named = known.filter(({ checkpoint, isForgotten }) => checkpoint.run === run && !isForgotten)
+  const last = named.filter(({ isEarlier }) => !isEarlier)
+  const [first, ...others] = last.length > 0 ? last : named
+  if (first === undefined) {
+    const names = known.filter(one => !one.isForgotten).map(({ checkpoint }) => checkpoint.run)
+    const near = nearest(run, names)
+    const hint = near === undefined ? '' : ` (did you mean ${near}?)`
+    throw fail('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` })
+  }
+  if (others.length === 0) {
+    const namesakes = named.filter(one => one !== first).map(({ path }) => path)
+    return foundAs(first.path, first.checkpoint, namesakes)
+  }
+  const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
+  const problem = `${run} is the name of ${paths.length} runs. Pass the path of one checkpoint: ${paths.join(', ')}`
+  throw fail('OPTION_INVALID', { option: 'run', problem })
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return await stat(path).then(
+    found => found.isFile(),
+    () => false,
+  )
+}
+
+/** Returns a note about the cluster, if one is needed. Throws SluiceError RUN_ELSEWHERE. */
+function sameCluster({ run, target, counts }: Checkpoint, { preflight, display }: Cluster): string[] {
+  const uuid = preflight.info?.uuid
+  const isKnown = target.clusterUuid !== undefined && uuid !== undefined && uuid !== '_na_'
+  if (isKnown && uuid !== target.clusterUuid) throw fail('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display })
+  if (isKnown || target.url === display) return []
+  if (counts.accepted > 0)
+    return [`the run was sent to ${target.url}, and no answer shows whether it stores documents in ${display}`]
+  return [
+    `the run was loaded into ${target.url}, but the credentials do not show whether ${display} is the same cluster`,
+  ]
+}
+
+function sameName(path: string): string {
+  return `an earlier run with other content had the same name. To verify it, pass the path of its checkpoint: ${path}`
+}
+
+/** What holds the documents of a run, and how they can be found. */
+interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh'> {
+  readonly notes: readonly string[]
+}
+
+async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promise<Held> {
+  const { index, indexUuid } = target
+  const seen = await seeIndex(cluster, index)
+  // A document with a routing value cannot be found by its id alone.
+  const by = seen.kind === 'index' && options['routingField'] === undefined ? 'id' : 'search'
+  const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
+  return { holders: index, by, isFresh, notes: [...noteOn(index, seen, indexUuid), ...unfresh(index, isFresh)] }
+}
+
+/** Looks at all indices that took documents of the run. */
+async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluster: Cluster): Promise<Held> {
+  const holders = indices.map(one => one.index)
+  const seen = await seeIndices(cluster, holders)
+  const isFresh = (await refreshAll(cluster, holders)) === undefined
+  const notes = indices.flatMap(one => noteOn(one.index, seen.get(one.index), one.indexUuid))
+  const more = notes.length - MOST_NOTES
+  const first = notes.slice(0, MOST_NOTES)
+  const others = more > 0 ? [`the same is true of ${more} more indices`] : []
+  return { holders, by: 'search', isFresh, notes: [...first, ...others, ...unfresh(index, isFresh)] }
+}
+
+const MOST_NOTES = 5
+
+function noteOn(index: string, seen: IndexSeen | undefined, uuid: string | undefined): string[] {
+  if (seen?.kind === 'missing') return [`the index ${index} no longer exists`]
+  if (seen?.kind !== 'index' || uuid === undefined || seen.uuid === uuid) return []
+  return [`${index} is a new index, not the one that the run was loaded into`]
+}
+
+function unfresh(index: string, isFresh: boolean): string[] {
+  return isFresh ? [] : [`the credentials cannot refresh ${index}, so the newest documents might not be visible yet`]
+}
+
+function notesOn({ status, options, counts }: Checkpoint): string[] {
+  const notes: string[] = []
+  if (status === 'running') notes.push('the run is still running, or was killed')
+  else if (status !== 'finished') notes.push('the run is not finished')
+  if (counts.accepted > 0) notes.push(queued)
+  if (options['pipeline'] !== undefined)
+    notes.push(`the ingest pipeline ${options['pipeline']} may have dropped documents, or changed their ids or indices`)
+  return notes
+}
+
+const queued =
+  'the managed ingest endpoint stores documents some time after it accepted them, and does not promise to keep their ids. Documents that the index rejects are in the failure store of the data stream, if it has one'
+
+/**
+ * Finds the checkpoint of a run to undo, and keeps every load away from it until the locks are given back.
+ * Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE, and what `findCheckpoint` throws.
+ */
+export async function ownRun(
+  stateDir: string,
+  run: string,
+): Promise<{ readonly known: FoundCheckpoint; readonly locks: InputLocks }> {
+  for (;;) {
+    const { path, checkpoint } = await findCheckpoint(stateDir, run)
+    const [input] = checkpoint.inputs
+    const owned = { path, run: checkpoint.run, input: input?.name ?? '', index: checkpoint.target.index }
+    const locks = await ownRuns(stateDirAround(path) ?? stateDir, [owned], { isUndo: true })
+    try {
+      // A load that ended meanwhile may have rewritten the checkpoint, or made it an earlier one.
+      const known = await findCheckpoint(stateDir, run)
+      if (known.path === path) return { known, locks }
+    } catch (error) {
+      await locks[Symbol.asyncDispose]()
+      throw error
+    }
+    await locks[Symbol.asyncDispose]()
+  }
+}
+
+/** Keeps the index behind the alias of a guarded load: a rollback takes such a load back. Throws SluiceError UNDO_BEHIND_ALIAS, and as `call` does. */
+export async function refuseBehindAlias(cluster: Cluster, { run, target }: Checkpoint): Promise<void> {
+  const { alias, index } = target
+  if (alias === undefined) return
+  const isBehind = (await readIndices(cluster, index)).some(({ aliases }) => aliases[alias] !== undefined)
+  if (isBehind) throw fail('UNDO_BEHIND_ALIAS', { run, index, alias })
+}

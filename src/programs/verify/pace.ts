@@ -1,0 +1,100 @@
+/** Works through a list in batches, as large and as many at once as the cluster bears. */
+import { fail, SluiceError } from '../../base/failure/failure.js'
+import type { Clock } from '../../base/flow.js'
+import { Retries, backoffMs, retryAfterMs } from '../../base/time/retry.js'
+import { atLast } from '../../route/sender/deliver.js'
+import type { TakeStep } from '../../route/cluster/delete-found.js'
+
+export interface PaceOptions {
+  readonly most: number
+  readonly inFlight: number
+  /** How long one part may be refused, in milliseconds. */
+  readonly maxElapsedMs: number
+  readonly clock: Clock
+  readonly wallClock: () => number
+  readonly random: () => number
+  readonly signal?: AbortSignal | undefined
+}
+
+export class Pace {
+  readonly #options: PaceOptions
+  #size: number
+  #done = 0
+
+  constructor(options: PaceOptions) {
+    this.#options = options
+    this.#size = options.most
+  }
+
+  /** Resolves when every item is done. Throws the first SluiceError, once all current requests have ended. */
+  async through<T>(items: Iterable<T>, attempt: TakeStep<T>): Promise<void> {
+    const iterator = items[Symbol.iterator]()
+    let stopped: { readonly error: unknown } | undefined
+    const work = async () => {
+      while (stopped === undefined) {
+        const batch = take(iterator, this.#size)
+        if (batch.length === 0) return
+        try {
+          await this.settle(batch, attempt)
+          this.#done += batch.length
+        } catch (error) {
+          stopped ??= { error }
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: this.#options.inFlight }, work))
+    if (stopped !== undefined) throw stopped.error
+  }
+
+  /** Takes one batch. Halves it if it is too large, and retries if the cluster is busy. */
+  async settle<T>(batch: readonly T[], attempt: TakeStep<T>): Promise<void> {
+    const { clock, wallClock, random, maxElapsedMs, signal } = this.#options
+    const parts = [batch]
+    const retries = new Retries({ clock, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      if (signal?.aborted === true) throw this.#interrupted(signal)
+      const step = await attempt(part).catch((error: unknown) => {
+        throw signal?.aborted === true ? this.#interrupted(signal) : error
+      })
+      if (step.kind === 'done') {
+        this.#size = Math.min(this.#options.most, this.#size + Math.ceil(this.#options.most / 20))
+        retries.startAgain()
+        continue
+      }
+      if (step.kind === 'refused') throw new SluiceError(step.failure)
+      if (step.kind === 'tooMany') {
+        if (part.length === 1) throw new SluiceError(step.failure)
+        parts.unshift(...this.#halves(part))
+        continue
+      }
+      const waitMs = retries.next(retryAfterMs(step.headers ?? {}, wallClock()))
+      const { elapsedMs } = retries
+      if (waitMs === undefined) throw new SluiceError(atLast(step.failure, elapsedMs))
+      const { left = part } = step
+      parts.unshift(...(left.length > 1 && step.failure.code === 'CLUSTER_OVERLOADED' ? this.#halves(left) : [left]))
+      // An abort is seen before the next attempt.
+      await clock.sleep(waitMs, signal).catch(() => undefined)
+    }
+  }
+
+  #interrupted({ reason }: AbortSignal): SluiceError {
+    const why = typeof reason === 'string' ? reason : 'aborted by the calling program'
+    return fail('RUN_INTERRUPTED', { reason: why, settled: this.#done })
+  }
+
+  #halves<T>(part: readonly T[]): [readonly T[], readonly T[]] {
+    const middle = part.length >> 1
+    this.#size = Math.max(1, Math.min(this.#size, middle))
+    return [part.slice(0, middle), part.slice(middle)]
+  }
+}
+
+function take<T>(iterator: Iterator<T>, most: number): T[] {
+  const taken: T[] = []
+  while (taken.length < most) {
+    const next = iterator.next()
+    if (next.done === true) break
+    taken.push(next.value)
+  }
+  return taken
+}

@@ -1,0 +1,86 @@
+import { createReadStream } from 'node:fs'
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { LINE_FEED } from '../../base/text/bytes.js'
+import type { InputIds } from './run-ids.js'
+
+/** A record begins with its head. The document after it may have any length. */
+const HEAD_BYTES = 8192
+
+type Listed = Pick<InputIds, 'name' | 'token' | 'first' | 'last'>
+
+/** Returns the numbers of the rejected documents that the run's dead letters show, by token, and a note if they show none. */
+export async function readRejected({ counts, deadLetters }: Checkpoint, inputs: readonly Listed[]) {
+  const none = (why?: string) => ({
+    rejected: new Map<string, ReadonlySet<number>>(),
+    notes: why === undefined ? [] : [`Sluice does not know which documents were rejected: ${why}`],
+  })
+  if (counts.rejected === 0) return none()
+  if (deadLetters === undefined) return none('no dead letters were written')
+  const rejected = await rejectedNumbers(deadLetters.path, deadLetters.length, inputs)
+  return typeof rejected === 'string' ? none(`${deadLetters.path} ${rejected}`) : { rejected, notes: [] }
+}
+
+/**
+ * Returns the numbers of the documents in dead letters, by the token of their input, or why the file cannot be read. Reads up to
+ * `length`. A record with an id belongs to the run that made the id. A record without one was never sent, and belongs to its input.
+ */
+export async function rejectedNumbers(
+  path: string,
+  length: number,
+  inputs: readonly Listed[],
+): Promise<Map<string, Set<number>> | string> {
+  const byName = new Map(inputs.map(input => [input.name, input]))
+  const rejected = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
+  if (length === 0) return rejected
+  const book = (head: string) => {
+    const { input: name, document, id } = readHead(head)
+    const input = name === undefined ? undefined : byName.get(name)
+    if (input === undefined || document === undefined || document < input.first || document > input.last) return
+    if (id === undefined || id === `${input.token}-${document}`) rejected.get(input.token)?.add(document)
+  }
+  try {
+    for await (const head of heads(path, length)) book(head)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? 'no longer exists' : `cannot be read (${code ?? message})`
+  }
+  return rejected
+}
+
+/** Yields the first bytes of each line. */
+async function* heads(path: string, length: number): AsyncGenerator<string> {
+  let parts: Buffer[] = []
+  let held = 0
+  for await (const chunk of createReadStream(path, { end: length - 1 }) as AsyncIterable<Buffer>) {
+    for (let at = 0; at < chunk.length;) {
+      const lineFeed = chunk.indexOf(LINE_FEED, at)
+      const end = lineFeed === -1 ? chunk.length : lineFeed
+      const more = chunk.subarray(at, Math.min(end, at + HEAD_BYTES - held))
+      parts.push(more)
+      held += more.length
+      if (lineFeed === -1) break
+      yield Buffer.concat(parts, held).toString('utf8')
+      parts = []
+      held = 0
+      at = lineFeed + 1
+    }
+  }
+}
+
+const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
+
+/** The order of `dead-letter-record.ts`: origin, destination, id. */
+const HEAD = new RegExp(
+  String.raw`^\{"operation":"\w+",(?:"(?:run|writer)":${TEXT},)*"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)(?:,"member":${TEXT})?[^{}]*\},` +
+    String.raw`(?:"(?:index|pipeline|ids|idField|idSeparator|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,
+)
+
+function readHead(head: string): { input?: string; document?: number; id?: string } {
+  const { input, document, id } = HEAD.exec(head)?.groups ?? {}
+  if (input === undefined) return {}
+  return {
+    input: JSON.parse(input) as string,
+    document: Number(document),
+    ...(id === undefined ? {} : { id: JSON.parse(id) as string }),
+  }
+}

@@ -1,0 +1,188 @@
+/** Adds up what was seen of a run, input by input. */
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { type InputIds, idOf, type Sighting } from './run-ids.js'
+
+/** The documents of a run. `documents` = `found` + `rejected` + `missing`. */
+interface DocumentCounts {
+  readonly documents: number
+  readonly found: number
+  /** Not there, and in the dead letters. */
+  readonly rejected: number
+  /** Not there, and in no dead letters that could be read. */
+  readonly missing: number
+  /** There, and numbered behind the last settled one: sent before the run was cut off. A resume settles them. */
+  readonly unsettled: number
+  /** There, with the token of the run, and none of its documents. */
+  readonly foreign: number
+  /** There in more than one index behind an alias or data stream. */
+  readonly doubled: number
+}
+
+/** The documents of one input in the cluster. */
+export interface VerifiedInput extends DocumentCounts {
+  readonly name: string
+  /** Its ids are `TOKEN-NUMBER`. */
+  readonly token: string
+  /** The numbers of the first and the last settled document. */
+  readonly first: number
+  readonly last: number
+  /** The first of them. */
+  readonly missingIds: readonly string[]
+  readonly foreignIds: readonly string[]
+  readonly doubledIds: readonly string[]
+}
+
+/** The documents of all inputs in the cluster. */
+export interface Tallied extends DocumentCounts {
+  /** Rejected documents that no dead letters name. That many of the inputs' `missing` were in fact rejected. */
+  readonly unlisted: number
+  readonly inputs: readonly VerifiedInput[]
+}
+
+type Account = ReturnType<typeof emptyAccount>
+
+interface TallyOptions {
+  readonly inputs: readonly InputIds[]
+  readonly counts: Checkpoint['counts']
+  /** The numbers that dead letters name, by token. */
+  readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
+  /** Most ids of each kind and input. */
+  readonly listed: number
+}
+
+export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
+  const accounts = new Map(inputs.map(input => [input, emptyAccount(listed)]))
+  const of = (input: InputIds) => accounts.get(input) as Account
+  return {
+    settled: (sightings: readonly Sighting[]) => {
+      for (const { input, number, copies } of sightings) {
+        const account = of(input)
+        if (copies.length > 0) account.found += 1
+        else if (rejected.get(input.token)?.has(number) === true) account.rejected += 1
+        else {
+          account.missing.add(number)
+          if (number === input.last) account.endsMissing = true
+        }
+        if (copies.length > 1) account.doubled.add(number)
+      }
+    },
+    beyond: (sightings: readonly Sighting[]) => {
+      for (const { input, number, copies } of sightings) {
+        const account = of(input)
+        if (input.isOpen) account.unsettled += 1
+        else account.foreign.add(number)
+        if (copies.length > 1) account.doubled.add(number)
+      }
+    },
+    result: (): Tallied => {
+      const blank = dropBlankEnds(accounts, counts)
+      const verified = inputs.map(input => show(input, of(input), blank.has(input)))
+      const sum = (name: keyof DocumentCounts) => verified.reduce((total, input) => total + input[name], 0)
+      const [absent, named] = [sum('missing'), sum('rejected')]
+      const namedInAll = [...rejected.values()].reduce((total, numbers) => total + numbers.size, 0)
+      // Rejected, and either named nowhere or named in dead letters of several runs.
+      const unlisted = Math.min(absent, Math.max(0, counts.rejected - namedInAll))
+      const overlisted = Math.max(0, named - counts.rejected)
+      return {
+        inputs: verified,
+        documents: sum('documents'),
+        found: sum('found'),
+        rejected: named + unlisted - overlisted,
+        unlisted,
+        missing: absent - unlisted + overlisted,
+        unsettled: sum('unsettled'),
+        foreign: sum('foreign'),
+        doubled: sum('doubled'),
+      }
+    },
+  }
+}
+
+function emptyAccount(listed: number) {
+  const listing = () => new Listing(listed)
+  return {
+    found: 0,
+    rejected: 0,
+    unsettled: 0,
+    missing: listing(),
+    foreign: listing(),
+    doubled: listing(),
+    /** Whether the last number of the input is missing. */
+    endsMissing: false,
+  }
+}
+
+/** Drops a number that was no document: a blank last line without a line end. */
+function dropBlankEnds(accounts: ReadonlyMap<InputIds, Account>, counts: Checkpoint['counts']): ReadonlySet<InputIds> {
+  const settled = counts.created + counts.accepted + counts.updated + counts.duplicate + counts.rejected
+  let surplus = [...accounts.keys()].reduce((sum, input) => sum + numbersIn(input), -settled)
+  const blank = new Set<InputIds>()
+  for (const [input, { missing, endsMissing }] of accounts) {
+    if (surplus <= 0) break
+    if (!input.mayEndBlank || !endsMissing) continue
+    missing.takeOut(input.last)
+    blank.add(input)
+    surplus -= 1
+  }
+  return blank
+}
+
+function numbersIn({ first, last }: InputIds): number {
+  return Math.max(0, last - first + 1)
+}
+
+function show(input: InputIds, account: Account, endsBlank: boolean): VerifiedInput {
+  const { name, token, first, last } = input
+  const { found, rejected, missing, unsettled, foreign, doubled } = account
+  const ids = ({ lowest }: Listing) => lowest.map(number => idOf(input, number))
+  return {
+    name,
+    token,
+    documents: numbersIn(input) - (endsBlank ? 1 : 0),
+    first,
+    last: endsBlank ? last - 1 : last,
+    found,
+    rejected,
+    missing: missing.count,
+    unsettled,
+    foreign: foreign.count,
+    doubled: doubled.count,
+    missingIds: ids(missing),
+    foreignIds: ids(foreign),
+    doubledIds: ids(doubled),
+  }
+}
+
+/** Counts numbers, and keeps the lowest of them. */
+class Listing {
+  readonly #most: number
+  readonly #numbers: number[] = []
+  #count = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  get lowest(): readonly number[] {
+    return this.#numbers.toSorted((one, other) => one - other).slice(0, this.#most)
+  }
+
+  /** Numbers come nearly in order. */
+  add(number: number): void {
+    this.#count += 1
+    this.#numbers.push(number)
+    if (this.#numbers.length <= 2 * this.#most + 1000) return
+    this.#numbers.sort((one, other) => one - other)
+    this.#numbers.length = this.#most
+  }
+
+  takeOut(number: number): void {
+    this.#count -= 1
+    const at = this.#numbers.indexOf(number)
+    if (at !== -1) this.#numbers.splice(at, 1)
+  }
+}

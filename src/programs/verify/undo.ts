@@ -1,0 +1,189 @@
+import { type Deletion, type DeletionRefused, deleteFound } from '../../route/cluster/delete-found.js'
+import type { FoundDocument } from '../../route/cluster/find-documents.js'
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { type OpenRun, openRun, ownRun, refuseBehindAlias } from './open-run.js'
+import { idOf, lookUpIds, type Sighting } from './run-ids.js'
+import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
+
+/** The account of an undo. `found` = `deleted` + `wouldDelete` + `changed` + `failed`. */
+export interface Undone {
+  readonly run: string
+  readonly dryRun: boolean
+  /** Nothing of the run is left, and its checkpoint is removed. The same load starts afresh, unless `goesBy` is set. */
+  readonly isComplete: boolean
+  readonly cluster: string
+  readonly index: string
+  /** Ids that the run may have stored documents under. */
+  readonly documents: number
+  readonly found: number
+  readonly deleted: number
+  /** Only in a dry run. */
+  readonly wouldDelete: number
+  /** Documents that were already gone. */
+  readonly gone: number
+  /** Written again since the run created them. Sluice left them. */
+  readonly changed: number
+  /** The cluster refused to delete them. */
+  readonly failed: number
+  /** The first of them. */
+  readonly changedIds: readonly string[]
+  readonly failures: readonly { readonly status: number; readonly type: string; readonly documents: number }[]
+  /** Path of the checkpoint, even if it was removed. */
+  readonly checkpoint: string
+  /**
+   * The run that the same load now continues: the one before, whose checkpoint is restored, or a later one if an
+   * earlier run was undone. The load skips what that run loaded.
+   */
+  readonly goesBy?: string
+  readonly notes: readonly string[]
+}
+
+/**
+ * Deletes only documents that a run created. Documents that were written again stay, unless `force` is set. Works from the checkpoint,
+ * and removes it when nothing of the run is left. Meanwhile no load touches the run. If `undo` is interrupted, call it again.
+ *
+ * ```ts
+ * const { deleted, changed, isComplete } = await undo({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
+ * ```
+ * Does not throw if a document cannot be deleted.
+ * @throws SluiceError like `verify`. RUN_LOCKED if the run is still loading, or another process undoes it. UNDO_BEHIND_ALIAS while the
+ * alias of a guarded load leads to its index. STATE_UNWRITABLE if the state folder cannot be written.
+ */
+export async function undo(options: UndoOptions): Promise<Undone> {
+  const asked = readVerifyOptions(options)
+  const { dryRun, stateDir } = asked
+  // Without the lock, a load could refill what undo deletes.
+  const owned = dryRun ? undefined : await ownRun(stateDir, asked.run)
+  await using _ = owned?.locks
+  await using run = await openRun(asked, owned?.known)
+  const { cluster, index, inputs, rejected, checkpoint, path } = run
+  await refuseBehindAlias(cluster, checkpoint)
+  const deleter = new Deleter(run, asked)
+  let absent = 0
+  let documents = 0
+  let foreign = 0
+  let kept = 0
+  const remove = async (sightings: readonly Sighting[]) => {
+    const isOwn = ({ input, number }: Sighting) => !(input.sharesFirst && number === input.first)
+    kept += sightings.filter(one => !isOwn(one) && one.copies.length > 0).length
+    await deleter.remove(sightings.filter(isOwn).flatMap(({ copies }) => copies))
+  }
+  await lookUpIds(run, {
+    settled: async sightings => {
+      documents += sightings.length
+      for (const { input, number, copies } of sightings) {
+        const isRejected = rejected.get(input.token)?.has(number) === true
+        if (copies.length === 0 && !isRejected) absent += 1
+      }
+      await remove(sightings)
+    },
+    beyond: async sightings => {
+      const own = sightings.filter(({ input }) => input.isOpen)
+      documents += own.length
+      foreign += sightings.length - own.length
+      await remove(own)
+    },
+  })
+  const { vanished, ...result } = deleter.result()
+  const { deleted, wouldDelete, changed, failed } = result
+  const listedRejections = [...rejected.values()].reduce((sum, numbers) => sum + numbers.size, 0)
+  const gone = Math.max(0, absent - Math.max(0, checkpoint.counts.rejected - listedRejections)) + vanished
+  // Documents that are missing may still be in a queue.
+  const mayCome = !run.isFresh || checkpoint.counts.accepted > 0
+  const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
+  const goesBy = isComplete ? await forget(path, checkpoint) : undefined
+  const continued = inputs.filter(({ isContinued }) => isContinued).map(({ name }) => name)
+  const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
+  const notes = [...run.notes]
+  if (kept > 0)
+    notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice kept it`)
+  if (goesBy !== undefined && continued.length > 0)
+    notes.push(`${continued.join(', ')} was continued by a later run. To load the deleted part again, pass --again`)
+  if (foreign > 0)
+    notes.push(`${foreign} documents have ids like those of the run, but are not its own. Sluice kept them`)
+  if (checkpoint.options['op'] === 'index' && changed > 0)
+    notes.push('with --op index, documents that this run sent twice also count as changed')
+  return {
+    run: checkpoint.run,
+    dryRun,
+    isComplete,
+    cluster: cluster.display,
+    index,
+    documents,
+    found: deleted + wouldDelete + changed + failed,
+    ...result,
+    gone,
+    checkpoint: path,
+    ...(goesBy === undefined ? {} : { goesBy }),
+    notes,
+  }
+}
+
+/** Forgets a run. Resolves to the run by which the same load goes now, if there is one. */
+async function forget(path: string, { key }: Checkpoint): Promise<string | undefined> {
+  await removeRun(path)
+  const stateDir = stateDirAround(path)
+  return stateDir === undefined ? undefined : await lastFinished(stateDir, key)
+}
+
+/** Elasticsearch gives a created document version 1, and raises it with each write. */
+const UNTOUCHED = 1
+
+/** Deletes a run's documents as they were found, and counts what happened to them. */
+export class Deleter {
+  readonly #run: OpenRun
+  readonly #options: VerifySection
+  /** `vanished`: documents that were found, but were gone before they could be deleted. */
+  readonly #counts = { deleted: 0, wouldDelete: 0, changed: 0, failed: 0, vanished: 0 }
+  readonly #changedIds: string[] = []
+  readonly #failures = new Map<string, DeletionRefused & { documents: number }>()
+
+  constructor(run: OpenRun, options: VerifySection) {
+    this.#run = run
+    this.#options = options
+  }
+
+  /** Resolves when each document is deleted, or known not to be. Throws SluiceError if the cluster cannot answer. */
+  async remove(documents: readonly FoundDocument[]): Promise<void> {
+    const { force, dryRun } = this.#options
+    const { cluster, pace, signal } = this.#run
+    const ours: FoundDocument[] = []
+    for (const document of documents) {
+      if (force || document.version === UNTOUCHED) ours.push(document)
+      else this.#count(document, 'changed')
+    }
+    if (dryRun) {
+      this.#counts.wouldDelete += ours.length
+      return
+    }
+    await deleteFound(ours, {
+      cluster,
+      force,
+      signal,
+      settle: async (part, step) => await pace.settle(part, step),
+      settled: (document, outcome) => this.#count(document, outcome),
+    })
+  }
+
+  result() {
+    return { ...this.#counts, changedIds: this.#changedIds, failures: [...this.#failures.values()] }
+  }
+
+  #count({ id }: FoundDocument, outcome: Deletion): void {
+    if (outcome === 'deleted') this.#counts.deleted += 1
+    else if (outcome === 'gone') this.#counts.vanished += 1
+    else if (outcome === 'changed') {
+      this.#counts.changed += 1
+      if (this.#changedIds.length < this.#options.listed) this.#changedIds.push(id)
+    } else this.#fail(outcome)
+  }
+
+  #fail({ status, type }: DeletionRefused): void {
+    this.#counts.failed += 1
+    const key = `${status} ${type}`
+    const known = this.#failures.get(key)
+    if (known === undefined) this.#failures.set(key, { status, type, documents: 1 })
+    else known.documents += 1
+  }
+}

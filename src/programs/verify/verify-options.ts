@@ -1,0 +1,69 @@
+import * as check from '../../options/option-checks.js'
+import { defaults } from '../../options/describe-option.js'
+import type { ConnectSection } from '../../options/load.js'
+import { readConnecting } from '../../options/read-options.js'
+import type { ConnectOptions } from '../../options/connect-options.js'
+import { invalid } from '../../options/option-checks.js'
+
+/** Selects a run, and how to reach its cluster. */
+export interface VerifyOptions extends ConnectOptions {
+  /** The run's id, as the receipt names it, or the path of its checkpoint. */
+  readonly run: string
+  /** The folder with its checkpoint. */
+  readonly stateDir: string
+  /** Most ids that are listed of each kind and input. Default 20. */
+  readonly listed?: number | undefined
+  /** Longest time to retry one request, in milliseconds. Default 900,000. */
+  readonly maxElapsedMs?: number | undefined
+  /** Called now and then: how many of the settled documents have been looked up. */
+  readonly onProgress?: ((lookedUp: number, documents: number) => void) | undefined
+}
+
+export interface UndoOptions extends VerifyOptions {
+  /** Delete nothing, and count in `wouldDelete`. Default false. */
+  readonly dryRun?: boolean | undefined
+  /** Delete also what was changed since. Default false. */
+  readonly force?: boolean | undefined
+}
+
+const own = {
+  run: check.name,
+  stateDir: check.name,
+  listed: value => (value === Infinity ? undefined : check.whole(0, Number.MAX_SAFE_INTEGER)(value)),
+  maxElapsedMs: check.whole(0, Number.MAX_SAFE_INTEGER),
+  onProgress: check.listener,
+  dryRun: check.flag,
+  force: check.flag,
+} satisfies Record<Exclude<keyof UndoOptions, keyof ConnectOptions>, check.Check>
+
+/** The same, checked, with every default filled in. */
+export interface VerifySection extends Pick<VerifyOptions, 'run' | 'stateDir' | 'onProgress' | 'signal'> {
+  readonly connecting: ConnectSection
+  readonly listed: number
+  readonly maxElapsedMs: number
+  readonly dryRun: boolean
+  readonly force: boolean
+}
+
+const LISTED = 20
+
+/** Throws SluiceError OPTION_INVALID. */
+export function readVerifyOptions(options: UndoOptions): VerifySection {
+  const { run, stateDir, listed, maxElapsedMs, onProgress, dryRun, force, ...connect } = options
+  const connecting = readConnecting(connect)
+  const found = check.problemIn({ run, stateDir, listed, maxElapsedMs, onProgress, dryRun, force }, own)
+  const missing = run === undefined ? 'run' : stateDir === undefined ? 'stateDir' : undefined
+  if (missing !== undefined) throw invalid(missing, 'is not set')
+  if (found !== undefined) throw invalid(found.option ?? 'options', found.problem)
+  return {
+    run,
+    stateDir,
+    onProgress,
+    signal: options.signal,
+    connecting,
+    listed: listed ?? LISTED,
+    maxElapsedMs: maxElapsedMs ?? defaults.maxElapsedMs,
+    dryRun: dryRun ?? false,
+    force: force ?? false,
+  }
+}

@@ -1,0 +1,117 @@
+/** Says in which of a few ways a fresh connection ended. Pure. */
+import type { Failure } from '../../base/failure/failure.js'
+
+interface Way {
+  /** What is wrong if some connections end so and others are accepted. `everybody`: the target, as all others would find out. */
+  readonly by: 'node' | 'address' | 'limit' | 'cluster' | 'everybody'
+  /** Another connection may be accepted although nobody changed anything. */
+  readonly passes?: true
+}
+
+/** The ways in which a connection can end, in the order of the path. */
+const table = {
+  /** Nobody listens at the proxy's address. */
+  refused: { by: 'node', passes: true },
+  /** The proxy accepted the connection, and broke it. */
+  reset: { by: 'node', passes: true },
+  /** The proxy accepted the connection, and said nothing. */
+  stuck: { by: 'node', passes: true },
+  /**
+   * Nobody answers behind the proxy: perhaps the address is dropped silently. A proxy that says nothing looks the same until it is
+   * greeted, so both stand before all that is said.
+   */
+  silent: { by: 'address', passes: true },
+  /** TLS to the proxy failed. */
+  proxyTls: { by: 'node' },
+  /** 407. */
+  login: { by: 'node' },
+  /** The proxy's policy forbids the target. */
+  denied: { by: 'node' },
+  /** The proxy has too many connections or requests. */
+  limited: { by: 'limit', passes: true },
+  /** The proxy says that it cannot reach the target. */
+  unreached: { by: 'node', passes: true },
+  /** The IP filter's 403. */
+  filtered: { by: 'address' },
+  /** A gateway's 403, which may be a filter too. */
+  barred: { by: 'address' },
+  /** The cluster, or a gateway before it, has too many requests. */
+  busy: { by: 'limit', passes: true },
+  /** The cluster broke the connection, or answered with 408, 425 or 5xx. */
+  unwell: { by: 'cluster', passes: true },
+  /** TLS to the cluster failed. */
+  tls: { by: 'everybody' },
+  /** Another server than an Elasticsearch that Sluice can use. */
+  foreign: { by: 'everybody' },
+  /** The cluster's 401. */
+  credentials: { by: 'everybody' },
+  /** The cluster answered. */
+  accepted: { by: 'everybody' },
+} as const satisfies Readonly<Record<string, Way>>
+
+export type End = keyof typeof table
+
+export const ways: Readonly<Record<End, Way>> = table
+
+/** How one connection ended. */
+export interface Ended {
+  readonly end: End
+  /** Present unless the connection was accepted. */
+  readonly failure?: Failure | undefined
+  /** Elasticsearch itself answered, so the IP filter let the connection through. */
+  readonly isPastFilter?: boolean | undefined
+  /** No other connection was open. */
+  readonly isAlone?: boolean | undefined
+  /** How long it took to end, in milliseconds. */
+  readonly tookMs?: number | undefined
+  /** How long the answer asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** Returns whether so few of the connections may have ended so by chance. */
+export function isByChance(some: number, all: number): boolean {
+  return some <= Math.max(1, Math.floor(all / 8))
+}
+
+/** Returns how a connection ended that was not accepted. */
+export function connectionEnd({ code, evidence }: Failure): End {
+  const { status, phase, problem = '' } = evidence
+  switch (code) {
+    case 'PROXY_UNREACHABLE':
+      return /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN/.test(String(problem)) ? 'refused' : 'reset'
+    case 'PROXY_TIMEOUT':
+      return phase === 'proxy-connect' || phase === 'proxy-tls' ? 'stuck' : 'silent'
+    case 'PROXY_CERT_INVALID':
+    case 'PROXY_CLIENT_CERT':
+    case 'PROXY_TLS_MISMATCH':
+      return 'proxyTls'
+    case 'PROXY_AUTH_REJECTED':
+      return 'login'
+    case 'PROXY_DENIED_TARGET':
+    case 'PROXY_ACCOUNT_REFUSED':
+    case 'PROXY_NOT_A_PROXY':
+      return 'denied'
+    case 'PROXY_LIMIT_REACHED':
+      return 'limited'
+    case 'PROXY_TARGET_UNREACHABLE':
+      return 'unreached'
+    case 'CLUSTER_TIMEOUT':
+      return 'silent'
+    case 'EGRESS_NOT_ALLOWED':
+      return 'filtered'
+    case 'CLUSTER_OVERLOADED':
+    case 'GATEWAY_LIMITED':
+      return 'busy'
+    case 'CLUSTER_UNAVAILABLE':
+      return 'unwell'
+    case 'CLUSTER_CERT_INVALID':
+    case 'CLUSTER_CLIENT_CERT':
+    case 'CLUSTER_TLS_MISMATCH':
+      return 'tls'
+    case 'CLUSTER_AUTH_REJECTED':
+      return 'credentials'
+    default:
+      if (status === 408 || status === 425) return 'unwell'
+      return code === 'GATEWAY_REFUSED' && status === 403 ? 'barred' : 'foreign'
+  }
+}

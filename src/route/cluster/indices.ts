@@ -1,0 +1,210 @@
+/** Asks about an index: which one it is, how many documents it has, how its copies are, and who may delete from it. */
+import { type Failure, fail, failure, isSluiceError, quote, type SluiceError } from '../../base/failure/failure.js'
+import { isObject, type JsonObject } from '../../base/json/parse-json.js'
+import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
+import { whyUnanswered } from './client-connection.js'
+import { type ReachedCluster, call, inquire } from './request.js'
+
+/** `isUnrefreshed`: periodic refreshes are off for it, or for an index behind it. */
+export type IndexSeen =
+  | { readonly kind: 'index'; readonly uuid: string; readonly isUnrefreshed?: true }
+  /** An alias or a data stream. It stays when the indices behind it change: a rollover adds one. */
+  | { readonly kind: 'name'; readonly behind: readonly string[]; readonly isUnrefreshed?: true }
+  | { readonly kind: 'missing' }
+  /** The credentials may not ask, or the cluster gave no answer that Sluice knows. */
+  | { readonly kind: 'unreadable'; readonly observed: string; readonly failure: Failure }
+
+/** An alias has a few indices, hundreds at most. */
+const ANSWER_BYTES = 1 << 20
+
+/** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
+export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
+  const path = `/${encodeURIComponent(index)}/_settings/index.uuid,index.refresh_interval`
+  let answer: ClusterAnswer
+  try {
+    answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, signal })
+  } catch (error) {
+    return { kind: 'unreadable', observed: 'no answer', failure: whyUnanswered(error, cluster.display) }
+  }
+  const { statusCode } = answer
+  if (statusCode === 404) return { kind: 'missing' }
+  if (statusCode === 200) return readSettings(jsonIn(answer), index, cluster.display)
+  const named = nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
+  return { kind: 'unreadable', observed: `status ${statusCode}`, failure: named }
+}
+
+/**
+ * Returns whether a document that was stored under this id is still in the index. Undefined if the cluster does not say so, or an
+ * ingest pipeline may have changed the id. Never throws.
+ */
+export async function hasDocument(
+  cluster: ReachedCluster,
+  index: string,
+  id: string,
+  signal?: AbortSignal,
+): Promise<boolean | undefined> {
+  const aborting = signal === undefined ? {} : { signal }
+  const ask = async (path: string, query: Readonly<Record<string, string>>) =>
+    await inquire(cluster, { method: 'GET', path, query, maxAnswerBytes: ANSWER_BYTES, ...aborting })
+  const name = encodeURIComponent(index)
+  try {
+    const answer = await ask(`/${name}/_doc/${encodeURIComponent(id)}`, { _source: 'false' })
+    const { found } = jsonIn(answer) as { readonly found?: unknown }
+    if (answer.statusCode === 200 && found === true) return true
+    if (answer.statusCode !== 404 || found !== false) return undefined
+    const pipelines = await ask(`/${name}/_settings/index.default_pipeline,index.final_pipeline`, {})
+    const isPlain = pipelines.statusCode === 200 && !Object.values(jsonIn(pipelines)).some(hasPipeline)
+    return isPlain ? false : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function hasPipeline(described: unknown): boolean {
+  const settings = isObject(described) ? described['settings'] : undefined
+  const index = isObject(settings) ? settings['index'] : undefined
+  return isObject(index) && ['default_pipeline', 'final_pipeline'].some(name => (index[name] ?? '_none') !== '_none')
+}
+
+/** Reads an answer of `_settings`. Each name in it has a uuid, else it is another answer. */
+export function readSettings(json: object, index: string, cluster: string): IndexSeen {
+  const found = Object.entries(json as Record<string, { settings?: { index?: Partial<Described> } } | null>)
+  const uuids = found.map(([, one]) => one?.settings?.index?.uuid)
+  const isOff = found.some(([, one]) => one?.settings?.index?.refresh_interval === '-1')
+  const refreshing = isOff ? ({ isUnrefreshed: true } as const) : {}
+  const [uuid] = uuids
+  if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string')) {
+    const observed = 'an answer without a uuid'
+    return { kind: 'unreadable', observed, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
+  }
+  // An alias or a data stream answers with the names behind it.
+  if (!found.some(([name]) => name === index))
+    return { kind: 'name', behind: found.map(([name]) => name), ...refreshing }
+  return { kind: 'index', uuid: quote(uuid), ...refreshing }
+}
+
+interface Described {
+  readonly uuid: unknown
+  readonly refresh_interval: unknown
+}
+
+/** Makes all stored documents findable. Resolves to a failure if it could not. Never throws: a search works without it. */
+export async function refresh(cluster: ReachedCluster, index: string): Promise<Failure | undefined> {
+  return await refreshed(cluster, encodeURIComponent(index), {})
+}
+
+/** `names`: as they stand in the path. Resolves to a failure if it could not. Never throws. */
+export async function refreshed(
+  cluster: ReachedCluster,
+  names: string,
+  query: Readonly<Record<string, string>>,
+): Promise<Failure | undefined> {
+  try {
+    const answer = await inquire(cluster, {
+      method: 'POST',
+      path: `/${names}/_refresh`,
+      query,
+      maxAnswerBytes: 1 << 16,
+    })
+    if (answer.statusCode === 200) return undefined
+    return nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
+  } catch (error) {
+    return whyUnanswered(error, cluster.display)
+  }
+}
+
+/** Makes all documents visible. Throws SluiceError: see `call`. */
+export async function makeVisible(cluster: ReachedCluster, index: string): Promise<void> {
+  await call(cluster, { method: 'POST', path: `/${encodeURIComponent(index)}/_refresh` })
+}
+
+/**
+ * Counts the documents in an index, or only those that match a query. Does not count those of `failedShards`, which did not answer.
+ * Throws SluiceError: see `call`.
+ */
+export async function countDocuments(
+  cluster: ReachedCluster,
+  index: string,
+  query?: object,
+): Promise<{ readonly documents: number; readonly failedShards: number }> {
+  const path = `/${encodeURIComponent(index)}/_count`
+  const { json } = await call(cluster, { method: 'POST', path, ...(query === undefined ? {} : { body: { query } }) })
+  const { count, _shards: shards } = json
+  const failed = isObject(shards) ? shards['failed'] : undefined
+  return {
+    documents: typeof count === 'number' ? count : 0,
+    failedShards: typeof failed === 'number' ? failed : 0,
+  }
+}
+
+/** How the copies of an index are. `unknown`: the credentials may not ask (needs the cluster privilege `monitor`). */
+type Health = 'green' | 'yellow' | 'red' | 'unknown'
+
+/** Waits up to `seconds` for every copy. Does not wait for copies that have no node. */
+export async function waitForCopies(cluster: ReachedCluster, index: string, seconds: number): Promise<Health> {
+  const path = `/_cluster/health/${encodeURIComponent(index)}`
+  const now = await askHealth(cluster, path, {})
+  if (now.health !== 'yellow' || now.dataNodes < 2) return now.health
+  return (await askHealth(cluster, path, { wait_for_status: 'green', timeout: `${seconds}s` })).health
+}
+
+async function askHealth(
+  cluster: ReachedCluster,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): Promise<{ health: Health; dataNodes: number }> {
+  // 408: the time was over. The answer has the health.
+  const { json } = await call(cluster, { method: 'GET', path, query, expects: [408, 'security_exception'] })
+  const { status: health, number_of_data_nodes: dataNodes } = json
+  if (health !== 'green' && health !== 'yellow' && health !== 'red') return { health: 'unknown', dataNodes: 0 }
+  return { health, dataNodes: typeof dataNodes === 'number' ? dataNodes : 0 }
+}
+
+/**
+ * Checks that the credentials may search and delete documents of an index. A cluster without security does not say. For an alias
+ * the answer would be about the alias only. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
+ */
+export async function mayDelete(cluster: ReachedCluster, index: string): Promise<void> {
+  const has = await askPrivileges(cluster, index, ['read', 'delete', 'write'])
+  if (has === undefined) return
+  const missing = [
+    ...(has['read'] === false ? ['read'] : []),
+    ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
+  ]
+  if (missing.length === 0) return
+  throw lacks(cluster, index, missing, 'Sluice cannot delete the documents of deleted rows')
+}
+
+/**
+ * Checks that the credentials may change settings and mapping of an index. A cluster without security does not say. `what`: what
+ * Sluice cannot do. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
+ */
+export async function mayManage(cluster: ReachedCluster, index: string, what: string): Promise<void> {
+  const has = await askPrivileges(cluster, index, ['manage'])
+  if (has?.['manage'] === false) throw lacks(cluster, index, ['manage'], what)
+}
+
+function lacks(cluster: ReachedCluster, index: string, missing: readonly string[], what: string): SluiceError {
+  const reason = `${what} without ${missing.join(' and ')} on ${index}`
+  return fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
+}
+
+async function askPrivileges(
+  cluster: ReachedCluster,
+  index: string,
+  privileges: readonly string[],
+): Promise<JsonObject | undefined> {
+  const path = '/_security/user/_has_privileges'
+  const body = { index: [{ names: [index], privileges }] }
+  try {
+    const answer = await inquire(cluster, { method: 'POST', path, body, maxAnswerBytes: 1 << 16 })
+    if (answer.statusCode !== 200) return undefined
+    const { index: of } = jsonIn(answer)
+    const indices = isObject(of) ? of[index] : undefined
+    return isObject(indices) ? indices : undefined
+  } catch (error) {
+    if (isSluiceError(error)) throw error
+    // The request itself will show it.
+    return undefined
+  }
+}

@@ -1,0 +1,55 @@
+/** Finds the index that takes the documents sent to a name, and makes one if the name is new. */
+import { type IndexFacts, readIndices } from './alias.js'
+import { type ReachedCluster, call } from './request.js'
+import type { JsonObject } from '../../base/json/parse-json.js'
+
+interface WriteIndex {
+  /** Absent: nothing has the name. */
+  readonly facts?: IndexFacts
+  /** Why no single index takes the documents. */
+  readonly problem?: string
+}
+
+/** Throws SluiceError: see `call`. */
+export async function findWriteIndex(cluster: ReachedCluster, name: string): Promise<WriteIndex> {
+  const found = await readIndices(cluster, name)
+  const [only] = found
+  if (only === undefined) return {}
+  const own = found.find(one => one.name === name)
+  if (own !== undefined) return { facts: own }
+  const streams = [...new Set(found.map(({ stream }) => stream))]
+  const [stream] = streams
+  if (streams.length > 1) return { problem: `${name} is an alias of several data streams` }
+  if (stream !== undefined) return lastOf(stream, found)
+  const writers = found.filter(({ aliases }) => aliases[name]?.['is_write_index'] === true)
+  const [writer] =
+    writers.length > 0 ? writers : found.filter(({ aliases }) => aliases[name]?.['is_write_index'] !== false)
+  if (writer !== undefined && (writers.length > 0 || found.length === 1)) return { facts: writer }
+  return { problem: `${name} is an alias of ${found.length} indices, and none of them is its write index` }
+}
+
+/** Returns the index of a data stream with the highest generation. Its name ends with it. */
+function lastOf(stream: string, found: readonly IndexFacts[]): WriteIndex {
+  const generation = ({ name }: IndexFacts) => Number(/-(\d+)$/.exec(name)?.[1] ?? 0)
+  const own = found.filter(({ name }) => name.startsWith(`.ds-${stream}-`))
+  const [facts] = own.toSorted((one, other) => generation(other) - generation(one))
+  return facts === undefined ? { problem: `the data stream ${stream} shows no write index` } : { facts }
+}
+
+/**
+ * Makes the index as the first document would: templates apply, and may make it a data stream. An index that exists stays as it is. A
+ * cluster that makes data streams only for documents makes none.
+ * Throws SluiceError: see `call`.
+ */
+export async function makeNamed(cluster: ReachedCluster, name: string, body: JsonObject = {}): Promise<void> {
+  const path = `/${encodeURIComponent(name)}`
+  const expects = [
+    'resource_already_exists_exception',
+    ...(Object.keys(body).length === 0 ? ['illegal_argument_exception'] : []),
+  ]
+  const { type, reason } = await call(cluster, { method: 'PUT', path, body, expects })
+  if (type !== 'illegal_argument_exception') return
+  const isStream = /data stream/.test(reason)
+  const stream = { method: 'PUT', path: `/_data_stream${path}`, expects: [400, 405] } as const
+  await call(cluster, isStream ? stream : { method: 'PUT', path, body })
+}

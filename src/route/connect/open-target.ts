@@ -1,0 +1,148 @@
+import { type Cluster, openCluster } from '../cluster/open-cluster.js'
+import { problemOfManagedUrl } from '../cluster/managed-endpoint.js'
+import type { Credentials } from '../cluster/credentials.js'
+import { fail, SluiceError, isSluiceError } from '../../base/failure/failure.js'
+import { explain } from '../../base/failure/catalogue.js'
+import type { TargetOptions } from '../../options/connect-options.js'
+import type { ConnectSection } from '../../options/load.js'
+import { cloudUrl, readClusterUrl } from '../../options/urls.js'
+import { proxyTo, unusedProxy } from './proxy-to.js'
+import { SharedConnection } from './shared-connection.js'
+import type { ProxyUrl } from '../proxy/proxy-url.js'
+import type { TlsOptions } from '../proxy/tls-layer.js'
+
+/** The cluster's URL and the proxy that leads to it, before anything is connected. */
+export interface ResolvedTarget {
+  readonly url: URL
+  readonly credentials?: Credentials | undefined
+  readonly proxy?: ProxyUrl | undefined
+  /** Decisions, for the log. */
+  readonly notes: readonly string[]
+  /** Why no proxy is used although one is meant to be. */
+  readonly unused?: string | undefined
+}
+
+/** Throws SluiceError: OPTION_INVALID, PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY. */
+export function resolveTarget({
+  target,
+  proxy: given,
+  staticIps,
+}: Pick<ConnectSection, 'target' | 'proxy'> & Partial<Pick<ConnectSection, 'staticIps'>>): ResolvedTarget {
+  const { url, username, password } = clusterUrl(target)
+  const chosen = proxyTo(url, given)
+  const { apiKey } = target
+  const login = { username: target.username ?? username, password: target.password ?? password }
+  return {
+    url,
+    notes: chosen.notes,
+    credentials: credentialsOf({ apiKey, ...login }),
+    proxy: chosen.proxy,
+    unused: unusedProxy(chosen, given, staticIps),
+  }
+}
+
+export function targetTls({ ca, caFingerprint, cert, key }: TargetOptions): TlsOptions {
+  return { ca, caFingerprint, cert, key }
+}
+
+interface OpenTargetOptions {
+  /** Whether the end of an open connection waits for what uses this. */
+  readonly isAwaited?: boolean
+  /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
+  readonly isLoginOptional?: boolean
+  /** Hears of a new route before it carries anything. */
+  readonly opening?: (route: Cluster['route']) => void
+}
+
+/** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
+export async function openTarget(
+  connecting: ConnectSection,
+  signal: AbortSignal | undefined,
+  { isAwaited = true, isLoginOptional = false, opening: hear }: OpenTargetOptions = {},
+): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
+  const {
+    target,
+    proxy,
+    concurrency,
+    timeoutMs,
+    connectTimeoutMs,
+    preflightConnections,
+    ipCheckUrl,
+    staticIps,
+    openedWith,
+  } = connecting
+  const way = resolveTarget(connecting)
+  if (openedWith instanceof SharedConnection) return { cluster: await openedWith.open(way, signal, isAwaited), way }
+  const opening = openCluster({
+    ...way,
+    tls: targetTls(target),
+    proxyTls: { ca: proxy.ca },
+    connections: concurrency,
+    timeoutMs,
+    connectTimeoutMs,
+    preflightConnections,
+    allowPlaintext: target.allowPlaintext === true,
+    isLoginOptional,
+    ipCheckUrl,
+    staticIps,
+    signal,
+    opening: hear,
+  })
+  const cluster = await opening.catch((error: unknown) => {
+    throw way.proxy === undefined ? tellDirect(error, way) : error
+  })
+  return { cluster, way }
+}
+
+/** Opens a target for questions about documents and indices, which a managed ingest endpoint does not answer. */
+export async function openClusterItself(
+  connecting: ConnectSection,
+  signal: AbortSignal | undefined,
+  hears: Pick<OpenTargetOptions, 'opening'> = {},
+): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
+  // A receiver has no end of its own.
+  const opened = await openTarget(connecting, signal, { isAwaited: false, ...hears })
+  if (!opened.cluster.isManaged) return opened
+  await opened.cluster.route.destroy()
+  throw needsCluster('target.url')
+}
+
+/** The error for what a managed ingest endpoint cannot do. `what` says it. */
+export function needsCluster(option: string, what = 'is not a cluster'): SluiceError {
+  const problem = `${what}. The target is the managed ingest endpoint, which only queues new documents. Use the URL of the cluster itself`
+  return fail('OPTION_INVALID', { option, problem })
+}
+
+/** Adds to a refusal of the IP filter that no proxy was used, and why. It is the reason if a proxy is meant to be used. */
+function tellDirect(error: unknown, { notes, unused }: ResolvedTarget): unknown {
+  if (!isSluiceError(error) || explain(error.code).stage !== 'egress') return error
+  if (unused !== undefined) return fail('PROXY_NOT_USED', { problem: `${unused}. ${error.message}` }, { cause: error })
+  const message = [`${error.message.replace(/\.$/, '')}. No proxy was used`, ...notes].join('. ')
+  return new SluiceError({ ...error.failure, message }, { cause: error })
+}
+
+function clusterUrl(target: TargetOptions): { url: URL; username?: string; password?: string } {
+  const text = target.url ?? (target.cloudId === undefined ? undefined : cloudUrl(target.cloudId))
+  if (text === undefined) {
+    const [option, problem] =
+      target.cloudId === undefined
+        ? ['target.url', "the cluster's endpoint is not set"]
+        : ['target.cloudId', 'is not a cloud id. Copy the whole value from the Elastic Cloud console']
+    throw fail('OPTION_INVALID', { option, problem })
+  }
+  const read = readClusterUrl(String(text))
+  if ('problem' in read) throw fail('OPTION_INVALID', { option: 'target.url', problem: read.problem })
+  const url = new URL(read.url)
+  const problem = problemOfManagedUrl(url)
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'target.url', problem })
+  return { ...read, url }
+}
+
+export function credentialsOf({
+  apiKey,
+  username,
+  password,
+}: Pick<TargetOptions, 'apiKey' | 'username' | 'password'>): Credentials | undefined {
+  if (apiKey !== undefined) return { apiKey }
+  return username === undefined ? undefined : { username, password: password ?? '' }
+}

@@ -1,0 +1,83 @@
+/** Remembers where lines began before they were edited, until a mark has passed them: a resume reads the input from there. */
+import { LINE_FEED } from '../../base/text/bytes.js'
+
+/** Lines of a piece that grows line by line. Only whole pieces are forgotten. */
+const MOST_LINES = 4096
+
+/** Lines that lie one behind the other. */
+interface Piece {
+  /** Number and offset of the first one. */
+  readonly line: number
+  readonly offset: number
+  /** Where each ends, counted from there. */
+  readonly ends: Uint32Array | number[]
+}
+
+export class LineStarts {
+  /** Number and offset of the next line. */
+  #line: number
+  #offset: number
+  /** The last line that a mark has reached. */
+  #reached: number
+  /** Where a line begins that is passed in pieces. */
+  #long: number | undefined
+  readonly #pieces: Piece[] = []
+  /** Whether no more lines come. */
+  hasEnded = false
+
+  constructor(offset: number, line: number) {
+    this.#line = line
+    this.#reached = line
+    this.#offset = offset
+  }
+
+  get line(): number {
+    return this.#line
+  }
+
+  /** Adds lines by where they end. */
+  addAll(ends: Uint32Array): void {
+    if (ends.length === 0) return
+    this.#pieces.push({ line: this.#line, offset: this.#offset, ends: ends.slice() })
+    this.#offset += ends.at(-1) ?? 0
+    this.#line += ends.length
+  }
+
+  /** Adds a line by its length. `isWhole`: it has its line end. */
+  add(bytes: number, isWhole: boolean): void {
+    const last = this.#pieces.at(-1)
+    if (Array.isArray(last?.ends) && last.ends.length < MOST_LINES) last.ends.push(this.#offset + bytes - last.offset)
+    else this.#pieces.push({ line: this.#line, offset: this.#offset, ends: [bytes] })
+    this.#offset += bytes
+    if (isWhole) this.#line += 1
+  }
+
+  /** Adds a piece of a line that is passed on in pieces. */
+  pass(bytes: Buffer): void {
+    this.#long = (this.#long ?? 0) + bytes.length
+    if (bytes.at(-1) !== LINE_FEED) return
+    this.add(this.#long, true)
+    this.#long = undefined
+  }
+
+  /** Returns the offset of a line, or of the end if it is the next one. Lines before it are forgotten. */
+  startOf(line: number): number {
+    while ((this.#pieces[1]?.line ?? Infinity) <= line) this.#pieces.shift()
+    this.#reached = line
+    const [piece] = this.#pieces
+    // A long line may lack its line end.
+    if (line > this.#line) return this.end
+    if (piece === undefined || line >= piece.line + piece.ends.length) return this.#offset
+    return piece.offset + (line === piece.line ? 0 : (piece.ends[line - piece.line - 1] ?? 0))
+  }
+
+  /** Whether no mark comes any more. */
+  get isPassed(): boolean {
+    return this.hasEnded && this.#reached >= this.#line
+  }
+
+  /** Returns the offset behind everything so far. */
+  get end(): number {
+    return this.#offset + (this.#long ?? 0)
+  }
+}

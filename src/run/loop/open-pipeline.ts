@@ -1,0 +1,144 @@
+/** Opens what documents pass, and what keeps account of them, for one run. */
+import type { SlotPool } from '../../pipeline/bulk/slots.js'
+import { isSluiceError } from '../../base/failure/failure.js'
+import type { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
+import { Ledger } from '../../pipeline/ledger/ledger.js'
+import { Sender } from '../../route/sender/sender.js'
+import { IndexWatch } from '../state/resume/index-watch.js'
+import { StateKeeper, statusOf } from '../state/resume/state-keeper.js'
+import { accessOf, stepRetrying } from './access-options.js'
+import type { BodyFramer, RunHook, HookList } from './hooks.js'
+import { openBatcher } from './open-batcher.js'
+import type { LockedRun, RunSections } from './locked-run.js'
+import type { StartedRun } from './start-run.js'
+import { isLoopback } from '../../route/cluster/credentials.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
+import type { ResolvedTarget } from '../../route/connect/open-target.js'
+import type { BatchSection, DocumentSection } from '../../options/load.js'
+import type { AccessOptions } from '../../route/sender/layers/access.js'
+import type { FoundRun } from '../state/resume/find-run.js'
+import { systemClock } from '../../base/time/system-clock.js'
+import type { BatchIds } from '../../route/sender/send.js'
+
+export interface Pipeline {
+  readonly batcher: BodyFramer
+  readonly sender: Sender
+  readonly ledger: Ledger
+  readonly deadLetters: DeadLetters
+  /** Absent: no checkpoint is kept. */
+  readonly keeper: StateKeeper | undefined
+  readonly watch: IndexWatch
+  /** Notes for the receipt. */
+  readonly notes: readonly string[]
+}
+
+/** Throws SluiceError if the state cannot be written, or a hook cannot begin. */
+export async function openPipeline(
+  run: LockedRun,
+  { way, open, cluster, found }: StartedRun,
+  deadLetters: DeadLetters,
+  slots: SlotPool,
+): Promise<Pipeline> {
+  const { sections, hooks, stop, tell, stateDir, record } = run
+  const { plan, path } = found
+  const { givenUp } = stop
+  const access = accessOf(sections.retrying, way, cluster, tell)
+  const ledger = new Ledger(deadLetters, {
+    maxRejected: sections.documents.maxRejected,
+    before: plan.before.counts,
+    resendsUnanswered: idsOf(sections.documents, hooks).safeToResend,
+  })
+  const watch = new IndexWatch({ found, cluster: open, ledger, givenUp })
+  const keeper =
+    path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, watch, ledger, deadLetters })
+  await keeper?.start()
+  if (keeper !== undefined) record.keptAt(keeper.path)
+  const patience = (settled: number) => stepRetrying(sections.retrying, cluster, { stop, access, tell }, settled)
+  const started = { cluster, found, ledger, stateDir, isKept: keeper !== undefined, patience }
+  try {
+    for (const hook of hooks.all) await hook.prepare?.(started)
+  } catch (error) {
+    await keeper?.finish(isSluiceError(error) ? statusOf(error.failure) : 'failed')
+    await keeper?.[Symbol.asyncDispose]()
+    throw error
+  }
+  const notes: string[] = []
+  const sender = openSender({ run, found, way, cluster, access, notes })
+  const batcher = openBatcher(run, slots, ledger, () => sender.bodyBytes)
+  return { batcher, sender, ledger, deadLetters, keeper, watch, notes }
+}
+
+interface Sending {
+  readonly run: LockedRun
+  readonly found: FoundRun
+  readonly way: ResolvedTarget
+  readonly cluster: Cluster
+  /** How to act if access is lost. */
+  readonly access: AccessOptions
+  /** Takes notes for the receipt. */
+  readonly notes: string[]
+}
+
+function openSender({ run, found, way, cluster, access, notes }: Sending): Sender {
+  const { sections, hooks, stop, tell, record } = run
+  const { index, behind } = found.target
+  const { connecting, documents, batching, retrying, state } = sections
+  const { pipeline, onConflict } = documents
+  return new Sender({
+    cluster,
+    index,
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...idsOf(documents, hooks),
+    sentBefore: maySendAgain(sections, found),
+    leftInDoubt: found.plan.isDoubtful,
+    onConflict,
+    // Only a checkpoint says who sent them before, and where to, unless the run has a name.
+    ...(behind === undefined || state.runId !== undefined ? {} : { behind }),
+    concurrency: connecting.concurrency,
+    batchBytes: batching.batchBytes,
+    gzip: compresses(batching.compress, way),
+    maxElapsedMs: retrying.maxElapsedMs,
+    access,
+    clock: systemClock,
+    wallClock: Date.now,
+    random: Math.random,
+    givenUp: stop.givenUp,
+    masked: record.masked,
+    onDoubt: message => {
+      notes.push(message)
+      tell({ type: 'warning', message })
+    },
+    onRetry: (why, docs, waitMs) => tell({ type: 'retry', failure: why, documents: docs, waitMs }),
+    watcher: {
+      onSent: sent => tell({ type: 'sent', ...sent }),
+      onAnswered: answered => tell({ type: 'answered', ...answered }),
+    },
+    ...sendingOf(hooks),
+  })
+}
+
+/** Bytes through a proxy are metered and slow. On loopback only the CPU counts. */
+function compresses(compress: BatchSection['compress'], { url, proxy }: ResolvedTarget): boolean {
+  if (compress !== 'auto') return compress === 'gzip'
+  return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
+}
+
+/** Returns whether a document may already be stored under the id that it will be sent with. */
+function maySendAgain({ documents, state }: RunSections, { plan }: FoundRun): boolean {
+  if (documents.ids.from !== 'run') return plan.isDoubtful
+  return (
+    state.runId !== undefined || plan.continues !== undefined || plan.inputs.some(({ known }) => known !== undefined)
+  )
+}
+
+/** Returns what hooks say of the sender. */
+function sendingOf({ all }: HookList): NonNullable<RunHook['sending']> {
+  return Object.assign({}, ...all.map(({ sending }) => sending)) as NonNullable<RunHook['sending']>
+}
+
+/** Returns whose ids documents get, and whether Sluice sends them again if their answer was lost. */
+function idsOf({ ids, script, resendUnknown }: DocumentSection, hooks: HookList): BatchIds {
+  const isRepeatable = ids.from !== 'cluster' && script === undefined
+  const { ownIds = ids.from === 'run', safeToResend = isRepeatable || resendUnknown } = sendingOf(hooks)
+  return { ownIds, safeToResend }
+}

@@ -1,0 +1,137 @@
+/** Defines the state of a run on disk: all facts that a resume needs, and no secrets. */
+import type { FileStat, Mark, Place } from '../../../base/flow.js'
+import type { Counts, Receipt, Rejections } from '../../../pipeline/ledger/receipt.js'
+
+export interface Checkpoint {
+  readonly run: string
+  /** `running` while a process works on the run, and also after a kill. */
+  readonly status: 'running' | 'finished' | 'interrupted' | 'failed'
+  /** ISO 8601. */
+  readonly began: string
+  readonly written: string
+  readonly target: Target
+  /** Where documents go, without the cluster: see `RunIdentity`. */
+  readonly scope: string
+  /** See `RunIdentity`. Default: a load. */
+  readonly kind?: string | undefined
+  /** The name that the user gave to the run (`--run-id`). */
+  readonly named?: string | undefined
+  /** The same for all runs of one command. */
+  readonly key: string
+  /** Inputs as the user named them, as absolute paths. */
+  readonly sources: readonly string[]
+  /** Options that change what Sluice sends for a document. */
+  readonly options: Readonly<Record<string, string>>
+  /** Whether documents behind the marks may be stored already. */
+  readonly isDoubtful: boolean
+  /** Inputs that Sluice has begun to read, or knows again. */
+  readonly inputs: readonly CheckpointInput[]
+  /** How many inputs are not finished, also those that are not begun. */
+  readonly left: number
+  /** Counts of the documents before the marks. */
+  readonly counts: Counts
+  readonly rejections: readonly Rejections[]
+  /** The file's length for documents before the marks, and the mark of this process in later records. */
+  readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
+  /** How the last process ended the run. Absent while one works on it, and after a kill. */
+  readonly ended?: RunEnd | undefined
+}
+
+/** How a run ended: its receipt, or as much of one as is known. */
+export interface RunEnd extends Omit<Partial<Receipt>, 'target' | 'status'> {
+  readonly run: string
+  /** `running` also after a kill. */
+  readonly status: Checkpoint['status'] | Receipt['status']
+  readonly command: string
+  readonly began: string
+  readonly target?: Partial<Receipt['target']>
+  /** Set if `inputs` does not hold all of them. */
+  readonly inputCount?: number
+}
+
+export interface Target {
+  /** Absent if the user may not read the uuid. */
+  readonly clusterUuid?: string
+  readonly url: string
+  /** For a guarded load: the fresh index. */
+  readonly index: string
+  /** Only for a guarded load: the alias to switch. */
+  readonly alias?: string
+  /** Uuid of the index. Absent for an alias or data stream, and before the index exists. */
+  readonly indexUuid?: string
+  /** For an alias or data stream: its indices when the run began. */
+  readonly behind?: readonly string[]
+  /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
+  readonly indices?: readonly NamedIndex[]
+  /** For a replay: every name that stored a document, with the uuid if the name is an index. */
+  readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
+}
+
+export interface NamedIndex {
+  readonly index: string
+  readonly documents: number
+  readonly indexUuid?: string
+}
+
+export interface CheckpointInput {
+  /** Its number in the run. */
+  readonly id: number
+  readonly name: string
+  readonly status: 'begun' | 'finished' | 'failed'
+  /** When the process began that took it up, if an earlier process had begun the run. ISO 8601. */
+  readonly since?: string | undefined
+  readonly token: string
+  readonly mark: Mark
+  /**
+   * Set if the run did not begin at the start of the input, because an earlier run loaded the part before. `wasRead`:
+   * the earlier run also read that document, before its line had grown.
+   */
+  readonly start?: { readonly document: number; readonly wasRead: boolean } | undefined
+  /** Documents and blank lines before the mark. */
+  readonly read: number
+  /** Whether a document of it is stored, or may be. */
+  readonly hasStored: boolean
+  /** Set if the input is a file. */
+  readonly file?: FileIdentity | undefined
+  /** Set if Sluice loaded a copy of its own: the copy's id. */
+  readonly copy?: string | undefined
+  /** For a table: where reading continues after the mark. Absent: at the start of the table. */
+  readonly place?: Place | undefined
+  /** For a table: its selected rows and fields. */
+  readonly selection?: Readonly<Record<string, string>> | undefined
+}
+
+/** Shows whether a file still holds the bytes that were read from it. */
+export interface FileIdentity {
+  /** Absolute. Undefined in a state that an older Sluice wrote. */
+  readonly path: string | undefined
+  /** The file when it was opened. Undefined if it had changed just before: a later change may show the same times. */
+  readonly stat: FileStat | undefined
+  /** How many of its stored bytes Sluice has read, and their checksum. They hold at least all bytes before the mark. */
+  readonly bytes: number
+  readonly sum: string
+  /** Only of an object on a server that is not read to its end: with it, the checksum continues without the bytes before. */
+  readonly state?: string | undefined
+  /** Instead of the checksum, in a state that an older Sluice wrote. */
+  readonly old?: OldIdentity
+}
+
+/** SHA-256 of the first bytes, and of up to 64 KiB before `end`. */
+export interface OldIdentity {
+  readonly size: number
+  readonly inode: string
+  readonly head: { readonly bytes: number; readonly sha256: string }
+  readonly tail: { readonly end: number; readonly sha256: string }
+}
+
+export const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
+
+/** Compares uuids, or URLs if one of the uuids is not known. */
+export function isSameCluster(
+  was: Pick<Target, 'clusterUuid' | 'url'>,
+  now: Pick<Target, 'clusterUuid' | 'url'>,
+): boolean {
+  return was.clusterUuid !== undefined && now.clusterUuid !== undefined
+    ? was.clusterUuid === now.clusterUuid
+    : was.url === now.url
+}

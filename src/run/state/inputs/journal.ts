@@ -1,0 +1,280 @@
+/**
+ * Keeps the state of a run in a file of JSON lines: one that describes the run, one or two for each input, and one for each
+ * checkpoint. Lines are only added, so that a checkpoint costs what has changed. A line that a crash has torn is the last one, and
+ * counts as not written.
+ */
+import { appendFileSync, ftruncateSync } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { replaceFile } from '../../../base/disk/safe-files.js'
+import { nothing } from '../../../pipeline/ledger/account.js'
+import type { Mark } from '../../../base/flow.js'
+import { isObject, type JsonObject, parseJson } from '../../../base/json/parse-json.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
+import { PackedInputs, withInputs } from './packed-inputs.js'
+import type { PackedText } from './packed-text.js'
+import type { RunEnd } from '../checkpoint/checkpoint.js'
+
+/** Changes with every change that an older Sluice would read wrongly. */
+const VERSION = 2
+
+/** Characters of inputs that are written at once. */
+const TEXT_AT_ONCE = 1 << 16
+
+/** The facts about a run in its journal. */
+type KeptRun = Omit<Checkpoint, 'inputs'> & { readonly inputs: Iterable<CheckpointInput> }
+
+/** What does not change during a run. */
+type Head = Pick<Checkpoint, 'run' | 'began' | 'scope' | 'kind' | 'named' | 'key' | 'sources' | 'options'>
+
+/** What each checkpoint says of the run as a whole. */
+export type Whole = Pick<
+  Checkpoint,
+  'status' | 'written' | 'target' | 'isDoubtful' | 'left' | 'counts' | 'rejections'
+> & { readonly deadLetters?: Checkpoint['deadLetters'] | undefined }
+
+/** The file of the run that this process writes. */
+export class Journal {
+  readonly path: string
+  readonly #file: FileHandle
+  /** Bytes of whole lines. A part of a line may follow them while `#unwritten` is not empty. */
+  #length: number
+  /** Lines that the disk did not take. */
+  #unwritten = ''
+
+  private constructor(path: string, file: FileHandle, length: number) {
+    this.path = path
+    this.#file = file
+    this.#length = length
+  }
+
+  /** Writes the file anew, with what is known of the run. Throws errors of the file system. */
+  static async begin(path: string, checkpoint: KeptRun): Promise<Journal> {
+    await replaceFile(path, linesOf(checkpoint))
+    const file = await open(path, 'a+')
+    return new Journal(path, file, (await file.stat()).size)
+  }
+
+  /**
+   * Adds lines in the order of the calls. `lasting`: also after a loss of power. Throws errors of the file system: then the next call
+   * writes these lines too.
+   */
+  async add(lines: string, lasting: boolean): Promise<void> {
+    const { fd } = this.#file
+    // A disk that was full may have taken a part of the last lines.
+    if (this.#unwritten !== '') ftruncateSync(fd, this.#length)
+    this.#unwritten += lines
+    // A batch waits for its line: the thread pool, which reads the input, would take longer than the write itself.
+    appendFileSync(fd, this.#unwritten)
+    this.#length += Buffer.byteLength(this.#unwritten)
+    this.#unwritten = ''
+    if (lasting) await this.#file.datasync()
+  }
+
+  /** Writes the file again if it is gone. Throws errors of the file system. */
+  async restore(): Promise<void> {
+    const isThere = await stat(this.path).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return
+    const text: Buffer[] = []
+    // The position of the handle is at its end.
+    for await (const part of this.#file.createReadStream({ start: 0, autoClose: false })) text.push(part as Buffer)
+    await replaceFile(this.path, Buffer.concat(text).toString())
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+}
+
+/** Says when the process began that takes up the inputs of the next lines. */
+export function sinceLine(time: string): string {
+  return `${JSON.stringify(['since', time])}\n`
+}
+
+/** Says what an input is: on the disk before its first document is sent. `mark`: where reading begins, if no line of a mark follows. */
+export function inputLine(input: CheckpointInput, mark?: Mark): string {
+  const { id, name, token, file, start, copy, selection } = input
+  const more = { start, copy, selection, mark }
+  const rest = Object.values(more).some(value => value !== undefined) ? [more] : []
+  return `${JSON.stringify(['input', id, name, token, file === undefined ? 0 : fileOf(name, file), ...rest])}\n`
+}
+
+/** Says how far an input has come. */
+export function markLine({ id, status, mark, read, hasStored, file, place }: CheckpointInput): string {
+  const { kind, document, line, offset, tail, within } = mark
+  const parts = [id, letters[status], document, line, offset, tail, read, hasStored ? 1 : 0]
+  const bytes = file === undefined ? [] : [file.bytes, file.sum]
+  const state = file?.state
+  const isPlain = kind === 'lines' && place === undefined && state === undefined && within === undefined
+  const more = isPlain ? [] : [{ ...(kind === 'lines' ? {} : { kind }), place, state, within }]
+  return `${JSON.stringify(['mark', ...parts, ...bytes, ...more])}\n`
+}
+
+/** Says up to where documents of an input may be sent. */
+export function sentLine(id: number, bytes: number, sum: string, state?: string): string {
+  return `${JSON.stringify(['sent', id, bytes, sum, ...(state === undefined ? [] : [state])])}\n`
+}
+
+/** Says how a process ended the run. A later checkpoint takes it back. */
+export function endLine(ended: RunEnd): string {
+  return `${JSON.stringify({ ended })}\n`
+}
+
+/** Ends a checkpoint: the marks before it count from now on. */
+export function wholeLine(whole: Whole): string {
+  return `${JSON.stringify(whole)}\n`
+}
+
+/** Returns the lines of a run as one checkpoint. */
+export function* linesOf(checkpoint: KeptRun): Generator<string> {
+  const { run, began, scope, kind, named, key, sources, options, inputs } = checkpoint
+  const { status, written, target, isDoubtful, left, counts, rejections, deadLetters } = checkpoint
+  const head: Head = { run, began, scope, kind, named, key, sources, options }
+  yield `${JSON.stringify({ sluice: VERSION, ...head })}\n`
+  let text = ''
+  let time = began
+  for (const input of inputs) {
+    const { since = began } = input
+    if (since !== time) text += sinceLine(since)
+    time = since
+    text += inputLine(input) + markLine(input)
+    if (text.length < TEXT_AT_ONCE) continue
+    yield text
+    text = ''
+  }
+  yield text
+  yield wholeLine({ status, written, target, isDoubtful, left, counts, rejections, deadLetters })
+}
+
+function fileOf(name: string, { path, stat, bytes, sum, state, old }: FileIdentity): unknown[] {
+  const at = path === undefined ? 0 : path
+  const seen = stat === undefined ? [] : [stat.size, stat.inode, stat.mtimeMs, stat.ctimeMs]
+  const rest = [old, state].filter(one => one !== undefined)
+  return [at === name ? 1 : at, bytes, sum, ...seen, ...rest]
+}
+
+const letters = { begun: 'b', finished: 'f', failed: 'x' } as const
+
+/**
+ * Returns the state of the run, or the problem with a text that is no journal of this version. Lines behind the last checkpoint show
+ * which documents may have been sent.
+ */
+export function parseJournal(text: PackedText): Checkpoint | string {
+  const runs = parseJournals(text)
+  return typeof runs === 'string' ? runs : (runs[0] ?? 'it is not the state of a run')
+}
+
+/** Returns the states of several runs, one behind the other. */
+export function parseJournals(text: PackedText): readonly Checkpoint[] | string {
+  const lines = new Lines(text)
+  const runs: Checkpoint[] = []
+  let line = lines.next()
+  while (line !== undefined) {
+    if (!isObject(line)) return 'it is not the state of a run'
+    const version = line['sluice']
+    if (typeof version === 'number' && version > VERSION)
+      return `a newer version of Sluice wrote it (version ${version})`
+    if (version !== VERSION || !isDescribed(line)) return 'it is broken: its first line is not that of a run'
+    const state = new State(line, text)
+    try {
+      for (line = lines.next(); line !== undefined && !isHead(line); line = lines.next()) state.take(line, lines.at)
+    } catch {
+      return `it is broken: line ${lines.number} does not have the expected form`
+    }
+    if (lines.isBroken) return `it is broken: line ${lines.number} is not JSON`
+    const run = state.checkpoint()
+    if (typeof run === 'string') return run
+    runs.push(run)
+  }
+  return lines.isBroken ? `it is broken: line ${lines.number} is not JSON` : runs
+}
+
+function isHead(line: unknown): boolean {
+  return isObject(line) && line['sluice'] !== undefined
+}
+
+/** Adds up the lines of one run. */
+class State {
+  readonly #head: object
+  readonly #inputs: PackedInputs
+  #whole: Whole | undefined
+  #ended: RunEnd | undefined
+
+  constructor(head: object, text: PackedText) {
+    this.#head = head
+    this.#inputs = new PackedInputs(text)
+  }
+
+  /** Takes a line that begins at an offset of the text. Throws if it is not of its kind. */
+  take(line: unknown, at: number): void {
+    if (Array.isArray(line)) this.#inputs.take(line, at)
+    if (!isObject(line)) return
+    if (line['ended'] !== undefined) {
+      this.#ended = line['ended'] as RunEnd
+      return
+    }
+    this.#ended = undefined
+    this.#whole = line as unknown as Whole
+    this.#inputs.commit()
+  }
+
+  /** Returns the problem if there is no checkpoint. */
+  checkpoint(): Checkpoint | string {
+    const whole = this.#whole
+    if (whole === undefined) return 'it is broken: it has no checkpoint'
+    if (!isWhole(whole)) return 'it is broken: fields of its last checkpoint are missing or have the wrong type'
+    const { sluice: _, ...head } = this.#head as Head & { readonly sluice: number }
+    const ended = this.#ended === undefined ? {} : { ended: this.#ended }
+    const counts = { ...nothing, ...whole.counts }
+    this.#inputs.close()
+    return withInputs({ ...head, ...whole, counts, ...ended } as Omit<Checkpoint, 'inputs'>, this.#inputs)
+  }
+}
+
+function isDescribed(head: JsonObject): boolean {
+  const names = ['run', 'began', 'scope', 'key']
+  return (
+    names.every(name => typeof head[name] === 'string') && Array.isArray(head['sources']) && isObject(head['options'])
+  )
+}
+
+function isWhole({ status, written, target, isDoubtful, left, counts, rejections }: Partial<Whole>): boolean {
+  return (
+    typeof status === 'string' &&
+    typeof written === 'string' &&
+    typeof target?.url === 'string' &&
+    typeof target.index === 'string' &&
+    typeof isDoubtful === 'boolean' &&
+    typeof left === 'number' &&
+    Array.isArray(rejections) &&
+    [counts?.read, ...Object.values(counts ?? {})].every(number => typeof number === 'number')
+  )
+}
+
+/** Reads JSON lines one by one. */
+class Lines {
+  number = 0
+  isBroken = false
+  /** The offset of the last line that was read. */
+  at = 0
+  readonly #text: PackedText
+  #next = 0
+
+  constructor(text: PackedText) {
+    this.#text = text
+  }
+
+  /** Returns undefined at the end, and at a line that is not JSON. Only such a line before the last one is a fault. */
+  next(): unknown {
+    const line = this.#text.lineAt(this.#next)
+    if (line === undefined) return undefined
+    const value = parseJson(line)
+    this.at = this.#next
+    this.#next += line.length + 1
+    this.number += 1
+    this.isBroken = value === undefined
+    return value
+  }
+}

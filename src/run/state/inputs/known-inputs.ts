@@ -1,0 +1,295 @@
+/**
+ * Finds out which inputs of a load Sluice has read before. A file is known by its content, whatever its name: see the tables in
+ * docs/guide/same-input.md.
+ */
+import { stat } from 'node:fs/promises'
+import type { FileStat, Source, StoredFile } from '../../../base/flow.js'
+import { sumsOf } from '../../../base/checksum/file.js'
+import { fileStat } from '../../../base/disk/file-stat.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
+import { KnownInput, knownInputsOf } from './known-input.js'
+import { isSourceUrl } from '../../../base/text/source-url.js'
+import { holdsStill } from '../checkpoint/old-checkpoint.js'
+
+/** How a target knows an input. */
+export type Recognised =
+  | {
+      readonly kind: 'new'
+      readonly twin?: KnownInput | undefined
+      /** Another content of the same name. */
+      readonly replaces?: KnownInput | undefined
+    }
+  /**
+   * All bytes that were read are still there. `file`: the file as it is now, if it is not as it was. `moved`: it was loaded under
+   * another name.
+   */
+  | { readonly kind: 'known'; readonly known: KnownInput; readonly file?: FileIdentity; readonly moved?: string }
+  /** A run has read a part of it, and that part is another one now. */
+  | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
+
+/** Files that are compared at once. */
+const AT_ONCE = 16
+
+/** Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. */
+export async function recognise(
+  sources: readonly Source[],
+  runs: readonly Checkpoint[],
+): Promise<readonly (Recognised | undefined)[]> {
+  const known = new KnownInputs(runs)
+  const found: (Recognised | undefined)[] = []
+  for (const [at, source] of sources.entries()) {
+    const same = source.file === undefined ? known.copy(source) : known.unchanged(source.file)
+    found[at] = same
+  }
+  // A file keeps its inode when it is renamed. So a new file of the old name is not mistaken for it.
+  const steps = [
+    async (file: StoredFile) => await known.sameInode(file),
+    async (file: StoredFile) => await known.samePath(file),
+    async (file: StoredFile) => await known.sameContent(file),
+  ]
+  for (const step of steps) {
+    const left = [...found.keys()].filter(at => found[at] === undefined)
+    if (left.length > 0) known.index()
+    for (let from = 0; from < left.length && known.size > 0; from += AT_ONCE) {
+      const some = left.slice(from, from + AT_ONCE)
+      const recognised = await Promise.all(
+        some.map(async at => {
+          const { file } = sources[at] ?? {}
+          return file === undefined ? undefined : await step(file)
+        }),
+      )
+      for (const [number, at] of some.entries()) {
+        const { file } = sources[at] ?? {}
+        if (file === undefined) continue
+        let one = recognised[number]
+        // Two equal files cannot both be the one that was loaded. The other one may be another input that was loaded.
+        while (one !== undefined && one.kind !== 'new' && !known.claim(one.known)) one = await step(file)
+        if (one !== undefined) found[at] = one
+      }
+    }
+  }
+  return found
+}
+
+/** Returns the identity of a file, as far as it was read. */
+export function identityOf({ realPath: path, stat: found, reading }: StoredFile): FileIdentity {
+  if (reading === undefined) return { path, stat: found, bytes: 0, sum: '' }
+  const { stat, bytes } = reading
+  const state = reading.state?.()
+  return { path, stat, bytes, sum: reading.sum(), ...(state === undefined ? {} : { state }) }
+}
+
+class KnownInputs {
+  readonly #all: readonly KnownInput[]
+  readonly #byInode = new Map<number, OneOrMore<KnownInput>>()
+  #isIndexed = false
+  /** The newest content of each name. */
+  readonly #byPath = new Map<string, KnownInput>()
+  /** By size, then by the bytes that were read, then by their checksum. */
+  readonly #bySize = new Map<number, Map<number, Map<string, OneOrMore<KnownInput>>>>()
+  readonly #copies = new Map<string, KnownInput>()
+  readonly #old: KnownInput[] = []
+  readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
+  readonly size: number
+
+  constructor(runs: readonly Checkpoint[]) {
+    this.#all = knownInputsOf(runs)
+    this.size = this.#all.length
+    for (const known of this.#all) {
+      const { file, copy } = known.input
+      if (copy !== undefined) this.#copies.set(copy, known)
+      const inode = file?.old === undefined ? file?.stat?.inode : Number(file.old.inode)
+      if (inode !== undefined) append(this.#byInode, inode, known)
+    }
+  }
+
+  /** Prepares to find files that are not as they were. */
+  index(): void {
+    if (this.#isIndexed) return
+    this.#isIndexed = true
+    for (const known of this.#all) this.#add(known)
+  }
+
+  #add(known: KnownInput): void {
+    const { input } = known
+    const { file } = input
+    if (file === undefined) return
+    const { path, old } = file
+    // Another content of the same name was loaded later: then this one is no longer what the name stands for.
+    if (path !== undefined && this.#byPath.has(path)) return
+    if (path !== undefined) this.#byPath.set(path, known)
+    if (old !== undefined) this.#old.push(known)
+    const size = sizeOf(input)
+    if (old !== undefined || size === 0 || file.bytes === 0) return
+    const ofSize = getOrMake(this.#bySize, size, () => new Map<number, Map<string, OneOrMore<KnownInput>>>())
+    append(
+      getOrMake(ofSize, file.bytes, () => new Map<string, OneOrMore<KnownInput>>()),
+      file.sum,
+      known,
+    )
+  }
+
+  /** Returns false if another input is that one already. */
+  claim(known: KnownInput): boolean {
+    if (known.isClaimed) return false
+    known.isClaimed = true
+    return true
+  }
+
+  copy({ copy }: Source): Recognised | undefined {
+    const known = copy === undefined ? undefined : this.#copies.get(copy.id)
+    return known === undefined ? undefined : { kind: 'known', known }
+  }
+
+  /** Recognises a file without reading it: size, inode and times are those of before. */
+  unchanged(file: StoredFile): Recognised | undefined {
+    const { stat: now, realPath: path } = file
+    for (const known of this.#ofInode(now.inode)) {
+      const was = known.input.file
+      if (was === undefined || !isSameStat(was.stat, now)) continue
+      if (!this.claim(known)) return undefined
+      return was.path === path ? known : asKnown(known, was, { ...was, path }, file)
+    }
+    return undefined
+  }
+
+  #ofInode(inode: number): readonly KnownInput[] {
+    return listOf(this.#byInode.get(inode))
+  }
+
+  async sameInode(file: StoredFile): Promise<Recognised | undefined> {
+    for (const known of this.#ofInode(file.stat.inode)) {
+      if (known.isClaimed) continue
+      const was = known.input.file
+      // An inode may hold an older content again. Only if it was renamed, that is the file of before.
+      const isNewest = was?.path === undefined || this.#byPath.get(was.path) === known
+      if (!isNewest && was.path === file.realPath) continue
+      const now = await this.#compare(known, file)
+      if (now !== undefined) return asKnown(known, was, now, file)
+    }
+    return undefined
+  }
+
+  async samePath(file: StoredFile): Promise<Recognised | undefined> {
+    const known = this.#byPath.get(file.realPath)
+    if (known === undefined || known.isClaimed) return undefined
+    const { file: was, status } = known.input
+    const now = await this.#compare(known, file)
+    if (now !== undefined) return asKnown(known, was, now, file)
+    const { bytes } = was ?? { bytes: 0 }
+    if (status === 'finished' || bytes === 0) return undefined
+    const isShorter = file.stat.size < bytes
+    const observed = isShorter
+      ? `it has only ${file.stat.size.toLocaleString('en-US')} bytes now`
+      : 'the part that Sluice read has changed'
+    return { kind: 'changed', known, observed }
+  }
+
+  /** A file that was moved to another disk, or fetched again under another name. */
+  async sameContent(file: StoredFile): Promise<Recognised | undefined> {
+    const named = this.#byPath.get(file.realPath)
+    // A file of that name that was renamed, or of which nothing was read, is not replaced.
+    const replaces = named !== undefined && !named.isClaimed && named.input.file?.bytes !== 0 ? named : undefined
+    let twin: KnownInput | undefined
+    // What lies on a server is known only by its URL: to compare it, Sluice would have to fetch it twice.
+    for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
+      const was = known.input.file
+      if (was === undefined || was.path === file.realPath) continue
+      // The file that was loaded is another input of this load.
+      if (known.isClaimed || (await isStillThere(was))) twin ??= known
+      else return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
+    }
+    return twin === undefined && replaces === undefined ? undefined : { kind: 'new', twin, replaces }
+  }
+
+  /** Returns the inputs of the same size whose bytes the file has. */
+  async #equalTo(file: StoredFile): Promise<KnownInput[]> {
+    const equal: KnownInput[] = []
+    const ofSize = this.#bySize.get(file.stat.size)
+    const ends = [...(ofSize?.keys() ?? [])].toSorted((a, b) => a - b)
+    const sums = ends.length === 0 ? [] : await file.sums(ends)
+    for (const [at, end] of ends.entries()) equal.push(...listOf(ofSize?.get(end)?.get(sums[at] ?? '')))
+    for (const known of this.#old) if ((await this.#compare(known, file)) !== undefined) equal.push(known)
+    return equal
+  }
+
+  /** Returns the identity of a file that begins with all bytes that were read. */
+  async #compare(known: KnownInput, file: StoredFile): Promise<FileIdentity | undefined> {
+    const { file: was, status } = known.input
+    if (was === undefined || file.stat.size < was.bytes) return undefined
+    const now = { ...was, path: file.realPath, stat: file.stat }
+    const { old } = was
+    if (old !== undefined) return old.head.bytes > 0 && (await holdsStill(old, file.path)) ? now : undefined
+    // Nothing of it was sent.
+    if (was.bytes === 0) return status === 'begun' ? now : undefined
+    return (await this.#sum(file, was.bytes)) === was.sum ? now : undefined
+  }
+
+  /** Many inputs of the same length are compared with a file that is read once. */
+  async #sum(file: StoredFile, end: number): Promise<string | undefined> {
+    const sums = this.#sums.get(file) ?? new Map<number, string | undefined>()
+    this.#sums.set(file, sums)
+    if (!sums.has(end)) sums.set(end, (await file.sums([end]))[0])
+    return sums.get(end)
+  }
+}
+
+/** `was`: the file when it was loaded, `now`: the file as it is. */
+function asKnown(
+  known: KnownInput,
+  was: FileIdentity | undefined,
+  now: FileIdentity,
+  { path }: StoredFile,
+): Recognised {
+  // Earlier, Sluice kept the path of a link.
+  const isThere = was?.path === undefined || was.path === now.path || was.path === path
+  return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: was.path }) }
+}
+
+/** Returns whether the file that was loaded still stands where it was, with the same content. */
+async function isStillThere(file: FileIdentity): Promise<boolean> {
+  if (file.path === undefined) return false
+  if (isSourceUrl(file.path)) return true
+  const now = await stat(file.path).catch(() => undefined)
+  if (now?.isFile() !== true) return false
+  if (isSameStat(file.stat, fileStat(now))) return true
+  return file.old === undefined && now.size >= file.bytes && (await sumsOf(file.path, [file.bytes]))[0] === file.sum
+}
+
+function sizeOf({ status, file }: CheckpointInput): number {
+  if (file === undefined) return 0
+  return file.old?.size ?? (status === 'finished' ? file.bytes : (file.stat?.size ?? 0))
+}
+
+function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
+  return (
+    a !== undefined &&
+    a.ctimeMs !== 0 &&
+    a.inode === b.inode &&
+    a.size === b.size &&
+    a.mtimeMs === b.mtimeMs &&
+    a.ctimeMs === b.ctimeMs
+  )
+}
+
+/** One value, or a list. There may be very many keys, and a list of one for each would take as much memory as the rest. */
+type OneOrMore<V> = V | V[]
+
+function append<K, V>(map: Map<K, OneOrMore<V>>, key: K, value: V): void {
+  const others = map.get(key)
+  if (Array.isArray(others)) others.push(value)
+  else map.set(key, others === undefined ? value : [others, value])
+}
+
+function listOf<V>(values: OneOrMore<V> | undefined): readonly V[] {
+  if (values === undefined) return []
+  return Array.isArray(values) ? values : [values]
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}

@@ -1,0 +1,224 @@
+/** Finds the run: a new one, or one with a checkpoint. Writes nothing. */
+import { type IndexSeen, seeIndex } from '../../../route/cluster/indices.js'
+import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import type { Source } from '../../../base/flow.js'
+import type { StateSection } from '../../../options/load.js'
+import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
+import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
+import { type LostIndices, sayLost } from './lost-index.js'
+import type { Plan } from './plan.js'
+import { forgetInputs } from '../inputs/packed-inputs.js'
+import { freePath, isJournal, stampOf } from '../runs/runs.js'
+import { isOfCommand, runsInto } from './runs-into.js'
+
+export interface FoundRun {
+  readonly plan: Plan
+  /** The path of its file. Absent if no state is kept: there is no state folder, or no input can be read twice. */
+  readonly path?: string
+  /** The file that the run was read from, if that is another one. */
+  readonly oldPath?: string
+  /** When the run began. A resume keeps it. ISO 8601. */
+  readonly began: string
+  /** The same for all runs of one command. */
+  readonly key: string
+  readonly target: Target
+  /** Whether the run fills an index of its own. */
+  readonly hasOwnIndex: boolean
+  /** Whether the index does not exist yet, so that its uuid must be read later. */
+  readonly isIndexMissing: boolean
+  /** Whether periodic refreshes of the index are off. A killed load may have turned them off. */
+  readonly isUnrefreshed: boolean
+  /** The name that the user gave to the run. */
+  readonly named: string | undefined
+  /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
+  readonly isNamed: boolean
+  readonly identity: Pick<RunIdentity, 'into' | 'scope' | 'kind'>
+  readonly sources: readonly string[]
+  readonly options: Checkpoint['options']
+  /** How safely the run is known. */
+  readonly notes: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+interface RunQuery {
+  readonly state: StateSection
+  readonly dryRun: boolean
+  /** Aborted: the run ends. */
+  readonly signal: AbortSignal
+  readonly identity: RunIdentity
+  readonly sources: readonly Source[]
+  readonly cluster: Cluster
+  /** Absent: no input is known. */
+  readonly stateDir: string | undefined
+  /** The token of the one input, if it has one. */
+  readonly token?: string | undefined
+  /** Locks the run before Sluice continues it. Until the run is over, no other process may write it. */
+  own(path: string): Promise<void>
+  /** Throws SluiceError RUN_LOCKED if another process takes back what one of these runs has loaded. */
+  rely(paths: readonly string[]): Promise<void>
+}
+
+/**
+ * Returns the run to resume, or a new one.
+ * Throws SluiceError STATE_UNREADABLE, INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE, and what `own` and
+ * the identity throw.
+ */
+export async function findRun(query: RunQuery): Promise<FoundRun> {
+  for (;;) {
+    const { identity, stateDir, own, rely } = query
+    const { found, reliedOn, stamp } = await planFrom(query)
+    const { plan, path } = found
+    if (stateDir === undefined || path === undefined) return found
+    await own(path)
+    await rely(reliedOn)
+    await identity.refuse?.({ stateDir, path, target: found.target })
+    // Another process may have continued or removed the run before it was locked.
+    const now = plan.continues === undefined ? undefined : stampOf(found.oldPath ?? path)
+    if (now === stamp) return found
+  }
+}
+
+interface Planned {
+  readonly found: FoundRun
+  /** Files of runs that have loaded inputs of this one. */
+  readonly reliedOn: readonly string[]
+  /** See `stampOf`: of the run that continues. */
+  readonly stamp: string | undefined
+}
+
+async function planFrom(query: RunQuery): Promise<Planned> {
+  const { identity, dryRun, signal, sources: named, cluster, stateDir } = query
+  const { runId, again } = query.state
+  await identity.look?.(cluster)
+  const { where, place } = placeOf(cluster)
+  const known = stateDir === undefined ? [] : await runsInto(where, query)
+  const [newest] = known
+  const lastIndex = identity.lastIndex(newest?.checkpoint)
+  const isSeen = lastIndex !== undefined && (!dryRun || newest !== undefined)
+  const seen = isSeen ? await seeIndex(cluster, lastIndex, signal) : undefined
+  const lost = await lostOf(
+    known.map(one => one.checkpoint),
+    seen,
+    query,
+  )
+  const startsAfresh = lost.filter(one => one.lost.startsAfresh).map(one => one.run)
+  // A run that fills its own index, or reads tables, begins with another one.
+  const isBound = isOfCommand(query)
+  const runs = known.map(one => one.checkpoint).filter(run => !isBound || !startsAfresh.includes(run))
+  const [previous] = runs
+  // A glob that asks for dead letters finds those that the interrupted run itself wrote.
+  const written = new Set(runs.flatMap(run => (run.status === 'finished' ? [] : [run.deadLetters?.path])))
+  const plan = await identity.plan({
+    runs,
+    lost: new Set(startsAfresh),
+    sources: named.filter(({ file }) => !written.has(file?.path)),
+    options: identity.options,
+    again,
+    key: runKey(place, identity, runId),
+    named: runId,
+    newRunId: () => runId ?? newRunId(),
+    newToken: tokens(query, place, runs),
+    ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
+    listsRefusals: dryRun,
+  })
+  const index = identity.index(plan.run)
+  const seenNow = index === lastIndex ? seen : undefined
+  identity.refuseIndex?.(seenNow, index)
+  const continued = known.find(one => one.checkpoint === plan.continues)
+  const oldPath = continued?.isForgotten === true ? undefined : continued?.path
+  const path = stateDir === undefined || dryRun ? undefined : await pathOf(stateDir, plan.run, oldPath)
+  const by = new Set(plan.inputs.map(input => input.by))
+  const reliedOn = known.filter(one => by.has(one.checkpoint)).map(one => one.path)
+  const found: FoundRun = {
+    plan,
+    ...(path === undefined ? {} : { path }),
+    ...(oldPath === undefined || oldPath === path ? {} : { oldPath }),
+    began: plan.continues?.began ?? new Date().toISOString(),
+    key: runKey(place, identity, runId),
+    target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow) },
+    hasOwnIndex: identity.hasOwnIndex === true,
+    isIndexMissing: index !== lastIndex || seen?.kind === 'missing',
+    isUnrefreshed: seenNow !== undefined && 'isUnrefreshed' in seenNow,
+    named: runId,
+    isNamed: runId !== undefined && identity.repeatsIds,
+    identity,
+    sources: identity.sources,
+    options: identity.options,
+    notes: [...(path === undefined ? [] : notesOn(where, seen)), ...plan.notes, ...(identity.notes?.(index) ?? [])],
+    warnings: [
+      ...lost.filter(one => isMeant(one, plan, isBound)).flatMap(one => sayLost(one.lost, one.run.run)),
+      ...plan.warnings,
+      ...(plan.isDoubtful && identity.doubt !== undefined ? [identity.doubt] : []),
+    ],
+  }
+  // They may take much memory, and the plan has taken what it needs of them.
+  for (const { checkpoint } of known) if (checkpoint !== plan.continues) forgetInputs(checkpoint)
+  return { found, reliedOn, stamp: continued?.stamp }
+}
+
+/** A run keeps its file. Only a file of an older Sluice is replaced by one of this version. */
+async function pathOf(stateDir: string, run: string, oldPath: string | undefined): Promise<string> {
+  return oldPath !== undefined && isJournal(oldPath) ? oldPath : await freePath(stateDir, run)
+}
+
+interface Lost {
+  readonly run: Checkpoint
+  readonly lost: LostIndices
+}
+
+async function lostOf(
+  runs: readonly Checkpoint[],
+  seen: IndexSeen | undefined,
+  { identity, cluster }: RunQuery,
+): Promise<Lost[]> {
+  const found: Lost[] = []
+  for (const run of runs) {
+    const lost = await identity.lost(run, seen, cluster)
+    if (lost !== undefined) found.push({ run, lost })
+  }
+  return found
+}
+
+/** Returns whether the loss of a run matters to this one. */
+function isMeant({ run }: Lost, { inputs, continues }: Plan, isBound: boolean): boolean {
+  return isBound || continues === run || inputs.some(({ by }) => by === run)
+}
+
+function placeOf({ preflight, display }: Cluster): { where: Pick<Target, 'clusterUuid' | 'url'>; place: string } {
+  const uuid = preflight.info?.uuid
+  const clusterUuid = uuid === undefined || uuid === '_na_' ? undefined : uuid
+  return {
+    where: { ...(clusterUuid === undefined ? {} : { clusterUuid }), url: display },
+    place: clusterUuid ?? display,
+  }
+}
+
+/** Returns what the target is known by, as it was seen now, or before if it cannot be read this time. */
+function seenOf(
+  plan: Plan,
+  last: Checkpoint | undefined,
+  known: IndexSeen | undefined,
+): Pick<Target, 'indexUuid' | 'behind' | 'destinations' | 'indices'> {
+  const before = plan.continues?.target
+  const continues = before !== undefined || plan.inputs.some(input => input.place !== undefined)
+  const wasUuid = continues && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
+  const indexUuid = known?.kind === 'index' ? known.uuid : wasUuid
+  const behind = before === undefined ? (known?.kind === 'name' ? known.behind : undefined) : before.behind
+  return {
+    ...(indexUuid === undefined ? {} : { indexUuid }),
+    ...(behind === undefined ? {} : { behind }),
+    ...(before?.indices === undefined ? {} : { indices: before.indices }),
+    ...(before?.destinations === undefined ? {} : { destinations: before.destinations }),
+  }
+}
+
+function notesOn({ clusterUuid }: Pick<Target, 'clusterUuid'>, seen: IndexSeen | undefined): string[] {
+  const notes: string[] = []
+  if (clusterUuid === undefined)
+    notes.push("no answer shows the cluster's uuid, so the checkpoint belongs to the URL and the index name")
+  if (seen?.kind === 'unreadable')
+    notes.push(
+      `the credentials cannot read the index's uuid (${seen.observed}), so Sluice cannot notice a new index of that name`,
+    )
+  return notes
+}

@@ -1,0 +1,38 @@
+/** Finds out whether an index still holds the documents of a run. An index that was deleted or recreated does not. */
+import type { IndexSeen } from '../../../route/cluster/indices.js'
+import type { Checkpoint } from '../checkpoint/checkpoint.js'
+
+/** Indices of a run that were deleted or recreated. */
+export interface LostIndices {
+  /** Empty: nothing that was stored is known to be lost. */
+  readonly indices: readonly string[]
+  /** Whether what the run stored in others is still there. */
+  readonly isPart: boolean
+  /** Whether the run starts from the beginning. Otherwise Sluice only warns. */
+  readonly startsAfresh: boolean
+}
+
+/** Returns the index of a load if it is lost. `seen`: its present state. */
+export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen | undefined): LostIndices | undefined {
+  if (seen === undefined) return undefined
+  const { index, indexUuid } = target
+  const isStored = counts.created + counts.updated + counts.duplicate > 0
+  if (!isLost(indexUuid, seen, indexUuid !== undefined || isStored)) return undefined
+  return { indices: [index], isPart: false, startsAfresh: true }
+}
+
+/** Returns the warning, if there is anything to warn of. */
+export function sayLost({ indices, isPart, startsAfresh }: LostIndices, run: string): string[] {
+  if (indices.length === 0) return []
+  const are = indices.length === 1 ? 'is no longer the index' : 'are no longer the indices'
+  const observed = `${indices.join(', ')} ${are} that run ${run} loaded into`
+  if (!startsAfresh) return [`${observed}. To load everything again, pass --again`]
+  const doubt = isPart ? '. If documents without an id still exist, it stores them twice' : ''
+  return [`${observed}. Sluice loads everything again${doubt}`]
+}
+
+/** `wasThere`: whether the run stored anything in it. */
+export function isLost(wasUuid: string | undefined, seen: IndexSeen, wasThere: boolean): boolean {
+  if (seen.kind === 'index') return wasUuid !== undefined && wasUuid !== seen.uuid
+  return seen.kind === 'missing' && wasThere
+}

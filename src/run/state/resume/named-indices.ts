@@ -1,0 +1,92 @@
+/** Watches the indices of a run whose documents name them. */
+import type { IndexSeen } from '../../../route/cluster/indices.js'
+import { seeIndices } from '../../../route/cluster/many-indices.js'
+import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
+import type { Checkpoint, NamedIndex } from '../checkpoint/checkpoint.js'
+import { isLost, type LostIndices } from './lost-index.js'
+
+interface Asking {
+  readonly cluster: Cluster
+  /** Aborted when the cluster is not waited for any longer. */
+  readonly givenUp: AbortSignal
+}
+
+export class NamedIndices {
+  /** Indices that earlier processes of the run stored documents in. */
+  readonly #before: ReadonlyMap<string, NamedIndex>
+  readonly #asking: Asking
+  /** Uuids, of indices that have one. */
+  readonly #uuids = new Map<string, string>()
+  readonly #asked = new Set<string>()
+  #mayAsk = true
+  #taken: DocumentsByIndex = new Map()
+
+  constructor(before: readonly NamedIndex[], asking: Asking) {
+    this.#before = new Map(before.map(one => [one.index, one]))
+    this.#asking = asking
+    for (const { index, indexUuid } of before) if (indexUuid !== undefined) this.#uuids.set(index, indexUuid)
+  }
+
+  /** Returns all indices of the run. Asks once for the uuid of each. `taken`: documents of this process. */
+  async see(taken: DocumentsByIndex): Promise<readonly NamedIndex[]> {
+    this.#taken = taken
+    const fresh = [...taken.keys()].filter(index => !this.#uuids.has(index) && !this.#asked.has(index))
+    if (fresh.length > 0 && this.#mayAsk) for (const [index, seen] of await this.#ask(fresh)) this.#note(index, seen)
+    const names = new Set([...this.#before.keys(), ...taken.keys()])
+    return Array.from(names, index => {
+      const documents = (this.#before.get(index)?.documents ?? 0) + (taken.get(index) ?? 0)
+      const indexUuid = this.#uuids.get(index)
+      return { index, documents, ...(indexUuid === undefined ? {} : { indexUuid }) }
+    })
+  }
+
+  /** Returns the indices that took documents of this process and are other ones now, or are gone. */
+  async lost(): Promise<readonly string[]> {
+    if (!this.#mayAsk) return []
+    // A pipeline may have sent documents elsewhere, so that their index was never made.
+    const taken = [...this.#taken].flatMap(([index, documents]) =>
+      documents > 0 && this.#uuids.has(index) ? [index] : [],
+    )
+    const seen = await this.#ask(taken)
+    return taken.filter(index => isGone(this.#uuids.get(index), seen.get(index)))
+  }
+
+  async #ask(names: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {
+    return await seeIndices(this.#asking.cluster, names, this.#asking.givenUp)
+  }
+
+  #note(index: string, seen: IndexSeen): void {
+    // The credentials may not ask for any index of the pattern, or the cluster gives no answer.
+    if (seen.kind === 'unreadable') this.#mayAsk = false
+    else this.#asked.add(index)
+    if (seen.kind === 'index') this.#uuids.set(index, seen.uuid)
+  }
+}
+
+function isGone(uuid: string | undefined, seen: IndexSeen | undefined): boolean {
+  return seen !== undefined && isLost(uuid, seen, true)
+}
+
+/**
+ * Returns the indices of a load that were deleted or made again. A finished load is not repeated because old indices were removed, as
+ * a retention does. Never throws.
+ */
+export async function lostNamed(
+  { target: { indices = [] }, status }: Pick<Checkpoint, 'target' | 'status'>,
+  cluster: Cluster,
+): Promise<LostIndices | undefined> {
+  const taken = indices.filter(({ documents }) => documents > 0)
+  if (taken.length === 0) return undefined
+  const seen = await seeIndices(
+    cluster,
+    taken.map(({ index }) => index),
+  )
+  const isOver = status === 'finished'
+  const lost = taken.flatMap(({ index, indexUuid }) => {
+    const now = seen.get(index)
+    return isGone(indexUuid, now) && !(isOver && now?.kind === 'missing') ? [index] : []
+  })
+  if (lost.length === 0) return undefined
+  return { indices: lost, isPart: lost.length < taken.length, startsAfresh: !isOver }
+}

@@ -1,0 +1,146 @@
+/** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
+import { type Failure, failure } from '../../../base/failure/failure.js'
+import type { Mark, Place, Source } from '../../../base/flow.js'
+import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
+
+export interface Planning {
+  /** Runs that loaded into the same target, newest first. */
+  readonly runs: readonly Checkpoint[]
+  /** Runs whose documents are lost, because their index is another one now. */
+  readonly lost: ReadonlySet<Checkpoint>
+  readonly sources: readonly Source[]
+  readonly options: Checkpoint['options']
+  /** Load what is finished again. */
+  readonly again: boolean
+  /** Whether each run loads all inputs, because it fills an index of its own. Default false. */
+  readonly readsWhole?: boolean
+  /** The previous run continues with new inputs, though all of its own are loaded. Default false: a new run loads them. */
+  readonly takesMore?: boolean
+  /** The run that continues if it is known, whatever inputs are left. */
+  readonly continuing?: string
+  /** Whether an input that must not be loaded is in the plan, with the reason, instead of an error. Default false. */
+  readonly listsRefusals?: boolean
+  /** The same for all runs of one command. */
+  readonly key: string
+  /** The name that the user gave to the run. */
+  readonly named: string | undefined
+  /** Makes a name for a run that is not a resume. */
+  newRunId(): string
+  /** Makes a token for an input without one. */
+  newToken(source: Source): Promise<string>
+  /** Returns the token of a new file by the id of its source, always the same one. Absent: it depends on what the file holds. */
+  readonly tokenOfFile?: ((id: number) => string) | undefined
+}
+
+export interface Plan {
+  readonly run: string
+  /** The run that continues. */
+  readonly continues: Checkpoint | undefined
+  readonly inputs: readonly PlannedInput[]
+  /** Documents that earlier processes of this run committed. */
+  readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
+  /** The checkpoint says so already: nothing is left to do, nor to write. */
+  readonly isDone: boolean
+  /** Whether an earlier process may have sent documents that this one will send, under the same ids. */
+  readonly isDoubtful: boolean
+  /** Warnings for the user. */
+  readonly warnings: readonly string[]
+  /** Tables that are not read whole, and since when. Files that are known under another name. */
+  readonly notes: readonly string[]
+}
+
+export interface PlannedInput {
+  readonly source: Source
+  /** Its part of the ids of a run. Empty if nothing of the input is left to load, and nobody asks for it. */
+  readonly token: string
+  /** The mark where reading continues. Absent: the start of the input. */
+  readonly from?: Mark
+  /** For a table: where reading continues. Absent: the whole table is read. */
+  readonly place?: Place
+  /** See `CheckpointInput`. */
+  readonly start?: CheckpointInput['start']
+  /** Whether nothing of the input is left to load. */
+  readonly isLoaded: boolean
+  /** Documents and blank lines that this run has read before. */
+  readonly read: number
+  /** What Sluice knew of the input before. Absent if nothing of it is left to load, and its file is as it was. */
+  readonly known?: CheckpointInput
+  /** The run that loaded it, if that is another one. */
+  readonly by?: Checkpoint
+  /** The file as it is now, if Sluice knows it, and it is not as it was. */
+  readonly file?: FileIdentity
+  /** The run that loaded another content of this name. */
+  readonly replaces?: Checkpoint
+  /** Why the input must not be loaded. Only if the plan lists refusals. */
+  readonly refused?: Failure
+}
+
+/** A file that no run has read. There may be very many, and each token takes as much memory as the rest of it. */
+export class NewFile implements PlannedInput {
+  readonly source: Source
+  readonly #tokenOf: (id: number) => string
+
+  constructor(source: Source, tokenOf: (id: number) => string) {
+    this.source = source
+    this.#tokenOf = tokenOf
+  }
+
+  get token(): string {
+    return this.#tokenOf(this.source.id)
+  }
+
+  get isLoaded(): boolean {
+    return false
+  }
+
+  get read(): number {
+    return 0
+  }
+}
+
+/** A file that is as it was when all of it was loaded. There may be very many, and nothing more is asked of them. */
+export class LoadedFile implements PlannedInput {
+  readonly source: Source
+  readonly by?: Checkpoint
+  read: number
+
+  constructor(source: Source, by: Checkpoint | undefined, read: number) {
+    this.source = source
+    if (by !== undefined) this.by = by
+    this.read = read
+  }
+
+  get token(): string {
+    return ''
+  }
+
+  get isLoaded(): boolean {
+    return true
+  }
+
+  /** Counts nothing of it for the run that begins. */
+  loadedByAnother(): this {
+    this.read = 0
+    return this
+  }
+}
+
+/** Returns RUN_OPTIONS_CHANGED. `loaded`: the input that the run has loaded completely. Otherwise the run is unfinished. */
+export function optionsChanged(run: string, differences: readonly string[], loaded?: string): Failure {
+  const what = loaded === undefined ? `the unfinished run ${run} began` : `run ${run} loaded ${loaded}`
+  return failure('RUN_OPTIONS_CHANGED', { run, what, differences })
+}
+
+/** Returns INPUT_CHANGED. `documents`: how many of it the run has settled. `offset`: where that part ends. */
+export function inputChanged(
+  input: string,
+  run: string,
+  documents: number,
+  observed: string,
+  offset?: number,
+): Failure {
+  const many = `loaded ${documents.toLocaleString('en-US')} ${documents === 1 ? 'document' : 'documents'} from it`
+  const did = documents === 0 ? 'began to load it' : many
+  return failure('INPUT_CHANGED', { input, run, did, documents, observed, ...(offset === undefined ? {} : { offset }) })
+}

@@ -1,0 +1,171 @@
+/**
+ * Keeps how each run ended: in its own file, or in a small one in another folder if the run has none, because it never began or its
+ * inputs can be read only once. No load reads those.
+ */
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder, replaceFile } from '../../../base/disk/safe-files.js'
+import { explain } from '../../../base/failure/catalogue.js'
+import type { Failure } from '../../../base/failure/failure.js'
+import type { InputReceipt, Receipt } from '../../../pipeline/ledger/receipt.js'
+import { isObject, parseJson } from '../../../base/json/parse-json.js'
+import { isoTime } from '../../../base/time/local-time.js'
+import { endLine } from '../inputs/journal.js'
+import type { Checkpoint, CheckpointInput, RunEnd } from '../checkpoint/checkpoint.js'
+import { freeName, isJournal, namesIn, runsFolder, runTextOf } from './runs.js'
+
+const FOLDER = 'history'
+const VERSION = 2
+
+/** A run that has no state. */
+export interface EndedRun {
+  readonly path: string
+  /** As the user named them, absolute. */
+  readonly sources: readonly string[]
+  readonly ended: RunEnd
+}
+
+/** Returns the folder of runs without a state. */
+export function historyFolder(stateDir: string): string {
+  return join(stateDir, FOLDER)
+}
+
+/** Writes a file of its own for the end of a run. Throws errors of the file system. */
+export async function recordRun(stateDir: string, sources: readonly string[], ended: RunEnd): Promise<void> {
+  const folder = historyFolder(stateDir)
+  await makeFolder(folder)
+  const { run, began } = ended
+  const head = `${JSON.stringify({ sluice: VERSION, run, began, sources })}\n`
+  await replaceFile(await freeName(folder, run), head + endLine(ended))
+}
+
+/** Adds the end to the file of a run. Does nothing if the file is gone, or ends in a torn line. Throws errors of the file system. */
+export async function addEnd(path: string, ended: RunEnd): Promise<void> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'r+')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  try {
+    const { size } = await file.stat()
+    const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0]
+    if (last !== 0x0a) return
+    await file.write(endLine(ended), size)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Changes the end of a run, if it is known: the newest one of this name. Throws errors of the file system. */
+export async function changeEnd(stateDir: string, run: string, change: (ended: RunEnd) => RunEnd): Promise<void> {
+  const found: { readonly path: string; readonly ended: RunEnd }[] = []
+  for (const folder of [runsFolder(stateDir), historyFolder(stateDir)]) {
+    const names = (await namesIn(folder)).filter(name => name.startsWith(run) && isOfRun(name.slice(run.length)))
+    for (const name of names) {
+      const path = join(folder, name)
+      const ended = lastEnd(runTextOf(path) ?? Buffer.alloc(0))
+      if (ended?.run === run) found.push({ path, ended })
+    }
+  }
+  const [newest] = found.toSorted((one, other) => timeOf(other.ended) - timeOf(one.ended))
+  if (newest !== undefined) await addEnd(newest.path, change(newest.ended))
+}
+
+function isOfRun(rest: string): boolean {
+  return /^(~\d+)?\.jsonl$/.test(rest)
+}
+
+/** Returns the runs without a state. A file that cannot be understood says nothing. Throws SluiceError STATE_UNREADABLE. */
+export async function recordedRuns(stateDir: string): Promise<readonly EndedRun[]> {
+  const folder = historyFolder(stateDir)
+  const found: EndedRun[] = []
+  for (const name of (await namesIn(folder)).filter(isJournal)) {
+    const path = join(folder, name)
+    const text = runTextOf(path) ?? Buffer.alloc(0)
+    const head = parseJson(text.toString('utf8', 0, Math.max(0, text.indexOf(0x0a))))
+    const ended = lastEnd(text)
+    if (!isObject(head) || ended === undefined) continue
+    const { sources } = head
+    found.push({ path, ended, sources: Array.isArray(sources) ? sources.map(String) : [] })
+  }
+  return found
+}
+
+function lastEnd(text: Buffer): RunEnd | undefined {
+  const end = text.lastIndexOf(0x0a)
+  const start = end <= 0 ? -1 : text.lastIndexOf(0x0a, end - 1)
+  const line = end === -1 ? undefined : parseJson(text.toString('utf8', start + 1, end))
+  const ended = isObject(line) ? line['ended'] : undefined
+  return isObject(ended) && typeof ended['run'] === 'string' ? (ended as unknown as RunEnd) : undefined
+}
+
+function timeOf({ ended, began }: RunEnd): number {
+  return Date.parse(ended ?? began)
+}
+
+/** Most inputs that stand in the end of a run. The file of the run lists those that it has read. */
+const MOST_INPUTS = 100
+
+/** The facts about a run that never began. */
+interface RunRefusal extends Pick<RunEnd, 'run' | 'command'> {
+  readonly target: RunEnd['target'] | undefined
+  readonly began: Date
+  readonly failure: Failure
+}
+
+/** Returns the end of a run that never began. */
+export function endOfRefused({ run, command, began, target, failure }: RunRefusal): RunEnd {
+  const { exit } = explain(failure.code)
+  return {
+    run,
+    status: exit === 5 ? 'interrupted' : 'failed',
+    command,
+    began: isoTime(began),
+    ended: isoTime(new Date()),
+    exit,
+    ...(target === undefined ? {} : { target }),
+    failure,
+  }
+}
+
+/** Returns the end of a run from its receipt. `isListed`: whether another part of the file lists the inputs. */
+export function endOf(receipt: Receipt, isListed: boolean): RunEnd {
+  const { inputs } = receipt
+  if (inputs.length <= MOST_INPUTS) return receipt
+  const told = isListed ? inputs.filter(({ failure }) => failure !== undefined) : inputs
+  return { ...receipt, inputs: told.slice(0, MOST_INPUTS), inputCount: inputs.length }
+}
+
+/** Returns the end with all inputs that the file of the run lists. */
+export function wholeEnd(end: RunEnd, listed: readonly CheckpointInput[]): RunEnd {
+  if (end.inputCount === undefined) return end
+  const told = new Map((end.inputs ?? []).map(input => [input.name, input]))
+  const inputs = listed.map(input => told.get(input.name) ?? inputReceipt(input))
+  const { inputCount, ...rest } = end
+  return { ...rest, inputs, ...(inputs.length === inputCount ? {} : { inputCount }) }
+}
+
+/** Returns what is known of a run without an end: it runs, was killed, or an older Sluice loaded it. */
+export function endOfCheckpoint(run: Checkpoint): RunEnd {
+  const { status, kind, began, written, target, inputs, counts, rejections, deadLetters } = run
+  const { url, index, alias } = target
+  return {
+    run: run.run,
+    status,
+    command: kind === 'replay' ? 'replay' : 'ingest',
+    began: isoTime(began),
+    ...(status === 'running' ? {} : { ended: isoTime(written) }),
+    target: { url, index, ...(alias === undefined ? {} : { alias }) },
+    inputs: inputs.map(inputReceipt),
+    ...counts,
+    rejections,
+    ...(deadLetters === undefined || counts.rejected === 0 ? {} : { deadLetters: deadLetters.path }),
+  }
+}
+
+function inputReceipt({ name, status, read }: CheckpointInput): InputReceipt {
+  return { name, status: status === 'begun' ? 'unfinished' : status, read }
+}

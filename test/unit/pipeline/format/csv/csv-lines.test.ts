@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import { Rows } from '../../../../../src/pipeline/format/csv/rows.js'
+import { type CsvRead, readCsv } from '../../../../support/read-csv.js'
+
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
+const two = [
+  { id: '1', name: 'Chair' },
+  { id: '2', name: 'Table' },
+]
+
+describe('rows become documents:', () => {
+  test.each<[string, string | Buffer, unknown[]]>([
+    ['as in RFC 4180', 'id,name\r\n1,Chair\r\n2,Table\r\n', two],
+    ['without the last line end', 'id,name\n1,Chair\n2,Table', two],
+    ['with carriage returns as line ends', 'id,name\r1,Chair\r2,Table\r', two],
+    ['with a byte order mark', '\ufeffid,name\n1,Chair\n2,Table\n', two],
+    ['with semicolons', 'id;name\n1;Chair\n2;Table\n', two],
+    ['with tabs', 'id\tname\n1\tChair\n2\tTable\n', two],
+    ['with pipes', 'id|name\n1|Chair\n2|Table\n', two],
+    ['with every cell in quotes', '"id","name"\n"1","Chair"\n"2","Table"\n', two],
+    ['with single quotes', "'id','name'\n'1','Chair'\n'2','Table'\n", two],
+    ['with the line of Excel that names the delimiter', 'sep=;\r\nid;name\r\n1;Chair\r\n2;Table\r\n', two],
+    ['in UTF-16LE', utf16('id\tname\r\n1\tChair\r\n2\tTable\r\n'), two],
+    ['in UTF-16BE', utf16('id\tname\r\n1\tChair\r\n2\tTable\r\n').swap16(), two],
+    ['in UTF-16 without a byte order mark', utf16('id,name\n1,Chair\n2,Table\n').subarray(2), two],
+    ['with blanks around the names of columns', ' id , name\n1,Chair\n2,Table\n', two],
+    ['a delimiter in quotes', 'a,b\n"1,2",3\n', [{ a: '1,2', b: '3' }]],
+    ['quotes that stand twice', 'a,b\n"a ""b"" c",""""\n', [{ a: 'a "b" c', b: '"' }]],
+    ['single quotes that stand twice', "'a','b'\n'it''s','\"x\"'\n", [{ a: "it's", b: '"x"' }]],
+    [
+      'quotes inside a cell that does not begin with one',
+      'a,b\n5" pipe,37°36\'37.8"N\n',
+      [{ a: '5" pipe', b: '37°36\'37.8"N' }],
+    ],
+    ['line ends in quotes', 'a,b\n"1\n2\r\n3\r4",5\n', [{ a: '1\n2\r\n3\r4', b: '5' }]],
+    ['what JSON has to escape', 'a,b\nC:\\x,\u0001\u001f\u007f\n', [{ a: 'C:\\x', b: '\u0001\u001f\u007f' }]],
+    ['empty cells, which are left out', 'a,b,c\n1,,\n,"",3\n', [{ a: '1' }, { c: '3' }]],
+    ['one column', 'n\n1\n2\n', [{ n: '1' }, { n: '2' }]],
+    [
+      'blank lines, and rows of empty cells',
+      'a,b\n\n1,2\n,\n\r\n3,4\n\n',
+      ['', { a: '1', b: '2' }, '', '', { a: '3', b: '4' }, ''],
+    ],
+    ['names that JSON has to escape', 'a"b,c\\d\n'.replace('a"b', '"a""b"') + '1,2\n', [{ 'a"b': '1', 'c\\d': '2' }]],
+    ['Windows-1252', Buffer.from('Größe;Preis\n12 \x80;3,50\n', 'latin1'), [{ Größe: '12 €', Preis: '3,50' }]],
+    ['a file with only a header', 'a,b\n', []],
+    ['an empty file', '', []],
+    [
+      'a wide row',
+      `${Array.from({ length: 2000 }, (_, at) => `c${at}`).join()}\n${'x,'.repeat(1999)}x\n`,
+      [Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`c${at}`, 'x']))],
+    ],
+  ])('%s', async (_, input, expected) => {
+    const whole = await readCsv(input)
+    expect(whole).toMatchObject({ rows: expected })
+    expect(whole.failure).toBeUndefined()
+    // Chunks that end anywhere change nothing.
+    const sizes = input.length > 200 ? [999] : Array.from({ length: input.length }, (_, size) => size + 1)
+    for (const size of sizes) expect(await readCsv(input, { size })).toEqual(whole)
+  })
+})
+
+describe('rows that do not fit are refused with their line:', () => {
+  test.each<[string, string | Buffer, unknown[]]>([
+    ['a cell less', 'a,b\n1\n3,4\n', [['line 2 has 1 cell for 2 columns', ['1']], { a: '3', b: '4' }]],
+    ['a cell more', 'a,b\n1,2,3\n', [['line 2 has 3 cells for 2 columns', ['1', '2', '3']]]],
+    ['an empty cell more', 'a,b\n1,2,\n', [['line 2 has 3 cells for 2 columns', ['1', '2', '']]]],
+    [
+      'behind a row on several lines',
+      'a,b\n"1\n\r\n\r2",3\n4\n',
+      [{ a: '1\n\r\n\r2', b: '3' }, ['line 6 has 1 cell for 2 columns', ['4']]],
+    ],
+    [
+      'text behind a closing quote',
+      'a,b\n"1"x,2\n3,4\n',
+      [['line 2: text follows a closing quote', ['"1"x,2']], { a: '3', b: '4' }],
+    ],
+    [
+      'a quote that closes only in a later row',
+      'a,b\n1,"2\n3,"4"\n5,6\n',
+      [['line 2: text follows a closing quote', ['1,"2']], { a: '3', b: '4' }, { a: '5', b: '6' }],
+    ],
+    [
+      'a byte that is not UTF-8',
+      Buffer.from('ä,b\n1,\xe4\n3,4\n'.replace('ä', 'Ã¤'), 'latin1'),
+      [['line 2 is not valid UTF-8', ['1', '\xe4']], { ä: '3', b: '4' }],
+    ],
+    [
+      'half a character of UTF-16',
+      utf16('a,b\n1,\ud800\n3,4\n'),
+      [['line 2 is not valid UTF-16LE', ['1', '\xff']], { a: '3', b: '4' }],
+    ],
+  ])('%s', async (_, input, expected) => {
+    const whole = await readCsv(input)
+    expect(whole).toMatchObject({ rows: expected })
+    for (let size = 1; size < input.length; size += 1) expect(await readCsv(input, { size })).toEqual(whole)
+  })
+
+  test('a quote that is never closed ends the input after all rows before it', async () => {
+    const input = 'a,b\n1,2\n"3\n4,5\n6,7\n'
+    for (let size = 1; size <= input.length; size += 1) {
+      const { rows, failure } = await readCsv(input, { size })
+      expect(rows).toEqual([{ a: '1', b: '2' }])
+      expect(failure).toEqual({
+        code: 'INPUT_MALFORMED',
+        message: expect.stringContaining(
+          'a.csv ends inside a quoted cell. The quote of the row in line 3 is never closed',
+        ) as string,
+      })
+    }
+  })
+})
+
+describe('a header', () => {
+  test.each([
+    ['a,b,a\n1,2,3\n', 'columns 1 and 3 are both called a'],
+    ['a,,c\n1,2,3\n', 'column 2 of 3 has no name'],
+    ['a,b,\n1,2,\n', 'column 3 of 3 has no name'],
+    ['a,"b\n', 'the quotes of its first row are wrong'],
+  ])('that cannot name the columns ends the input at once: %j', async (input, problem) => {
+    for (const size of [1, 100]) {
+      const { rows, failure } = await readCsv(input, { size })
+      expect({ rows, failure }).toEqual({
+        rows: [],
+        failure: { code: 'INPUT_MALFORMED', message: `a.csv is not valid csv: ${problem}` },
+      })
+    }
+  })
+
+  test('is what the user says, and then the first row is a row', async () => {
+    const columns = ['id', 'name']
+    expect((await readCsv('1,Chair\n2,Table\n', { columns })).rows).toEqual(two)
+    expect((await readCsv('x,y\n1,Chair\n2,Table\n', { columns, skipHeader: true })).rows).toEqual(two)
+    expect((await readCsv(',x\n1,Chair\n2,Table\n', { columns, skipHeader: true })).rows).toEqual(two)
+  })
+})
+
+describe('what was found is said:', () => {
+  const found = async (...given: Parameters<typeof readCsv>): Promise<CsvRead['found']> =>
+    (await readCsv(...given)).found
+  test.each<[string, string | Buffer, string]>([
+    ['commas', 'a,b\n1,2\n', 'CSV with commas, UTF-8, 2 columns: a, b'],
+    ['semicolons beside decimal commas', 'a;b;c\n1,5;2,5;3,5\n', 'CSV with semicolons, UTF-8, 3 columns: a, b, c'],
+    ['commas beside semicolons', 'a,b\n1;2,3\n1;2;3,4\n', 'CSV with commas, UTF-8, 2 columns: a, b'],
+    ['tabs beside commas', 'name\tcity\nChair, small\tRome\n', 'CSV with tabs, UTF-8, 2 columns: name, city'],
+    ['an encoding', Buffer.from('a;b\n\xe4;1\n', 'latin1'), 'CSV with semicolons, Windows-1252, 2 columns: a, b'],
+    ['one column', 'n\n1\n', 'CSV with commas, UTF-8, 1 column: n'],
+    [
+      'UTF-8 although one byte of it is broken',
+      Buffer.concat([Buffer.from('ä;b\nö;ü\n'), Buffer.of(0xe4, 0x0a)]),
+      'CSV with semicolons, UTF-8, 2 columns: ä, b',
+    ],
+    ['a broken row among others', 'a;b\n1;2\n"5" x;3\n4;5\n', 'CSV with semicolons, UTF-8, 2 columns: a, b'],
+    [
+      'many columns',
+      Array.from({ length: 30 }, (_, at) => `c${at}`).join(),
+      `CSV with commas, UTF-8, 30 columns: ${Array.from({ length: 20 }, (_, at) => `c${at}`).join(', ')}, …`,
+    ],
+  ])('%s', async (_, input, expected) => {
+    expect(await found(input)).toBe(expected)
+    expect(await found(input, { size: 1 })).toBe(expected)
+  })
+
+  test('and what the user says is not looked for', async () => {
+    expect(await found('a;b,c\n1;2,3\n', { delimiter: ',', quote: '' })).toBe(
+      'CSV with commas, no quotes, UTF-8, 2 columns: a;b, c',
+    )
+    expect((await readCsv('a,b\n5" pipe,"x\n', { quote: '' })).rows).toEqual([{ a: '5" pipe', b: '"x' }])
+    const latin = Buffer.from('a\n\xe4\xf6\n', 'latin1')
+    expect((await readCsv(latin, { encoding: 'utf-8' })).rows).toEqual([['line 2 is not valid UTF-8', ['\xe4\xf6']]])
+  })
+})
+
+describe('very many cells', () => {
+  test('of a row are counted, and the row is refused as it stands', async () => {
+    const { rows } = await readCsv(`a,b\n${','.repeat(100_000)}\n1,2\n`)
+    expect(rows).toEqual([['line 2 has 100001 cells for 2 columns', [','.repeat(100_000)]], { a: '1', b: '2' }])
+  })
+
+  test('of the first row are no columns', async () => {
+    const names = Array.from({ length: 100_001 }, (_, at) => `c${at}`).join()
+    const { failure } = await readCsv(`${names}\n1\n`)
+    expect(failure?.message).toContain('its first row has 100001 cells, and Sluice reads at most 100000 columns')
+  })
+})
+
+test('a long row in very small chunks is not read anew with each of them', { tags: 'long' }, () => {
+  const rows = new Rows(',', '"', 1)
+  const seen = new Set<Buffer>()
+  for (const byte of Buffer.from(`1,"${'x'.repeat(200_000)}`)) {
+    rows.add(Buffer.of(byte))
+    expect(rows.next()).toBeUndefined()
+    rows.keep()
+    seen.add(rows.bytes)
+  }
+  expect(seen.size).toBeLessThan(20_000)
+  rows.add(Buffer.from('"\n'))
+  expect(rows.next()).toBe('row')
+  expect(rows.texts()[1]).toHaveLength(200_000)
+})

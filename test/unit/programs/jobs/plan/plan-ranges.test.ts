@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { type PlannedRange, planRanges } from '../../../../../src/programs/jobs/plan/plan-ranges.js'
+import type { FoundInput } from '../../../../../src/features/ranges/plan-inputs.js'
+
+const input = (name: string, size: number, canBeCut = false): FoundInput => ({
+  name,
+  size,
+  canBeCut,
+  identity: `file ${size} 1 abcdef`,
+})
+
+async function planned(inputs: readonly FoundInput[], rangeBytes = 100): Promise<PlannedRange[]> {
+  const ranges: PlannedRange[] = []
+  const find = async function* () {
+    yield* await Promise.resolve(inputs)
+  }
+  for await (const range of planRanges({ sources: ['/in/*'], rangeBytes }, find)) ranges.push(range)
+  return ranges
+}
+
+test('a large input is cut into ranges that cover each byte once', async () => {
+  const ranges = await planned([input('a', 250, true)])
+  expect(ranges.map(range => range.inputs.map(({ from, to }) => [from, to]))).toEqual([
+    [[0, 100]],
+    [[100, 200]],
+    [[200, 250]],
+  ])
+  expect(ranges.map(({ begins }) => begins)).toEqual([1, 0, 0])
+})
+
+test('small inputs share a range, up to 16 MiB or 1,000 of them', async () => {
+  const MIB = 1 << 20
+  const bySize = await planned(Array.from({ length: 5 }, (_, at) => input(`${at}`, 7 * MIB)))
+  expect(bySize.map(({ inputs }) => inputs.length)).toEqual([2, 2, 1])
+  const byNumber = await planned(Array.from({ length: 1500 }, (_, at) => input(`${at}`, 1)))
+  expect(byNumber.map(({ inputs }) => inputs.length)).toEqual([1000, 500])
+})
+
+test('a plan of the same inputs has the same ids, and a replaced input has others', async () => {
+  const ids = async (...inputs: readonly FoundInput[]) => (await planned(inputs)).map(({ id }) => id)
+  const first = await ids(input('a', 250, true), input('b', 7))
+  expect(await ids(input('a', 250, true), input('b', 7))).toEqual(first)
+  const other = await ids({ ...input('a', 250, true), identity: 'file 250 2 fedcba' }, input('b', 7))
+  expect(other.filter(id => first.includes(id))).toHaveLength(1)
+  expect(new Set([...first, ...other]).size).toBe(7)
+})

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, type Socket, connect } from 'node:net'
+import { TLSSocket, createServer } from 'node:tls'
+import { buffer } from 'node:stream/consumers'
+import { expect, it, vi } from 'vitest'
+import { secureLayer } from '../../../../src/route/proxy/tls-layer.js'
+import { createAuthority } from '../../../support/proxy-certificates.js'
+
+interface Handle {
+  writev?(...given: unknown[]): number
+  writeBuffer(request: unknown, bytes: Uint8Array): number
+}
+
+it('encrypts a request in pieces, and joins nothing', async () => {
+  const authority = await createAuthority('own')
+  const { cert, key } = await authority.issue(['localhost'])
+  const server = createServer({ cert, key }).listen(0)
+  await once(server, 'listening')
+  const received = (once(server, 'secureConnection') as Promise<[Socket]>).then(
+    async ([socket]) => await buffer(socket),
+  )
+  const raw = connect((server.address() as AddressInfo).port, 'localhost')
+  await once(raw, 'connect')
+  const socket = await secureLayer({ ca: authority.cert }, 'TLS')(raw, 'localhost')
+  if (socket === undefined) throw new Error('there is no fingerprint to learn')
+
+  const pieces: number[] = []
+  const joined: unknown[] = []
+  const handle = (socket as unknown as { _handle: Handle })._handle
+  const writeBuffer = handle.writeBuffer.bind(handle)
+  handle.writeBuffer = (request, bytes) => {
+    pieces.push(bytes.length)
+    return writeBuffer(request, bytes)
+  }
+  handle.writev = (...given) => joined.push(given)
+  const head = randomBytes(400)
+  const body = randomBytes(1_000_000)
+  // As undici writes a request.
+  socket.cork()
+  socket.write(head)
+  socket.write(body)
+  socket.uncork()
+  expect(socket.writableLength).toBe(head.length + body.length)
+  socket.end()
+  expect((await received).equals(Buffer.concat([head, body]))).toBe(true)
+  expect(socket.writableLength).toBe(0)
+  expect(Math.max(...pieces)).toBeLessThanOrEqual(128 << 10)
+  expect(pieces.reduce((sum, bytes) => sum + bytes)).toBe(head.length + body.length)
+  expect(joined).toEqual([])
+  server.close()
+})
+
+it('reads one certificate of the other side to verify its name, and all of them later', async () => {
+  const authority = await createAuthority('own')
+  const { cert, key } = await authority.issue(['localhost'])
+  const server = createServer({ cert, key }).listen(0)
+  await once(server, 'listening')
+  const asked = vi.spyOn(TLSSocket.prototype, 'getPeerCertificate')
+  try {
+    const raw = connect((server.address() as AddressInfo).port, 'localhost')
+    await once(raw, 'connect')
+    const socket = await secureLayer({ ca: authority.cert }, 'TLS')(raw, 'localhost')
+    expect(asked.mock.calls).toEqual([[false]])
+    expect(socket?.getPeerCertificate(true).issuerCertificate.subject.CN).toBe('own')
+    socket?.destroy()
+  } finally {
+    asked.mockRestore()
+    server.close()
+  }
+})
