@@ -6,11 +6,19 @@ import { inCell, plain } from './text.js'
 
 /** The headings, in the order of a reader, and the folders of src below each. Options and help have pages of their own. */
 const folders = {
-  'What the doctor reports': ['doctor'],
-  'What the IP filter commands report': ['filter'],
-  'What runs report': ['run', 'limits', 'ledger', 'state', 'guarded', 'spool', 'tables', 'replay', 'alarm', 'verify', 'serve'],
-  'Problems with inputs and documents': ['source', 'format', 'bulk', 'disk'],
-  'What the proxy, the cluster and ServiceNow answer': ['connect', 'proxy', 'cluster', 'sender', 'servicenow'],
+  'What the doctor reports': ['programs/doctor'],
+  'What the IP filter commands report': ['programs/filter'],
+  'What runs report': [
+    'run',
+    'features',
+    'pipeline/ledger',
+    ...['alarm', 'jobs', 'serve', 'tunnel', 'verify'].map(name => `programs/${name}`),
+  ],
+  'Problems with inputs and documents': [
+    ...['source', 'format', 'bulk'].map(name => `pipeline/${name}`),
+    ...['compression', 'disk', 'json', 'lock', 'text'].map(name => `base/${name}`),
+  ],
+  'What the proxy, the cluster and ServiceNow answer': ['route'],
   'Problems with options': ['options'],
   'What commands print': ['cli'],
 }

@@ -8,12 +8,7 @@ const BUG = 70
 
 const terminal = openTerminal(process)
 let isBug = false
-// This file is as deep as the bundle, so that both find the package.
-const { version, dependencies } = createRequire(import.meta.url)('../../package.json') as {
-  readonly version: string
-  readonly dependencies: Readonly<Record<string, string>>
-}
-terminal.manner.clientVersion = dependencies['@elastic/elasticsearch'] ?? ''
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 // Node itself would exit with code 1, which means rejected documents.
 process.on('uncaughtException', error => void endAsBug(error))

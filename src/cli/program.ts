@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { Command, CommanderError, Option } from 'commander'
 import { endCounting } from './application/count-traffic.js'
 import { chooseLog } from './terminal/log.js'
@@ -82,6 +83,14 @@ const verbs: Readonly<Record<string, Verb>> = {
   ],
 }
 
+/** Returns the version of the client that the package names. This file is as deep as the bundle, so that both find the package. */
+function clientVersion(): string | undefined {
+  const { dependencies } = createRequire(import.meta.url)('../../package.json') as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  return dependencies['@elastic/elasticsearch']
+}
+
 /** Help shows a flag that does the same. */
 const hiddenVerbs: ReadonlySet<string> = new Set(['version'])
 
@@ -93,6 +102,7 @@ export async function runProgram(typed: readonly string[], terminal: Terminal, v
   const verb = verbIn(args)
   terminal.manner.command = verb
   terminal.manner.version = version
+  if (verb === 'version') terminal.manner.clientVersion = clientVersion()
   terminal.manner.json = toggled(args, '--json', terminal.env['SLUICE_JSON'])
   try {
     await chooseLog(terminal, logAsked(args, terminal.env))

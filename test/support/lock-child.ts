@@ -9,7 +9,7 @@ const program = `
 import { createInterface } from 'node:readline'
 const [dist, stateDir, index, ...inputs] = process.argv.slice(1)
 const { lockInputs } = await import(dist + '/run/state/runs/run-locks.js')
-const { findSources } = await import(dist + '/source/open-sources.js')
+const { findSources } = await import(dist + '/pipeline/source/open-sources.js')
 const sources = await findSources(inputs, {})
 let locks
 console.log(JSON.stringify({ ready: true }))

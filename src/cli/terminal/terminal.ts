@@ -28,7 +28,7 @@ interface Manner {
   /** Version of Sluice. */
   version?: string
   /** Version of the Elasticsearch client, which is a part of the command. */
-  clientVersion?: string
+  clientVersion?: string | undefined
   /** Counts for the proxy's monthly plan. Absent: there is none. */
   plan?: OpenPlan | undefined
   /** The run that a load belongs to, as soon as it is known. */

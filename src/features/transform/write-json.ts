@@ -56,7 +56,8 @@ class Writer {
       if (value === undefined) continue
       const name = JSON.stringify(key)
       this.#count(name.length + 2)
-      text += `${text === '{' ? '' : ','}${name}:${this.#value(object, key, value)}`
+      if (text !== '{') text += ','
+      text += `${name}:${this.#value(object, key, value)}`
     }
     return `${text}}`
   }
