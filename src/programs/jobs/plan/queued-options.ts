@@ -1,13 +1,14 @@
 /** Chooses the options of a load that go to the queue, and takes them from there. Secrets, and how a worker connects, never do. */
 import { hostname } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { fail } from '../../../base/failure/failure.js'
+import { fail, type SluiceError } from '../../../base/failure/failure.js'
 import { describeOption } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
 import type { Effective } from '../../../options/resolve.js'
 import { type OptionName, optionNames } from '../../../options/table.js'
 import { keyOf, newRunId } from '../../../run/state/resume/run-identity.js'
 import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
+import { visible } from '../../../base/text/visible.js'
 import type { JobData } from '../job.js'
 import { mostSharing } from './rate-share.js'
 
@@ -119,9 +120,39 @@ function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurren
   return { concurrency, rangeBytes: Math.min(rangeBytes, Math.max(LEAST_RANGE_BYTES, Math.floor(bytes / concurrency))) }
 }
 
-/** Returns the options of a job as this process has them, with its own access. */
+/** Options whose values may name a file. A job holds the text of the file. */
+const ofFiles: ReadonlySet<string> = new Set(['indexBody', 'checkQuery', 'mapping', 'template'] satisfies OptionName[])
+
+/**
+ * Refuses the options of a job that its sender would have refused. A queue may hold a job of a changed or newer sender, and a worker
+ * must not run code or read files because a job names them. Throws SluiceError OPTION_INVALID.
+ */
+function checkSettings(settings: JobData['settings']): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (!isKnown(name) || !isQueued(name))
+      throw refusal(
+        name,
+        'is an option that a job cannot have. Use the same version of Sluice for the job and its workers',
+      )
+    if (name in refused && value !== undefined && value !== false)
+      throw refusal(name, `is an option that a job cannot have: ${refused[name as keyof typeof refused]}`)
+    if (ofFiles.has(name) && !String(value).startsWith('{'))
+      throw refusal(name, 'holds no JSON. A job cannot name files of a worker')
+  }
+}
+
+/** The name comes from outside. */
+function refusal(name: string, problem: string): SluiceError {
+  return fail('OPTION_INVALID', { option: `${visible(name.slice(0, SHOWN))} of the job`, problem })
+}
+
+/**
+ * Returns the options of a job as this process has them, with its own access. Throws SluiceError OPTION_INVALID for an option that no
+ * job may have.
+ */
 export function withJob(effective: Effective, { settings }: JobData): Effective {
-  const queued = Object.entries(settings).filter(([name]) => isKnown(name) && isQueued(name))
+  checkSettings(settings)
+  const queued = Object.entries(settings)
   const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))
   // All workers share the budget of the job.
   const values = { ...effective.values, ...rest, byteBudget: undefined, ...Object.fromEntries(queued) }

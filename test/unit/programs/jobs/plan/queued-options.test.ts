@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { Effective } from '../../../../../src/options/resolve.js'
+import { withJob } from '../../../../../src/programs/jobs/plan/queued-options.js'
+import type { JobData } from '../../../../../src/programs/jobs/job.js'
+
+const own = { values: { concurrency: 4, url: 'http://cluster' }, origins: {} } as unknown as Effective
+
+function taken(settings: JobData['settings']): Readonly<Record<string, unknown>> {
+  const { values } = withJob(own, { settings } as JobData)
+  return values
+}
+
+test('a worker takes the options of a job, and keeps its own access', () => {
+  const settings = { index: 'logs', op: 'index', mapping: '{"properties":{}}', follow: false, concurrency: 2 }
+  expect(taken(settings)).toMatchObject({ ...settings, url: 'http://cluster' })
+})
+
+test.each([
+  ['transform', '/shared/run-me.mjs', 'its code is on this machine only'],
+  ['follow', true, 'a job ends'],
+  ['spool', true, 'cannot have'],
+  ['filesFrom', '/etc/passwd', 'the list is on this machine only'],
+  ['url', 'http://elsewhere', 'cannot have'],
+  ['proxy', 'http://elsewhere:1', 'cannot have'],
+  ['apiKeyFile', '/etc/key', 'cannot have'],
+  ['direct', true, 'cannot have'],
+  ['stateDir', '/etc', 'cannot have'],
+  ['report', '/etc/report.html', 'cannot have'],
+  ['mapping', '/etc/passwd', 'cannot name files of a worker'],
+  ['template', '/etc/passwd', 'cannot name files of a worker'],
+  ['indexBody', ['/etc/passwd'], 'cannot name files of a worker'],
+  ['checkQuery', '/etc/passwd', 'cannot name files of a worker'],
+  ['__proto__x', 1, 'cannot have'],
+  ['constructor', 1, 'cannot have'],
+])('a worker refuses a job whose options hold %s', (name, value, why) => {
+  expect(() => taken({ index: 'logs', [name]: value })).toThrowError(
+    expect.objectContaining({
+      failure: expect.objectContaining({
+        code: 'OPTION_INVALID',
+        evidence: { option: `${name} of the job`, problem: expect.stringContaining(why) as string },
+      }) as unknown,
+    }),
+  )
+})
+
+test('a name from the queue is shown escaped and short', () => {
+  expect(() => taken({ [`\u001B[2J${'x'.repeat(1000)}`]: 1 })).toThrowError(/\\u001b\[2Jx{36} of the job/)
+})
