@@ -210,8 +210,7 @@ export function idIn(json: string, { fields, separator, isHashed }: IdRule): str
     values.push(value)
   }
   const text = joined(values, separator)
-  // No UTF-8 tells one half of a surrogate pair from another.
-  const problem = isHashed ? unicodeProblem(text) : idProblem(text)
+  const problem = isHashed ? undefined : idProblem(text)
   if (problem !== undefined) return { problem, field: fields.join(',') }
   return isHashed ? createHash('sha256').update(text).digest('hex') : text
 }
@@ -228,13 +227,17 @@ export function idProblem(id: string): string | undefined {
   return Buffer.byteLength(id) > MAX_ID_BYTES ? `has more than ${MAX_ID_BYTES} bytes` : undefined
 }
 
-/** A string's value or a number's digits. */
+/**
+ * A string's value or a number's digits. Elasticsearch takes each half of a surrogate pair for the same character, so different ids
+ * would become one.
+ */
 export function scalar(json: string, field: string): string | ActionProblem {
   const raw = nestedField(json, field)
   if (raw === undefined) return { problem: 'is missing', field }
   if (raw.startsWith('"')) {
     const value = JSON.parse(raw) as string
-    return value === '' ? { problem: 'is empty', field } : value
+    const problem = value === '' ? 'is empty' : unicodeProblem(value)
+    return problem === undefined ? value : { problem, field }
   }
   return /^[-\d]/.test(raw) ? raw : { problem: 'is neither a string nor a number', field }
 }
