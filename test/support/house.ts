@@ -205,7 +205,7 @@ export const districts: readonly District[] = [
       application: {
         beside: 'show terminal',
         doors:
-          'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers run-child run-history run-load show-filter tune-engine watch-doctor',
+          'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
         beside: 'application show terminal',

@@ -13,7 +13,7 @@ import type { ClusterAccess } from '../../options/option-files.js'
 import { optionNames } from '../../options/table.js'
 import { nodeUrls } from '../../options/urls.js'
 import { loadAccess, serviceNowOptions } from './load-options.js'
-import { recordCause } from './run-history.js'
+import { recordCause } from './record-failure.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 /** Returns the doctor's options from the user's settings. `servicenow`: set to check an instance. */

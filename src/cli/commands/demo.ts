@@ -14,7 +14,7 @@ import { sayFailure } from '../show/say-error.js'
 import { showReceipt } from '../show/show-receipt.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { exitOf } from '../../pipeline/ledger/receipt.js'
-import { runLoad } from '../application/run-load.js'
+import { showLoad } from '../application/show-load.js'
 
 const index = 'demo-logs'
 const documents = 5000
@@ -44,7 +44,7 @@ async function loadThroughBoth(folder: string, terminal: Terminal): Promise<numb
     terminal.out(`2. Sluice wrote ${count(documents)} log documents, compressed with gzip. You would type:\n\n`)
     terminal.out(`   STATIC_PROXY_URL=http://USER:PASSWORD@HOST:9293 sluice ingest logs.ndjson.gz --index ${index}\n\n`)
     const way = await wayInto(lab)
-    const receipt = await runLoad(
+    const receipt = await showLoad(
       { ...way, source: file, index, deadLetters: join(folder, 'dead.ndjson') },
       terminal,
       true,
@@ -65,7 +65,7 @@ async function loadThroughOne(folder: string, terminal: Terminal): Promise<numbe
     terminal.out(`5. The same load, with only ${lab.line.staticIps[0]} in the cluster's IP filter:\n\n`)
     const way = await wayInto(lab)
     const source = join(folder, 'logs.ndjson.gz')
-    const receipt = await runLoad({ ...way, source, index, deadLetters: join(folder, 'dead.ndjson') }, terminal, true)
+    const receipt = await showLoad({ ...way, source, index, deadLetters: join(folder, 'dead.ndjson') }, terminal, true)
     if (receipt.failure?.code !== 'EGRESS_PARTLY_ALLOWED') return exitOf(receipt) || 70
     terminal.out(expected(sayFailure(receipt.failure)))
     return 0

@@ -5,7 +5,7 @@ import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadOptions, sayWarnings } from '../application/load-options.js'
 import { count, plural } from '../terminal/columns.js'
-import { checkStdin, stdinFor } from '../application/run-load.js'
+import { checkStdin, stdinFor } from '../application/show-load.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 

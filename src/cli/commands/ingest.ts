@@ -5,7 +5,7 @@ import { addOptions } from '../terminal/help.js'
 import { type AfterRun, openAfterRun } from '../application/after-run.js'
 import { openAlarm, type Work } from '../application/open-alarm.js'
 import { measured, type Measuring } from '../application/open-metrics.js'
-import { checkStdin, mailOnly, runLoad, sayReceipt } from '../application/run-load.js'
+import { checkStdin, mailOnly, showLoad, sayReceipt } from '../application/show-load.js'
 import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
 import { ingestOptions, tableOptions } from '../../options/library-options.js'
 import {
@@ -18,7 +18,7 @@ import {
   stateDir,
 } from '../application/load-options.js'
 import { invalid } from '../../options/option-checks.js'
-import { recording } from '../application/run-history.js'
+import { recording } from '../application/record-failure.js'
 import { remoteSecrets } from '../../options/mask-secrets.js'
 import { isSourceUrl, readSourceUrl, shownSource } from '../../base/text/source-url.js'
 import { askingFor } from '../application/ask-doctor.js'
@@ -148,7 +148,7 @@ async function loadWith(
   const loading = async () => {
     const running = async () =>
       queue === undefined
-        ? await runLoad(options, terminal, quiet, { asking, hear: measuring.hear })
+        ? await showLoad(options, terminal, quiet, { asking, hear: measuring.hear })
         : await byWorkers(effective, source, terminal, { work, hears, hear: measuring.hear })
     const receipt = await record(async () => await measuring.loading(running))
     await after.ended(receipt)

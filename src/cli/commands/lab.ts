@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type Lab, type LabOptions, type Register, registers, startLab } from '../../lab/index.js'
 import { columns } from '../terminal/columns.js'
-import { runChild } from '../application/run-child.js'
+import { startChild } from '../application/start-child.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -54,7 +54,7 @@ Examples:
         done(
           words.length === 0
             ? await runUntilStopped(lab, json, terminal)
-            : await runChild(words, { ...terminal.env, ...lab.env }, terminal),
+            : await startChild(words, { ...terminal.env, ...lab.env }, terminal),
         )
       } finally {
         await lab.close()

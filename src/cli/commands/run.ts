@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { isSluiceError } from '../../base/failure/failure.js'
 import type { Tunnel } from '../../programs/tunnel/open-tunnel.js'
 import { meterEntry, startTunnel } from '../application/open-tunnel.js'
-import { runChild } from '../application/run-child.js'
+import { startChild } from '../application/start-child.js'
 import { knownFailure, stopOf } from '../show/say-error.js'
 import { addOptions } from '../terminal/help.js'
 import { openMeter } from '../terminal/meter.js'
@@ -42,7 +42,7 @@ async function run(words: readonly string[], flags: Record<string, unknown>, ter
   const { tunnel, effective, proxyUrl } = started
   try {
     const { childEnvironment } = await import('../../programs/tunnel/child-environment.js')
-    const code = await runChild(words, childEnvironment(terminal.env, tunnel, proxyUrl), terminal)
+    const code = await startChild(words, childEnvironment(terminal.env, tunnel, proxyUrl), terminal)
     const { quiet } = effective.values
     if (tunnel.callers === 0) {
       if (!quiet) meter.note(unused(words[0] ?? '', tunnel))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bytes, count, showDuration } from '../../../src/cli/terminal/columns.js'
-import { sayReceipt } from '../../../src/cli/application/run-load.js'
+import { sayReceipt } from '../../../src/cli/application/show-load.js'
 import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
 import { openTerminal } from '../../../src/cli/terminal/terminal.js'
 import { failure } from '../../../src/base/failure/failure.js'

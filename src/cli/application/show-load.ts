@@ -48,7 +48,7 @@ function endOf(receipt: Receipt, exit: number, quiet: boolean): LogEntry {
  * Runs the load to its receipt. A stopped run also has a receipt. Throws if the run stopped before the first
  * document.
  */
-export async function runLoad(
+export async function showLoad(
   options: IngestOptions,
   terminal: Terminal,
   quiet: boolean,

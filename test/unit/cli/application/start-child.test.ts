@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runChild } from '../../../../src/cli/application/run-child.js'
+import { startChild } from '../../../../src/cli/application/start-child.js'
 import type { Terminal } from '../../../../src/cli/terminal/terminal.js'
 import { folder } from '../../../support/sluice.js'
 
@@ -14,7 +14,7 @@ test('a command that the system refuses at once is named, with the exit codes of
   for (const command of [join(file, 'command'), join(work.path, 'folder'), '']) {
     let said = ''
     const terminal = { err: (text: string) => (said += text), on: () => {}, off: () => {} } as unknown as Terminal
-    const code = await runChild([command], { PATH: process.env['PATH'] }, terminal)
+    const code = await startChild([command], { PATH: process.env['PATH'] }, terminal)
     ends.push([code, said.replace(work.path, '')])
   }
   expect(ends).toEqual([

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal/terminal.js'
  * Runs a command in the foreground, with input and output of its own. Resolves to its exit code: 128+n when signal n
  * ended it, 127 when there is no such command, 126 when it may not be run, as shells do.
  */
-export async function runChild(
+export async function startChild(
   [command = '', ...args]: readonly string[],
   env: Terminal['env'],
   terminal: Terminal,
