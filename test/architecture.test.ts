@@ -1,5 +1,5 @@
 /** Holds the house to its plan: who may import whom, through which doors, without circles, and which folder owns which package. */
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -117,6 +117,15 @@ function importsOf({ path, text }: SourceFile): Import[] {
   })
 }
 
+/** Returns what is wrong with the paragraph about a folder. That of JSON holds a table of all that reads JSON. */
+function wrongReadme(folder: string): string[] {
+  const path = join(src, folder, 'README.md')
+  if (!existsSync(path)) return [`src/${folder}/README.md is missing: say what the folder is`]
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n').length
+  const most = folder === 'base/json' ? 30 : 15
+  return lines <= most ? [] : [`src/${folder}/README.md has ${lines} lines, and at most ${most} are read`]
+}
+
 function sourceFiles(folder = src): SourceFile[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name)
@@ -141,6 +150,13 @@ describe('architecture', () => {
   test('every file stands in a room of the plan', () => {
     const homeless = files.filter(({ path }) => !planned.has(roomOf(path)) && districtOf(path) !== double.name)
     expect(homeless.map(({ path }) => path)).toEqual([])
+  })
+
+  test('every room that is a folder, and every district, has a short README', () => {
+    const folders = [...planned.keys(), ...districts.map(({ name }) => name), double.name]
+    const wrong = [...new Set(folders)].filter(folder => folder !== '' && !folder.endsWith('.ts')).flatMap(wrongReadme)
+    expect(wrong).toEqual([])
+    expect(wrongReadme('base/planned')).toEqual(['src/base/planned/README.md is missing: say what the folder is'])
   })
 
   test('no files and no rooms import each other in a circle', () => {
