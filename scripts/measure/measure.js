@@ -11,9 +11,19 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { circlesOf, graphOf } from './circles.js'
-import { featuresNamedBy } from './features.js'
 import { linePath } from './line-path.js'
 import { filesWithOptions } from './options.js'
+import { plan } from './plan.js'
+import {
+  arrowsOf,
+  branchyFunctions,
+  doorsOf,
+  entriesOf,
+  featuresNamedBy,
+  linesOf,
+  membersOf,
+  upwardOf,
+} from './structure.js'
 import { readTree, topFolder } from './tree.js'
 
 const { values, positionals } = parseArgs({
@@ -23,23 +33,35 @@ const { values, positionals } = parseArgs({
 const root = resolve(positionals[0] ?? fileURLToPath(new URL('../..', import.meta.url)))
 const files = readTree(root)
 const fileCircles = circlesOf(graphOf(files))
-const folderCircles = circlesOf(graphOf(files, topFolder))
+const folderCircles = circlesOf(graphOf(files, plan.roomOf))
 const options = filesWithOptions(files)
 const twice = exportedTwice()
-const loop = featuresNamedBy(named('run/open-pipeline.ts', 'run/load.ts'))
-const ending = featuresNamedBy(named('run/conclude.ts', 'run/finish-run.ts', 'run/finish.ts'))
-const flow = featuresNamedBy(named('flow.ts'))
-const spine = featuresNamedBy(files.filter(({ path }) => /^(run|ledger|state)\//.test(path) || path === 'flow.ts'))
+const isPlanned = files.some(({ path }) => path.startsWith('base/'))
+const entries = [...entriesOf(files), plan.double.name]
+const arrows = arrowsOf(files, topFolder)
+const rooms = [...new Set(files.map(({ path }) => plan.roomOf(path)))]
+const inner = arrowsOf(files, plan.roomOf)
+const doors = doorsOf(files, isPlanned ? plan.districtOf : topFolder)
+const branchy = branchyFunctions(files, 20)
 const line = values.line ? await linePath(root) : undefined
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
 /** Measure, was, aim, now, and the names behind the figure. */
 const rows = [
-  ['lines', '38,937', '34,000 or fewer', number(files.reduce((sum, file) => sum + file.lines, 0))],
-  ['files', '495', '370 or fewer', number(files.length)],
+  ['entries at the top of src', '61', '16 or fewer', entries.length, entries],
+  [
+    'districts and public doors, arrows between them',
+    '60, 429',
+    '20, 80',
+    `${entries.length - 1}, ${arrows.length}`,
+    arrows,
+  ],
+  ...planned(),
+  ['doors: files that another district imports', '275', '120, then 80', `${doors.length} of ${files.length}`, doors],
+  ['functions with more than 20 branches, without kernels', '20', '5', branchy.length, branchy],
   ['circles of files, type imports included', '9 (7 by this count)', '0', fileCircles.length, fileCircles],
   [
-    'largest circle of folders (each file of the root is one)',
+    'largest circle of rooms (each file of the root is one)',
     '10',
     '0',
     Math.max(0, ...folderCircles.map(circle => circle.length)),
@@ -49,19 +71,15 @@ const rows = [
   [
     'files that one NDJSON line passes, from file to receipt',
     '51 (61 with the first and last things of a run)',
-    '38 or fewer',
+    '60 or fewer',
     line?.length ?? 'with --line',
     line,
   ],
-  ['features named by the loop of the run', '8', '0', loop.length, loop],
-  ['features named by its ending', '5', '0', ending.length, ending],
-  ['features named by flow.ts', '3', '0', flow.length, flow],
-  ['features named anywhere in run, ledger, state, flow.ts', '(10 by this count)', '0', spine.length, spine],
   ['exported names that exist more than once', '54', '0', twice.length, twice],
   [
     'README',
     '557 lines, 39 KB',
-    '240 lines, 14 KB',
+    '220 lines, 14 KB',
     `${readme.split('\n').length - 1} lines, ${Math.round(Buffer.byteLength(readme) / 1000)} KB`,
   ],
   ['`npm cit` on two quiet cores', 'about 10 min', '4 min or less', '`time npm cit`'],
@@ -69,12 +87,50 @@ const rows = [
 
 console.log('| Measure of src without the lab | was | aim | now |\n| --- | ---: | ---: | ---: |')
 for (const [measure, was, aim, now] of rows) console.log(`| ${measure} | ${was} | ${aim} | ${now} |`)
+if (isPlanned) printLines()
 if (values.names)
   for (const [measure, , , , names = []] of rows)
     if (names.length > 0) console.log(`\n${measure}\n${names.map(name => `- ${[name].flat().join(', ')}`).join('\n')}`)
 
-function named(...paths) {
-  return files.filter(({ path }) => paths.includes(path))
+/** Rows of a tree that has districts. A tree from before them has none of their files. */
+function planned() {
+  if (!isPlanned) return []
+  const upward = upwardOf(files, plan)
+  const members = membersOf(files, { path: 'run/loop/hooks.ts', type: 'RunHook' })
+  const single = members.filter(({ by }) => by.length === 1)
+  const named = [
+    ['the loop of a run', ['run/loop']],
+    ['the state of a run', ['run/state']],
+    ['the ledger', ['pipeline/ledger']],
+    ['base/flow.ts', ['base/flow.ts']],
+  ].map(([where, spine]) => [where, featuresNamedBy(files, spine)])
+  return [
+    ['rooms of the plan, arrows between them', '', '', `${rooms.length}, ${inner.length}`, rooms],
+    ['imports that run upward', '2', '0', upward.length, upward],
+    [
+      'members of RunHook, of them with one implementer',
+      '25, 8',
+      'four interfaces, 0',
+      `${members.length}, ${single.length}`,
+      members.map(({ name, by }) => `${name}: ${by.join(', ')}`),
+    ],
+    ...named.map(([where, found]) => [`features named by ${where}`, '', '0', found.length, found]),
+  ]
+}
+
+/** Prints what each part costs to own. Lines are shown, and not limited. */
+function printLines() {
+  const [districts, parts] = [
+    linesOf(files, path => plan.districtOf(path) || 'the root'),
+    linesOf(files, path => /^(?:features|programs)\/[^/]+/.exec(path)?.[0]),
+  ]
+  for (const [title, lines] of [
+    ['District', districts],
+    ['Feature or program', parts],
+  ]) {
+    console.log(`\n| ${title} | lines |\n| --- | ---: |`)
+    for (const [name, count] of lines) console.log(`| ${name} | ${number(count)} |`)
+  }
 }
 
 function exportedTwice() {
