@@ -8,7 +8,7 @@ import { type Lab, registers, startLab } from '../src/lab/index.js'
 import { optionNames } from '../src/options/table.js'
 import { describeOption } from '../src/options/describe-option.js'
 import { built } from './support/build.js'
-import { type Folder, binary, folder, shell, sluice } from './support/sluice.js'
+import { type Folder, binary, folder, shell, sluice } from './support/command/sluice.js'
 
 // Each example starts processes.
 const root = fileURLToPath(new URL('..', import.meta.url))

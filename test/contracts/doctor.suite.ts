@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { diagnose } from '../support/patient-doctor.js'
+import { diagnose } from '../support/lab/patient-doctor.js'
 import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
 import type { DoctorReport } from '../../src/programs/doctor/report.js'
 import { connect } from '../../src/index.js'

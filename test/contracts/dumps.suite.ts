@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, ingest, replay, verify } from '../../src/index.js'
-import { codeOf } from '../support/run-world.js'
+import { codeOf } from '../support/lab/run-world.js'
 import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 

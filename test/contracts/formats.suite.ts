@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../src/index.js'
-import { tarOf, zipOf } from '../support/archives.js'
+import { tarOf, zipOf } from '../support/facts/archives.js'
 import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 

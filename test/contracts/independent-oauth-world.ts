@@ -3,7 +3,7 @@ import OAuth2Server from '@node-oauth/oauth2-server'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { startHttpProxy } from '../support/proxy-servers.js'
+import { startHttpProxy } from '../support/servers/proxy-servers.js'
 import type { OauthWorld } from './oauth.suite.js'
 
 const { Request, Response } = OAuth2Server

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Authority, type Certificate, createAuthority } from '../support/proxy-certificates.js'
+import { type Authority, type Certificate, createAuthority } from '../support/servers/proxy-certificates.js'
 import { startGate } from '../lab/load/chaos-gate.js'
 import { type Fault, Program } from '../lab/load/chaos-program.js'
-import { seeded } from '../support/seeded.js'
+import { seeded } from '../support/random/seeded.js'
 import { through } from './options.js'
 import type { World } from './world.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../src/index.js'
-import { closedPort } from '../support/proxy-servers.js'
+import { closedPort } from '../support/servers/proxy-servers.js'
 import { allPairs, documents, newIndex, through } from './options.js'
 import type { World } from './world.js'
 

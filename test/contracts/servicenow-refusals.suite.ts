@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnose, diagnoseRefusal } from '../support/patient-doctor.js'
+import { diagnose, diagnoseRefusal } from '../support/lab/patient-doctor.js'
 import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
 import {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { Lab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/pipeline/ledger/receipt.js'
-import { startSluice } from '../support/sluice.js'
-import type { Seeded } from '../support/seeded.js'
+import { startSluice } from '../support/command/sluice.js'
+import type { Seeded } from '../support/random/seeded.js'
 
 interface KilledLoads {
   readonly lab: Lab

@@ -1,7 +1,7 @@
 /** What happens to inputs on a web server, for the suite of identities. */
 import { expect } from 'vitest'
 import type { IngestOptions, Receipt } from '../../src/index.js'
-import { etagOf, ObjectServer, serve } from '../support/object-server.js'
+import { etagOf, ObjectServer, serve } from '../support/servers/object-server.js'
 import { writeFile } from 'node:fs/promises'
 
 /** What a load did, and said. */

@@ -1,5 +1,5 @@
 /** Runs what was asked, and hears what is named first. */
-import { diagnose, diagnoseRefusal } from '../support/patient-doctor.js'
+import { diagnose, diagnoseRefusal } from '../support/lab/patient-doctor.js'
 import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
 import type { Severity } from '../../src/programs/doctor/report.js'
 import { type FailureCode, ingest, type IngestOptions, isSluiceError } from '../../src/index.js'

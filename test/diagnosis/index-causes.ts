@@ -1,7 +1,7 @@
 /** What an index, or the cluster behind it, refuses. Asked of loads in the lab. */
 import { writeFile } from 'node:fs/promises'
 import { rollback } from '../../src/index.js'
-import { lines } from '../support/run-world.js'
+import { lines } from '../support/lab/run-world.js'
 import { stopped } from './ask.js'
 import type { Cause } from './cause.js'
 import { type LoadCause, input, load } from './load-cause.js'

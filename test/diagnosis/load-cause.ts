@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { IngestOptions } from '../../src/index.js'
 import type { LabWorld } from '../contracts/lab-world.js'
-import { type RunWorld, openRunWorld } from '../support/run-world.js'
+import { type RunWorld, openRunWorld } from '../support/lab/run-world.js'
 import { firstRefused, stopped } from './ask.js'
 import type { Asked, Cause, Told } from './cause.js'
 

@@ -1,7 +1,7 @@
 /** What ends a run, or keeps one from beginning: its state, its lock, its budgets. In the lab. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { type IngestOptions, type Receipt, undo, verify } from '../../src/index.js'
-import { type RunWorld, lines } from '../support/run-world.js'
+import { type RunWorld, lines } from '../support/lab/run-world.js'
 import { stopped } from './ask.js'
 import type { Told } from './cause.js'
 import { command } from './command.js'

@@ -17,7 +17,7 @@ import {
   renderOverview,
 } from '../diagnosis/overview.js'
 import { sharedCauses } from '../diagnosis/shared-causes.js'
-import { contractErrors } from '../support/contract-errors.js'
+import { contractErrors } from '../support/facts/contract-errors.js'
 
 describe('in the lab', () => {
   let world: LabWorld

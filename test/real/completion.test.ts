@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inProcess } from '../support/in-process.js'
+import { inProcess } from '../support/command/in-process.js'
 import { findParts } from './servers/parts.js'
 
 const { zsh, fish, groff } = findParts()

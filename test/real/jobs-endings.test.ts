@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../src/index.js'
 import { eventually } from '../support/eventually.js'
-import { behind, indicesOf, wayInto } from '../support/guarded-world.js'
-import { index, lab, path } from '../support/shared-lab.js'
+import { behind, indicesOf, wayInto } from '../support/lab/guarded-world.js'
+import { index, lab, path } from '../support/lab/shared-lab.js'
 import { atWork, expectAllOnce, leave, onA, parts, queue, slowly } from './faults-world.js'
 import { listed, start, startIngest, startWorker } from './jobs-world.js'
 

@@ -5,7 +5,7 @@ import { statSync, truncateSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { eventually, eventuallySeen } from '../support/eventually.js'
 import { CONTROL, openEngine } from '../../src/programs/jobs/queue/open-engine.js'
-import { index, lab, path } from '../support/shared-lab.js'
+import { index, lab, path } from '../support/lab/shared-lab.js'
 import {
   ALL,
   atWork,

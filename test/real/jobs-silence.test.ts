@@ -1,8 +1,8 @@
 /** Commands end soon after a signal, although the queue says nothing: on a real Redis, into the lab. */
 import { describe, expect, test } from 'vitest'
 import type { Failure } from '../../src/base/failure/failure.js'
-import { lab } from '../support/shared-lab.js'
-import type { Ended } from '../support/sluice.js'
+import { lab } from '../support/lab/shared-lab.js'
+import type { Ended } from '../support/command/sluice.js'
 import { onA, parts, queue, slowly } from './faults-world.js'
 import { startIngest, startWorker } from './jobs-world.js'
 import { relayTcp } from './servers/tcp-relay.js'

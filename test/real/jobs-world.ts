@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import type { Receipt } from '../../src/index.js'
 import { expect } from 'vitest'
 import { eventuallySeen } from '../support/eventually.js'
-import { index, lab, path } from '../support/shared-lab.js'
+import { index, lab, path } from '../support/lab/shared-lab.js'
 import type { ListedJob } from '../../src/programs/jobs/control/list-jobs.js'
 import { openEngine } from '../../src/programs/jobs/queue/open-engine.js'
 import { readSigns } from '../../src/programs/jobs/queue/worker-sign.js'
-import { sluiceHere } from '../support/in-process.js'
-import { type Ended, type Running, startSluice } from '../support/sluice.js'
+import { sluiceHere } from '../support/command/in-process.js'
+import { type Ended, type Running, startSluice } from '../support/command/sluice.js'
 
 /** Writes files of so many documents each, numbered through, from the file `first` on. `more`: a line behind them. */
 export function writeFiles(files: number, each: number, bytes = 40, first = 0, more = ''): void {

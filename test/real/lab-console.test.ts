@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type Browser, type Page, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../src/lab/index.js'
-import { askForward } from '../support/lab-clients.js'
+import { askForward } from '../support/lab/lab-clients.js'
 import { LOW_CONTRAST, OUTSIDE, UNNAMED, browserArguments } from './page-checks.js'
 import { findParts } from './servers/parts.js'
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { folder } from '../support/sluice.js'
+import { folder } from '../support/command/sluice.js'
 
 const run = promisify(execFile)
 const frames = fileURLToPath(new URL('../../fixtures/two-frames.ndjson.zst', import.meta.url))

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Browser, type Page, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reportPage } from '../../src/features/report/page.js'
-import { longRun, reportFacts } from '../support/report-facts.js'
+import { longRun, reportFacts } from '../support/facts/report-facts.js'
 import { LOW_CONTRAST, OUTSIDE, browserArguments } from './page-checks.js'
 import { findParts } from './servers/parts.js'
 

@@ -7,7 +7,7 @@ import { connect } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { type Killed, killServing, tally } from '../lab/serve/serve-kills.js'
-import type { Seeded } from '../support/seeded.js'
+import type { Seeded } from '../support/random/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
 import { environmentOf } from './real-load.js'
 

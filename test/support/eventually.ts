@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 
-/** Guards against a hang, not against a slow machine. */
-const patience = { timeout: 240_000, interval: 5 }
+/** Guards against a hang, not against a slow machine. Ordinary tests have seconds of work, so their hang costs less than a minute. */
+const patience = { timeout: Number(process.env['SLUICE_TEST_PATIENCE_MS'] ?? 240_000), interval: 5 }
 
 /** Repeats a check until it passes, and returns what it returned. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../../../src/programs/doctor/report.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { mechanisms, mendInstance } from '../../contracts/instance-world.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

@@ -3,7 +3,7 @@ import { explain, failureCodes } from '../../../src/base/failure/catalogue.js'
 import { exampleOf } from '../../../src/base/failure/failure.js'
 import { stages } from '../../../src/base/failure/entry.js'
 import { symptoms } from '../../../src/base/failure/symptoms.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
 
 // Each test starts processes.
 async function said(...args: readonly string[]): Promise<string> {

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { startLab } from '../../../src/lab/index.js'
 import type { Change } from '../../../src/programs/doctor/watch/changes.js'
 import { until } from '../../support/eventually.js'
-import { ask } from '../../support/lab-clients.js'
-import { sluiceHere } from '../../support/in-process.js'
-import { folder, startSluice } from '../../support/sluice.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { sluiceHere } from '../../support/command/in-process.js'
+import { folder, startSluice } from '../../support/command/sluice.js'
 
 test(
   'prints a line for each change, tells others of it, reads credentials again, and ends with SIGTERM',

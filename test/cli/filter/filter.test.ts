@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Lab, type LabOptions, startLab } from '../../../src/lab/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 const filter = async (lab: Lab, args: readonly string[], env: Record<string, string> = {}) =>

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Receipt } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { type Ended, type Surroundings, folder, shell } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { type Ended, type Surroundings, folder, shell } from '../../support/command/sluice.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, folder, sluice, startSluice } from '../../support/sluice.js'
+import { type Folder, folder, sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

@@ -2,9 +2,9 @@ import { chmod, link, mkdir, readFile, readdir, symlink, writeFile } from 'node:
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { silentCluster } from '../../support/silent-cluster.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder, shell, startSluice } from '../../support/sluice.js'
+import { silentCluster } from '../../support/servers/silent-cluster.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder, shell, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { folder, startSluice } from '../../support/sluice.js'
+import { folder, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 test('a second signal ends the process at once, with exit code 130', async () => {

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sluiceHere } from '../../support/in-process.js'
-import { type Folder, folder } from '../../support/sluice.js'
+import { sluiceHere } from '../../support/command/in-process.js'
+import { type Folder, folder } from '../../support/command/sluice.js'
 
 let work: Folder
 beforeEach(async () => {

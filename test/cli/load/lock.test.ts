@@ -1,4 +1,4 @@
-import { lastRun } from '../../support/stored-runs.js'
+import { lastRun } from '../../support/state/stored-runs.js'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { stateHome } from '../../support/build.js'
-import { silentCluster } from '../../support/silent-cluster.js'
-import { binary, folder, sluice, startSluice } from '../../support/sluice.js'
+import { silentCluster } from '../../support/servers/silent-cluster.js'
+import { binary, folder, sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 interface Said {

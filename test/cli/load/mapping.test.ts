@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { eventually } from '../../support/eventually.js'
-import { type Folder, binary, folder } from '../../support/sluice.js'
+import { type Folder, binary, folder } from '../../support/command/sluice.js'
 
 const guide = readFileSync(new URL('../../../docs/guide/every-night.md', import.meta.url), 'utf8')
 const example = readFileSync(new URL('../../../examples/cron/sluice-orders', import.meta.url), 'utf8')

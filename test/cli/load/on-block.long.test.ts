@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { folder, sluice, startSluice } from '../../support/sluice.js'
+import { folder, sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes, and waits for a round of probes.
 let lab: Lab

@@ -4,7 +4,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { folder, shell, startSluice } from '../../support/sluice.js'
+import { folder, shell, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

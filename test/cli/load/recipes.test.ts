@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Folder, folder } from '../../support/sluice.js'
-import { sluiceHere } from '../../support/in-process.js'
+import { type Folder, folder } from '../../support/command/sluice.js'
+import { sluiceHere } from '../../support/command/in-process.js'
 
 const guideOf = (name: string) => readFileSync(new URL(`../../../docs/guide/${name}.md`, import.meta.url), 'utf8')
 

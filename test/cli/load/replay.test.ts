@@ -6,8 +6,8 @@ import { eventually } from '../../support/eventually.js'
 import { longUnless } from '../../support/long.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { type Ended, type Folder, folder, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { type Ended, type Folder, folder, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

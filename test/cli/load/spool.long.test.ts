@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
+import { folder, shell, sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

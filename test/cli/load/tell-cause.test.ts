@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { type Ended, shell, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { type Ended, shell, startSluice } from '../../support/command/sluice.js'
 
 let lab: Lab
 let work: string

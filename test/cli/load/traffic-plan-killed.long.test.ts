@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/index.js'
 import { eventually } from '../../support/eventually.js'
-import { folder, startSluice } from '../../support/sluice.js'
+import { folder, startSluice } from '../../support/command/sluice.js'
 
 let lab: Lab
 beforeAll(async () => {

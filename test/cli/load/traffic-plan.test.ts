@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { built } from '../../support/build.js'
-import { folder } from '../../support/sluice.js'
+import { folder } from '../../support/command/sluice.js'
 import { spawnSync } from 'node:child_process'
 
 test('without the package that reads S3, the command says how to install it', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { inProcess } from '../../support/in-process.js'
+import { inProcess } from '../../support/command/in-process.js'
 
 const folder = fileURLToPath(new URL('../../../examples/many-workers', import.meta.url))
 const example = (name: string) => readFileSync(join(folder, name), 'utf8')

@@ -11,7 +11,7 @@ import { parseAllDocuments } from 'yaml'
 import { explain, failureCodes } from '../../../src/base/failure/catalogue.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { built } from '../../support/build.js'
-import { type Ended, type Folder, binary, folder, shell } from '../../support/sluice.js'
+import { type Ended, type Folder, binary, folder, shell } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 const root = fileURLToPath(new URL('../../..', import.meta.url))

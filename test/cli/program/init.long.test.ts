@@ -2,10 +2,10 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { files, index, ips, key, modeOf, proxy, start, trust, url, written } from '../../support/init-world.js'
-import { sluiceHere } from '../../support/in-process.js'
-import { onScriptedTerminal, type Reply } from '../../support/scripted-terminal.js'
-import { folder } from '../../support/sluice.js'
+import { files, index, ips, key, modeOf, proxy, start, trust, url, written } from '../../support/lab/init-world.js'
+import { sluiceHere } from '../../support/command/in-process.js'
+import { onScriptedTerminal, type Reply } from '../../support/command/scripted-terminal.js'
+import { folder } from '../../support/command/sluice.js'
 
 describe('on a terminal', () => {
   test('asks again after each wrong answer, and shows what the doctor found', async () => {

@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { files, index, ips, key, modeOf, proxy, start, trust, url, written } from '../../support/init-world.js'
-import { sluiceHere } from '../../support/in-process.js'
-import { onScriptedTerminal, type Reply } from '../../support/scripted-terminal.js'
-import { folder } from '../../support/sluice.js'
+import { files, index, ips, key, modeOf, proxy, start, trust, url, written } from '../../support/lab/init-world.js'
+import { sluiceHere } from '../../support/command/in-process.js'
+import { onScriptedTerminal, type Reply } from '../../support/command/scripted-terminal.js'
+import { folder } from '../../support/command/sluice.js'
 
 describe('on a terminal', () => {
   test('asks for everything, and a load then needs nothing more', { tags: 'long' }, async () => {

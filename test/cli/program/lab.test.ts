@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { binary, shell, sluice, startSluice } from '../../support/sluice.js'
+import { binary, shell, sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 const print = (expression: string) => [process.execPath, '-e', `console.log(JSON.stringify(${expression}))`]

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { built } from '../../support/build.js'
-import { folder } from '../../support/sluice.js'
+import { folder } from '../../support/command/sluice.js'
 
 const release = fileURLToPath(new URL('../../../scripts/release', import.meta.url))
 const CANNOT_BUILD = 3

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { longUnless } from '../../support/long.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { type Folder, type Surroundings, folder, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { type Folder, type Surroundings, folder, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 const apiKey = Buffer.from('key-id:pl4nted-api-key').toString('base64')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startLab } from '../../../src/lab/index.js'
 import { built } from '../../support/build.js'
-import { folder, sluice } from '../../support/sluice.js'
+import { folder, sluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 /** Writes down which of Node's modules were there at the end, which of them only after a flag was set, and which files of ours, and what V8 had to compile. */

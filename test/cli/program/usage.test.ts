@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { shell, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { shell, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 test('--version prints the version of the package', async () => {

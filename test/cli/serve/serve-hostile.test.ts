@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Answer, ask, readSome } from '../../support/lab-clients.js'
-import { type Folder, type Running, folder, startSluice } from '../../support/sluice.js'
+import { type Answer, ask, readSome } from '../../support/lab/lab-clients.js'
+import { type Folder, type Running, folder, startSluice } from '../../support/command/sluice.js'
 
 const token = 'a-token-of-the-command-0123456789'
 const ndjson = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }

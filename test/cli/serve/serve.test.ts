@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ServeReceipt } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { ask } from '../../support/lab-clients.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { type Folder, type Running, folder, startSluice } from '../../support/sluice.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { type Folder, type Running, folder, startSluice } from '../../support/command/sluice.js'
 
 const token = 'a-token-of-the-command-0123456789'
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

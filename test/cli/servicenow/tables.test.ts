@@ -1,6 +1,6 @@
 /** Tables on the command line: what is refused before anything is asked of anybody. */
 import { expect, test } from 'vitest'
-import { sluiceHere as sluice } from '../../support/in-process.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
 
 const env = {
   ELASTICSEARCH_URL: 'https://127.0.0.1:9',

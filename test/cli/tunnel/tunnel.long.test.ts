@@ -1,8 +1,8 @@
 // @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { ask } from '../../support/lab-clients.js'
-import { sluice, startSluice } from '../../support/sluice.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

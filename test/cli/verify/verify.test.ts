@@ -1,11 +1,11 @@
-import { runIn } from '../../support/stored-runs.js'
+import { runIn } from '../../support/state/stored-runs.js'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { type Receipt, type Undone, type Verification, connect } from '../../../src/index.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 let lab: Lab

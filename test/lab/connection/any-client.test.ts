@@ -6,7 +6,7 @@ import type * as own from '@elastic/elasticsearch'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectionThrough, isSluiceError, type ThroughOptions } from '../../../src/connection.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { closedPort, startTarget } from '../../support/proxy-servers.js'
+import { closedPort, startTarget } from '../../support/servers/proxy-servers.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { Client, errors } from 'elasticsearch-8'
 import { expect, test } from 'vitest'
 import { connect, ingest, isSluiceError, replay, serve, type SluiceError } from '../../../src/index.js'
-import { index, lab, path, shareLab, way } from '../../support/shared-lab.js'
+import { index, lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -1,7 +1,7 @@
 // @module-tag long
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnoseRefusal } from '../../support/patient-doctor.js'
+import { diagnoseRefusal } from '../../support/lab/patient-doctor.js'
 import type { DoctorOptions } from '../../../src/programs/doctor/doctor-options.js'
 import { failure } from '../../../src/base/failure/failure.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'

@@ -1,7 +1,7 @@
 // @module-tag long
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnose } from '../../support/patient-doctor.js'
+import { diagnose } from '../../support/lab/patient-doctor.js'
 import { rounds } from '../../support/rounds.js'
 import type { DoctorOptions } from '../../../src/programs/doctor/doctor-options.js'
 import type { DoctorReport } from '../../../src/programs/doctor/report.js'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { diagnose } from '../../support/patient-doctor.js'
+import { diagnose } from '../../support/lab/patient-doctor.js'
 import { longUnless } from '../../support/long.js'
 import type { DoctorOptions } from '../../../src/programs/doctor/doctor-options.js'
 import { portSpeaks } from '../../../src/route/proxy/port-speaks.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TestLab, ask, openLab } from '../../support/lab-clients.js'
+import { type TestLab, ask, openLab } from '../../support/lab/lab-clients.js'
 
 const rulesets = '/deployments/traffic-filter/rulesets'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Answer, ask, openLab } from '../../support/lab-clients.js'
+import { type Answer, ask, openLab } from '../../support/lab/lab-clients.js'
 
 const headers = { 'content-type': 'application/json' }
 

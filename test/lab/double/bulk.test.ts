@@ -1,7 +1,7 @@
 /** The rules of `_bulk`. Answers that are written out here were recorded from Elasticsearch 8.19.8 and 9.4.3. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type TestLab, ask, openLab } from '../../support/lab-clients.js'
+import { type TestLab, ask, openLab } from '../../support/lab/lab-clients.js'
 
 interface BulkAnswer {
   errors?: boolean

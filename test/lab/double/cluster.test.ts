@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { type Answer, ask, openLab } from '../../support/lab-clients.js'
+import { type Answer, ask, openLab } from '../../support/lab/lab-clients.js'
 import { rounds } from '../../support/rounds.js'
 
 const json = { 'content-type': 'application/json' }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Ask, ask, openLab } from '../../support/lab-clients.js'
+import { type Ask, ask, openLab } from '../../support/lab/lab-clients.js'
 
 /** Asks the console as a page of it does, or as somebody else. */
 function clientOf({ line }: Lab) {

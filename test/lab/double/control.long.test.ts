@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { labEnvironment } from '../../../src/lab/lab-line.js'
 import { startLab } from '../../../src/lab/index.js'
-import { type Answer, ask, askThrough, openLab } from '../../support/lab-clients.js'
+import { type Answer, ask, askThrough, openLab } from '../../support/lab/lab-clients.js'
 
 interface Client {
   (operation: string, body?: unknown): Promise<{ status: number; value: unknown }>

@@ -13,7 +13,7 @@ import {
   sendConnect,
   sendSocks,
   socksAddress,
-} from '../../support/lab-clients.js'
+} from '../../support/lab/lab-clients.js'
 
 /** Both ways of the lab to show an egress address. */
 const modes = [

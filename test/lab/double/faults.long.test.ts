@@ -15,7 +15,7 @@ import {
   sendConnect,
   sendSocks,
   socksAddress,
-} from '../../support/lab-clients.js'
+} from '../../support/lab/lab-clients.js'
 
 const bulkBody = '{"index":{"_index":"i","_id":"1"}}\n{"a":1}\n{"index":{"_index":"i","_id":"2"}}\n{"a":2}\n'
 

@@ -2,7 +2,7 @@
 import { Agent } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { type Register, PolicyError } from '../../../src/lab/index.js'
-import { ask, askThrough, openLab } from '../../support/lab-clients.js'
+import { ask, askThrough, openLab } from '../../support/lab/lab-clients.js'
 
 const long =
   '{"ok":false,"message":"Forbidden due to traffic filtering. Please see the Elastic documentation on Traffic Filtering for more information."}'

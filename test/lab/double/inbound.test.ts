@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { ask } from '../../support/lab-clients.js'
+import { ask } from '../../support/lab/lab-clients.js'
 
 let lab: Lab
 let application: Server

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { eventually } from '../../support/eventually.js'
-import { type Answer, ask } from '../../support/lab-clients.js'
+import { type Answer, ask } from '../../support/lab/lab-clients.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, type Socket, connect, createServer as createTcpServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { ask, askForward, basic, dial, ending, openLab, readSome, sendConnect } from '../../support/lab-clients.js'
+import { ask, askForward, basic, dial, ending, openLab, readSome, sendConnect } from '../../support/lab/lab-clients.js'
 
 function encode(text: string): string {
   return `Basic ${Buffer.from(text).toString('base64')}`

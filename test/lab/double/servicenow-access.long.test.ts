@@ -1,7 +1,7 @@
 // @module-tag long
 import { describe, expect, it } from 'vitest'
 import { AddressRuleError, type ServiceNowRegister } from '../../../src/lab/index.js'
-import { openServiceNow } from '../../support/servicenow-client.js'
+import { openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 const everybody = { from: '0.0.0.0', to: '255.255.255.255' }

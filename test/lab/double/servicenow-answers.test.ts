@@ -1,7 +1,7 @@
 /** The bodies and headers of the platform's answers, against those that were recorded of real instances. */
 import { describe, expect, it } from 'vitest'
-import { ask } from '../../support/lab-clients.js'
-import { type ServiceNowWorld, openServiceNow } from '../../support/servicenow-client.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { type ServiceNowWorld, openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 const json = 'application/json;charset=UTF-8'

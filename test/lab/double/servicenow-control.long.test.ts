@@ -1,7 +1,7 @@
 // @module-tag long
 import { describe, expect, it } from 'vitest'
-import { ask } from '../../support/lab-clients.js'
-import { type ServiceNowWorld, openServiceNow } from '../../support/servicenow-client.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { type ServiceNowWorld, openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceNowFaults } from '../../../src/lab/index.js'
-import { openServiceNow } from '../../support/servicenow-client.js'
+import { openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 

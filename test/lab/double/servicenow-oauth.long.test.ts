@@ -1,7 +1,7 @@
 // @module-tag long
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type ServiceNowWorld, openServiceNow } from '../../support/servicenow-client.js'
+import { type ServiceNowWorld, openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 

@@ -1,6 +1,6 @@
 // @module-tag long
 import { describe, expect, it } from 'vitest'
-import { openServiceNow } from '../../support/servicenow-client.js'
+import { openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const incidents = '/api/now/table/incident'
 

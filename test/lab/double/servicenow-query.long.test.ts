@@ -1,6 +1,6 @@
 // @module-tag long
 import { describe, expect, it } from 'vitest'
-import { openServiceNow } from '../../support/servicenow-client.js'
+import { openServiceNow } from '../../support/lab/servicenow-client.js'
 
 const rows = [
   { short_description: 'Red lamp', category: 'hardware', impact: '1', state: '1', correlation_id: '' },

@@ -1,7 +1,7 @@
 // @module-tag long
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { ask, ending, openLab, readSome, sendSocks, socksAddress } from '../../support/lab-clients.js'
+import { ask, ending, openLab, readSome, sendSocks, socksAddress } from '../../support/lab/lab-clients.js'
 
 const { ipv4, ipv6, domain } = socksAddress
 const ports = ['socks5', 'socks5s'] as const

@@ -3,9 +3,9 @@
 import { appendFile, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 import type { Receipt } from '../../../src/index.js'
-import { otherIndex, path, shareLab } from '../../support/shared-lab.js'
+import { otherIndex, path, shareLab } from '../../support/lab/shared-lab.js'
 import { follow, type Followed, numbers } from './followed.js'
 
 shareLab()

@@ -2,8 +2,8 @@
 import { appendFile, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
-import { codeOf } from '../../support/run-world.js'
-import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 import { listRuns } from '../../../src/features/spool/run-list.js'
 import { follow, linesOf, log, numbers, upTo } from './followed.js'
 

@@ -1,7 +1,7 @@
 /** A load that follows files, in this process. */
 import { ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
 import { until } from '../../support/eventually.js'
-import { index, lab, path, smallBatches } from '../../support/shared-lab.js'
+import { index, lab, path, smallBatches } from '../../support/lab/shared-lab.js'
 
 /** So that tests wait shortly. */
 const POLL_MS = 10

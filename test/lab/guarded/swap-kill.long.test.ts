@@ -7,9 +7,9 @@ import { eventually } from '../../support/eventually.js'
 import { rounds } from '../../support/rounds.js'
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { folder, sluice, startSluice } from '../../support/sluice.js'
+import { folder, sluice, startSluice } from '../../support/command/sluice.js'
 import { newIndex } from '../../contracts/options.js'
-import { behind, indicesOf } from '../../support/guarded-world.js'
+import { behind, indicesOf } from '../../support/lab/guarded-world.js'
 
 // Each test starts processes.
 let lab: Lab

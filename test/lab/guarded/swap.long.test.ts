@@ -18,7 +18,7 @@ import {
 } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { newIndex } from '../../contracts/options.js'
-import { behind, indicesOf, wayInto } from '../../support/guarded-world.js'
+import { behind, indicesOf, wayInto } from '../../support/lab/guarded-world.js'
 
 let lab: Lab
 beforeAll(async () => {

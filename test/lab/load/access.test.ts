@@ -1,4 +1,4 @@
-import { lastRun } from '../../support/stored-runs.js'
+import { lastRun } from '../../support/state/stored-runs.js'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

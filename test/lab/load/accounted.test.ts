@@ -1,6 +1,6 @@
 /** A document is in exactly one of cluster, dead letters, unsent and unknown: shown by the ids, over loads in which much goes wrong. */
 import { rounds } from '../../support/rounds.js'
-import { lastRun } from '../../support/stored-runs.js'
+import { lastRun } from '../../support/state/stored-runs.js'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type IngestEvent, type Receipt, connect, ingest, isSluiceError, replay } from '../../../src/index.js'
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import { newIndex } from '../../contracts/options.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 const DOCUMENTS = 1500
 /** A larger body is refused with 413, down to the one document that is larger itself. */

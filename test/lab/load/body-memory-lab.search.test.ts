@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { type Faults, startLab } from '../../../src/lab/index.js'
-import { BODY_DOCS, DOCS, documentLine, documentStream } from '../../support/known-documents.js'
+import { BODY_DOCS, DOCS, documentLine, documentStream } from '../../support/state/known-documents.js'
 
 /** The connection of the preflight comes first. */
 const cut = { after: 1, times: 2, afterBytes: 5_000_000 }

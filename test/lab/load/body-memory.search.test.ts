@@ -3,9 +3,9 @@
  * of bodies that were given up. Memory is used again at once: there is one body's more than requests at a time.
  */
 import { describe, expect, test } from 'vitest'
-import { seeded } from '../../support/seeded.js'
+import { seeded } from '../../support/random/seeded.js'
 import { type Done, type Strange, type Way, load } from './body-world.js'
-import { BODY_DOCS, DOCS, documentsOf } from '../../support/known-documents.js'
+import { BODY_DOCS, DOCS, documentsOf } from '../../support/state/known-documents.js'
 
 function expectAllTaken({ receipt, world }: Done): void {
   expect(receipt).toMatchObject({ read: DOCS, created: DOCS, duplicate: 0, rejected: 0, unsent: 0, unknown: 0 })

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, createServer } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import type { Certificate } from '../../support/proxy-certificates.js'
-import type { ReceivedBody } from '../../support/known-documents.js'
+import type { Certificate } from '../../support/servers/proxy-certificates.js'
+import type { ReceivedBody } from '../../support/state/known-documents.js'
 
 /** What stands in front of the requests: nothing, a proxy that forwards them (nothing to do either), or a tunnel's handshake. */
 export type Front = 'direct' | 'forward' | 'connect' | 'socks5'

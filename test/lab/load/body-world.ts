@@ -1,9 +1,9 @@
 /** One load of known documents against one server that is strange to some of its bodies. */
 import { type IngestOptions, type Receipt, ingest } from '../../../src/index.js'
 import { isSluiceError } from '../../../src/base/failure/failure.js'
-import { createAuthority } from '../../support/proxy-certificates.js'
+import { createAuthority } from '../../support/servers/proxy-certificates.js'
 import { type BodyServer, type BulkRequest, type Front, startBodyServer } from './body-server.js'
-import { BODY_DOCS, bytesUpTo, documentStream, documentsOf } from '../../support/known-documents.js'
+import { BODY_DOCS, bytesUpTo, documentStream, documentsOf } from '../../support/state/known-documents.js'
 
 /** Enough to know a body by its first document, and so little that the kernel takes no more of the rest than it would unread. */
 const BEGINNING_BYTES = 40_000

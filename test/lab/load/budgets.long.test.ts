@@ -12,7 +12,7 @@ import {
   ingest,
   isSluiceError,
 } from '../../../src/index.js'
-import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches, work } from '../../support/shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches, work } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -1,5 +1,5 @@
 /** What may go wrong: each thing alone, and mixed by a seed. */
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 import {
   type End,
   type Fault,

@@ -1,7 +1,7 @@
 /** What each fault does to one request and its answer. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { constants, gunzipSync } from 'node:zlib'
-import type { Seeded } from '../../support/seeded.js'
+import type { Seeded } from '../../support/random/seeded.js'
 import { type End, type Outage, type RequestFault, refusals } from './chaos-program.js'
 
 export interface Answer {

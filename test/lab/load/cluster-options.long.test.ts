@@ -10,7 +10,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { connect, ingest } from '../../../src/index.js'
 import { startLab } from '../../../src/lab/index.js'
-import { createAuthority } from '../../support/proxy-certificates.js'
+import { createAuthority } from '../../support/servers/proxy-certificates.js'
 
 const root = (version: string, flavor = 'default') =>
   JSON.stringify({

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
-import { codeOf } from '../../support/run-world.js'
-import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
 
 const index = 'disk-faults'
 const DOCUMENTS = 5000

@@ -3,8 +3,8 @@ import { appendFile, readdir, readFile, rename, stat, utimes, writeFile } from '
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
-import { lines } from '../../support/run-world.js'
-import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { lines } from '../../support/lab/run-world.js'
+import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

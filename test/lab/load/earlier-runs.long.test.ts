@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { undo, verify } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { listRuns, forgetRun } from '../../../src/features/spool/run-list.js'
-import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 
 let lab: Lab
 beforeAll(async () => {

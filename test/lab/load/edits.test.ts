@@ -9,8 +9,8 @@ import {
   isSluiceError,
   replay,
 } from '../../../src/index.js'
-import { codeOf } from '../../support/run-world.js'
-import { checkpoint, index, lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { checkpoint, index, lab, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -9,8 +9,8 @@ import { type Lab, startLab } from '../../../src/lab/index.js'
 import { endOfRun, listRuns } from '../../../src/features/spool/run-list.js'
 import { spoolFolderOf } from '../../../src/features/spool/segments.js'
 import { readRun } from '../../../src/run/state/runs/runs.js'
-import { codeOf, lines, openRunWorld, type RunWorld } from '../../support/run-world.js'
-import { runFiles } from '../../support/stored-runs.js'
+import { codeOf, lines, openRunWorld, type RunWorld } from '../../support/lab/run-world.js'
+import { runFiles } from '../../support/state/stored-runs.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { explain } from '../../../src/base/failure/catalogue.js'
-import { diagnose } from '../../support/patient-doctor.js'
+import { diagnose } from '../../support/lab/patient-doctor.js'
 import { type Receipt, type SluiceError, connect, ingest } from '../../../src/index.js'
 import { startLab } from '../../../src/lab/index.js'
 

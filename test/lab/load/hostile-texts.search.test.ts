@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { optionsOf } from '../../../src/options/describe-option.js'
 import { optionCommands } from '../../../src/options/option.js'
-import { actsIn, hostile, hostileHeader, planted } from '../../support/hostile.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
-import { inProcess, type Printed } from '../../support/in-process.js'
-import { type Relay, relayTo } from '../../support/answer-relay.js'
+import { actsIn, hostile, hostileHeader, planted } from '../../support/facts/hostile.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
+import { inProcess, type Printed } from '../../support/command/in-process.js'
+import { type Relay, relayTo } from '../../support/servers/answer-relay.js'
 
 let lab: Lab
 let cluster: Relay

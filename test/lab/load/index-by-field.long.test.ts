@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { connect, ingest, type IngestEvent, type IngestOptions, type Receipt, verify } from '../../../src/index.js'
 import { rounds } from '../../support/rounds.js'
-import { seeded } from '../../support/seeded.js'
-import { index, lab, path, shareLab, smallBatches, way, work } from '../../support/shared-lab.js'
-import { startSluice } from '../../support/sluice.js'
+import { seeded } from '../../support/random/seeded.js'
+import { index, lab, path, shareLab, smallBatches, way, work } from '../../support/lab/shared-lab.js'
+import { startSluice } from '../../support/command/sluice.js'
 
 shareLab()
 

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import type { Seeded } from '../../support/seeded.js'
+import type { Seeded } from '../../support/random/seeded.js'
 import { type Expected, InputModel, type LoadSeen, countLines } from './input-model.js'
 
 /** How a load ends: by itself, in good order before its end, or killed. */

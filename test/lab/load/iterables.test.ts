@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ingest, type Receipt } from '../../../src/index.js'
 import { isSluiceError, type SluiceError } from '../../../src/base/failure/failure.js'
-import { index, shareLab, way } from '../../support/shared-lab.js'
+import { index, shareLab, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -1,7 +1,7 @@
 // @module-tag long
 /** Processes that are killed at random instants, and what the next one makes of it. */
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
-import { lastRun } from '../../support/stored-runs.js'
+import { lastRun } from '../../support/state/stored-runs.js'
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -9,8 +9,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some twenty processes.
 const KILLS = rounds(2, 20)

@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
-import { lab, path, shareLab } from '../../support/shared-lab.js'
-import { startSluice } from '../../support/sluice.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
+import { lab, path, shareLab } from '../../support/lab/shared-lab.js'
+import { startSluice } from '../../support/command/sluice.js'
 import { type Loader, tell } from './input-story.js'
 
 shareLab()

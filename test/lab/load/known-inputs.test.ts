@@ -6,8 +6,8 @@ import { type IngestEvent, ingest, isSluiceError } from '../../../src/index.js'
 import { CHECKPOINT_MS } from '../../../src/run/state/resume/state-keeper.js'
 import { systemClock } from '../../../src/base/time/system-clock.js'
 import { rounds } from '../../support/rounds.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
-import { lab, otherIndex, index, path, shareLab } from '../../support/shared-lab.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
+import { lab, otherIndex, index, path, shareLab } from '../../support/lab/shared-lab.js'
 import { type Loader, tell } from './input-story.js'
 
 shareLab()

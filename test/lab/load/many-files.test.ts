@@ -2,8 +2,8 @@
 import { mkdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { ingest, type IngestEvent, isSluiceError, type Receipt } from '../../../src/index.js'
-import { index, lab, path, shareLab, way } from '../../support/shared-lab.js'
-import { lastRun } from '../../support/stored-runs.js'
+import { index, lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
+import { lastRun } from '../../support/state/stored-runs.js'
 
 shareLab()
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { takeMemory } from '../../../src/pipeline/bulk/kernel/memory.js'
 import { ingest } from '../../../src/index.js'
-import { index, path, shareLab, way } from '../../support/shared-lab.js'
+import { index, path, shareLab, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Receipt } from '../../../src/index.js'
-import { binary } from '../../support/sluice.js'
+import { binary } from '../../support/command/sluice.js'
 
 const GIGABYTES = Number(process.env.GIGABYTES ?? 10)
 const SILENT_SECONDS = Number(process.env.SILENT_SECONDS ?? 60)

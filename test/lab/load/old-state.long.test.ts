@@ -10,8 +10,8 @@ import { connect } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { folder } from '../../support/sluice.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
 
 const FIXTURES = new URL('../../../fixtures/old-state/', import.meta.url).pathname
 const index = 'old-state'

@@ -9,7 +9,7 @@ import { type IngestEvent, type Receipt, ingest, isSluiceError } from '../../../
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import { newIndex } from '../../contracts/options.js'
 import { rounds } from '../../support/rounds.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 const STORED = 150
 const ROWS = 400

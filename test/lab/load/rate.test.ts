@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { ingest, type IngestEvent } from '../../../src/index.js'
-import { path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -3,9 +3,9 @@ import { setTimeout as after } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
-import { ObjectServer } from '../../support/object-server.js'
-import { index, lab, path, shareLab } from '../../support/shared-lab.js'
-import { startSluice } from '../../support/sluice.js'
+import { ObjectServer } from '../../support/servers/object-server.js'
+import { index, lab, path, shareLab } from '../../support/lab/shared-lab.js'
+import { startSluice } from '../../support/command/sluice.js'
 
 shareLab()
 

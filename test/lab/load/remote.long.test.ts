@@ -6,9 +6,9 @@ import { readFile, readdir } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
-import { ObjectServer, serve } from '../../support/object-server.js'
-import { codeOf } from '../../support/run-world.js'
-import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { ObjectServer, serve } from '../../support/servers/object-server.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 let server: ObjectServer

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { ingest, type IngestOptions, type Receipt } from '../../../src/index.js'
-import { ObjectServer } from '../../support/object-server.js'
-import { index, lab, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { ObjectServer } from '../../support/servers/object-server.js'
+import { index, lab, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 let server: ObjectServer

@@ -3,9 +3,9 @@
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { connect, ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
-import { codeOf, lines } from '../../support/run-world.js'
-import { index, lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
-import { lastRun } from '../../support/stored-runs.js'
+import { codeOf, lines } from '../../support/lab/run-world.js'
+import { index, lab, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
+import { lastRun } from '../../support/state/stored-runs.js'
 
 shareLab()
 

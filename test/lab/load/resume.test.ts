@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
-import { codeOf, lines } from '../../support/run-world.js'
-import { lastRun, rewriteRun } from '../../support/stored-runs.js'
-import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { codeOf, lines } from '../../support/lab/run-world.js'
+import { lastRun, rewriteRun } from '../../support/state/stored-runs.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

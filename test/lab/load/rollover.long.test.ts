@@ -10,7 +10,7 @@ import {
   verify,
 } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -3,9 +3,9 @@
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
-import { lines } from '../../support/run-world.js'
-import { lastRun, runFiles, runIn } from '../../support/stored-runs.js'
-import { index, lab, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { lines } from '../../support/lab/run-world.js'
+import { lastRun, runFiles, runIn } from '../../support/state/stored-runs.js'
+import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

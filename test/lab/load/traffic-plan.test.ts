@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import { ingest, type IngestOptions, isSluiceError, type Receipt, serve } from '../../../src/index.js'
-import { lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
+import { lab, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

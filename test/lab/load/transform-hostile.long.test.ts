@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { type Receipt, ingest } from '../../../src/index.js'
 import { WorkerThread } from '../../../src/features/transform/worker-thread.js'
-import { codeOf } from '../../support/run-world.js'
-import { path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { rounds } from '../../support/rounds.js'
-import { seeded } from '../../support/seeded.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
+import { seeded } from '../../support/random/seeded.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
 
 const KILLS = rounds(4, 20)
 const LINES = 20_000

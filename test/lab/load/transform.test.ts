@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, replay, verify } from '../../../src/index.js'
 import { eventually } from '../../support/eventually.js'
-import { codeOf } from '../../support/run-world.js'
-import { checkpoint, index, lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { checkpoint, index, lab, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -19,9 +19,9 @@ import {
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import { newIndex } from '../../contracts/options.js'
 import { eventually } from '../../support/eventually.js'
-import { codeOf, lines, openRunWorld } from '../../support/run-world.js'
+import { codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 import { rounds } from '../../support/rounds.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -2,11 +2,11 @@
 /** Metrics of runs and receivers on the lab, as a scraper sees them. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { ask } from '../../support/lab-clients.js'
-import { sluiceHere } from '../../support/in-process.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { sluiceHere } from '../../support/command/in-process.js'
 import { eventually } from '../../support/eventually.js'
-import { index, lab, path, shareLab, work } from '../../support/shared-lab.js'
-import { lines, ndjson, post, start } from '../../support/serve-world.js'
+import { index, lab, path, shareLab, work } from '../../support/lab/shared-lab.js'
+import { lines, ndjson, post, start } from '../../support/lab/serve-world.js'
 
 shareLab()
 

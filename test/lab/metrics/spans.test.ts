@@ -4,7 +4,7 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
-import { index, lab, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { index, lab, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { gzipSync } from 'node:zlib'
 import { type FoundInput, ingestRanges, type RangeOptions } from '../../../src/ingest-ranges.js'
-import { ObjectServer, serve } from '../../support/object-server.js'
-import { cutInto, failed, foundInputs, numbered, whole } from '../../support/ranges.js'
-import { index, lab, shareLab, way } from '../../support/shared-lab.js'
+import { ObjectServer, serve } from '../../support/servers/object-server.js'
+import { cutInto, failed, foundInputs, numbered, whole } from '../../support/load/ranges.js'
+import { index, lab, shareLab, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 let server: ObjectServer

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { connect, ingest, replay } from '../../../src/index.js'
 import { ingestRanges, type RangeOptions } from '../../../src/ingest-ranges.js'
-import { zipOf } from '../../support/archives.js'
-import { cutInto, failed, foundInputs, numbered, whole } from '../../support/ranges.js'
-import { index, lab, otherIndex, path, shareLab, way } from '../../support/shared-lab.js'
+import { zipOf } from '../../support/facts/archives.js'
+import { cutInto, failed, foundInputs, numbered, whole } from '../../support/load/ranges.js'
+import { index, lab, otherIndex, path, shareLab, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

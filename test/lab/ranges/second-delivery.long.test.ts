@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { ingestRanges, type InputRange, type RangeJob, type RangeOptions } from '../../../src/ingest-ranges.js'
-import { cutInto, failed, foundInputs, numbered } from '../../support/ranges.js'
-import { index, lab, path, shareLab, way } from '../../support/shared-lab.js'
+import { cutInto, failed, foundInputs, numbered } from '../../support/load/ranges.js'
+import { index, lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -14,7 +14,7 @@ import {
   verify,
 } from '../../../src/index.js'
 import { failureOf, newIndex } from '../../contracts/options.js'
-import { index, lab, path, shareLab, way, work } from '../../support/shared-lab.js'
+import { index, lab, path, shareLab, way, work } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

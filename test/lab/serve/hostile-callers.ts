@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { ask } from '../../support/lab-clients.js'
-import { seeded } from '../../support/seeded.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { seeded } from '../../support/random/seeded.js'
 
 export interface Target {
   readonly port: number

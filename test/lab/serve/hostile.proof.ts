@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { ServeReceipt } from '../../../src/index.js'
 import { startLab } from '../../../src/lab/index.js'
-import { folder, startSluice } from '../../support/sluice.js'
+import { folder, startSluice } from '../../support/command/sluice.js'
 import { attack } from './hostile-callers.js'
 import { callHonestly } from './honest-callers.js'
 

@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { lines, post, start, stored } from '../../support/serve-world.js'
-import { index, lab, path, shareLab } from '../../support/shared-lab.js'
+import { lines, post, start, stored } from '../../support/lab/serve-world.js'
+import { index, lab, path, shareLab } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

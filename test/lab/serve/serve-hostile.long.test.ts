@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { ask, readSome } from '../../support/lab-clients.js'
-import { ndjson, post, start } from '../../support/serve-world.js'
-import { index, lab, shareLab } from '../../support/shared-lab.js'
+import { ask, readSome } from '../../support/lab/lab-clients.js'
+import { ndjson, post, start } from '../../support/lab/serve-world.js'
+import { index, lab, shareLab } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -2,7 +2,7 @@
 /** Three kills. `npm run proof:serve` has many, also on real servers. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { type Folder, folder } from '../../support/sluice.js'
+import { type Folder, folder } from '../../support/command/sluice.js'
 import { killServing, tally } from './serve-kills.js'
 
 let lab: Lab

@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { ServeReceipt } from '../../../src/index.js'
-import { type Running, startSluice } from '../../support/sluice.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Running, startSluice } from '../../support/command/sluice.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 const token = 'a-token-of-the-lab-and-nothing-else'
 

@@ -8,10 +8,10 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { serve } from '../../../src/index.js'
 import { makeCertificates } from '../../../src/lab/certificates.js'
-import { ask, readSome } from '../../support/lab-clients.js'
-import { codeOf } from '../../support/run-world.js'
-import { json, lines, ndjson, options, post, postChunked, start, stored, token } from '../../support/serve-world.js'
-import { index, lab, path, shareLab } from '../../support/shared-lab.js'
+import { ask, readSome } from '../../support/lab/lab-clients.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { json, lines, ndjson, options, post, postChunked, start, stored, token } from '../../support/lab/serve-world.js'
+import { index, lab, path, shareLab } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

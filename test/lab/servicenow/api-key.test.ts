@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
-import { diagnose } from '../../support/patient-doctor.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { ask } from '../../support/lab-clients.js'
-import { codeOf } from '../../support/run-world.js'
-import { index, lab, path, shareLab, way } from '../../support/shared-lab.js'
-import { tunnelTo } from '../../support/tunnel-world.js'
+import { diagnose } from '../../support/lab/patient-doctor.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { ask } from '../../support/lab/lab-clients.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { index, lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
+import { tunnelTo } from '../../support/lab/tunnel-world.js'
 
 shareLab()
 beforeAll(() => lab.control.servicenow.seed('incident', 20))

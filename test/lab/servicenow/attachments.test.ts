@@ -4,10 +4,10 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { pullToFile } from '../../../src/servicenow.js'
-import { sluiceHere as sluice } from '../../support/in-process.js'
-import { codeOf } from '../../support/run-world.js'
-import { lab, path, shareLab, way } from '../../support/shared-lab.js'
-import { caText } from '../../support/tunnel-world.js'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
+import { caText } from '../../support/lab/tunnel-world.js'
 
 shareLab()
 

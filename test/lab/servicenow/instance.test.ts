@@ -5,9 +5,9 @@ import { until } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { type InstanceOptions, instanceSettings, openServiceNow } from '../../../src/route/connect/open-servicenow.js'
 import { openInstance } from '../../../src/route/servicenow/open-instance.js'
-import { startPort } from '../../support/proxy-servers.js'
+import { startPort } from '../../support/servers/proxy-servers.js'
 import { type ServiceNowConnection, connectServiceNow } from '../../../src/servicenow.js'
-import { SkippingClock } from '../../support/held-clock.js'
+import { SkippingClock } from '../../support/load/held-clock.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, type Running, folder, startSluice } from '../../support/sluice.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Folder, type Running, folder, startSluice } from '../../support/command/sluice.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some ten processes.
 const KILLS = rounds(3, 20)

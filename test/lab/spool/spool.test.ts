@@ -4,9 +4,9 @@ import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
-import { lines } from '../../support/run-world.js'
+import { lines } from '../../support/lab/run-world.js'
 import { longUnless } from '../../support/long.js'
-import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some twenty processes.
 const ROWS = 1500

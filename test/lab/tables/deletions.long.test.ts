@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { rounds } from '../../support/rounds.js'
 import { eventually } from '../../support/eventually.js'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../../src/index.js'
-import { index, lab, path, shareLab, smallBatches, way } from '../../support/shared-lab.js'
+import { index, lab, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
-import { checkpoint, index, lab, otherIndex, shareLab, smallBatches } from '../../support/shared-lab.js'
+import { checkpoint, index, lab, otherIndex, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -6,8 +6,8 @@ import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Checkpoint } from '../../../src/run/state/checkpoint/checkpoint.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
-import { type Seeded, seeded } from '../../support/seeded.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // It starts some thirty processes.
 const ROWS = 3000

@@ -4,7 +4,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { folder, shell, sluice, startSluice } from '../../support/sluice.js'
+import { folder, shell, sluice, startSluice } from '../../support/command/sluice.js'
 
 // Each test starts processes.
 const ROWS = 3000

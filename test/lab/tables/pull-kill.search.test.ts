@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startLab } from '../../../src/lab/index.js'
-import { folder } from '../../support/sluice.js'
-import { seeded } from '../../support/seeded.js'
+import { folder } from '../../support/command/sluice.js'
+import { seeded } from '../../support/random/seeded.js'
 import { killPulls } from './pull-kills.js'
 
 const ROWS = 3000

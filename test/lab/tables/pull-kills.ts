@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { expect } from 'vitest'
 import type { Lab } from '../../../src/lab/index.js'
-import { startSluice } from '../../support/sluice.js'
+import { startSluice } from '../../support/command/sluice.js'
 import { residentBytes } from '../../contracts/table-kills.js'
-import type { Seeded } from '../../support/seeded.js'
+import type { Seeded } from '../../support/random/seeded.js'
 
 type Row = Readonly<Record<string, string>>
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
-import { type Folder, folder, startSluice } from '../../support/sluice.js'
+import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
 import { killLoads, residentBytes } from '../../contracts/table-kills.js'
-import { seeded } from '../../support/seeded.js'
+import { seeded } from '../../support/random/seeded.js'
 
 const ROWS = Number(process.env.ROWS ?? 250_000)
 const KILLS = Number(process.env.KILLS ?? 25)

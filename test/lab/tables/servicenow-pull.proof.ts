@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { binary } from '../../support/sluice.js'
-import { seeded } from '../../support/seeded.js'
+import { binary } from '../../support/command/sluice.js'
+import { seeded } from '../../support/random/seeded.js'
 import { killPulls } from './pull-kills.js'
 
 const INCIDENTS = Number(process.env.INCIDENTS ?? 250_000)

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { failure, SluiceError } from '../../../src/base/failure/failure.js'
 import { type IngestEvent, type IngestOptions, type Receipt, connect, isSluiceError } from '../../../src/index.js'
 import { ingestFrom } from '../../../src/ingest.js'
-import { FakeTable, fakePlatform } from '../../support/fake-table.js'
-import { checkpoint, index, lab, shareLab, smallBatches, way } from '../../support/shared-lab.js'
+import { FakeTable, fakePlatform } from '../../support/servers/fake-table.js'
+import { checkpoint, index, lab, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 

@@ -6,7 +6,7 @@ import { connect } from '../../../src/index.js'
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import { newIndex } from '../../contracts/options.js'
 import { eventually } from '../../support/eventually.js'
-import { folder, sluice, startSluice } from '../../support/sluice.js'
+import { folder, sluice, startSluice } from '../../support/command/sluice.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -2,10 +2,10 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
-import { ask, sendConnect } from '../../support/lab-clients.js'
-import { codeOf } from '../../support/run-world.js'
-import { index, lab, shareLab } from '../../support/shared-lab.js'
-import { apiKey, caText, tunnelTo } from '../../support/tunnel-world.js'
+import { ask, sendConnect } from '../../support/lab/lab-clients.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { index, lab, shareLab } from '../../support/lab/shared-lab.js'
+import { apiKey, caText, tunnelTo } from '../../support/lab/tunnel-world.js'
 
 shareLab()
 

@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../support/eventually.js'
-import { ask, askForward, askThrough, sendConnect } from '../../support/lab-clients.js'
-import { codeOf } from '../../support/run-world.js'
-import { lab, shareLab } from '../../support/shared-lab.js'
-import { apiKey, caText, rawServer, servicenow, tunnelTo } from '../../support/tunnel-world.js'
+import { ask, askForward, askThrough, sendConnect } from '../../support/lab/lab-clients.js'
+import { codeOf } from '../../support/lab/run-world.js'
+import { lab, shareLab } from '../../support/lab/shared-lab.js'
+import { apiKey, caText, rawServer, servicenow, tunnelTo } from '../../support/lab/tunnel-world.js'
 
 shareLab()
 

@@ -8,8 +8,8 @@ import { type UndoOptions, rollback, undo } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { forgetRun } from '../../../src/features/spool/run-list.js'
 import { rounds } from '../../support/rounds.js'
-import { seeded } from '../../support/seeded.js'
-import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
+import { seeded } from '../../support/random/seeded.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type VerifyOptions, verify } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { lastRun, rewriteRun } from '../../support/stored-runs.js'
-import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/run-world.js'
+import { lastRun, rewriteRun } from '../../support/state/stored-runs.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 
 let lab: Lab
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { checkIngestOptions } from '../../../src/options/check-options.js'
 import { type IngestOptions, isSluiceError } from '../../../src/index.js'
 import { readJsonOptions } from '../../../src/options/option-files.js'
 import { resolveOptions } from '../../../src/options/resolve.js'
-import { failureOf } from '../../support/options-failure.js'
+import { failureOf } from '../../support/command/options-failure.js'
 
 const query = { query: { match_all: {} } }
 

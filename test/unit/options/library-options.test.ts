@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, connect, ingest, isSluiceError } from '../../../src/index.js'
 import { proxySection } from '../../../src/options/read-options.js'
 import { resolveTarget } from '../../../src/route/connect/open-target.js'
-import { startHttpProxy } from '../../support/proxy-servers.js'
+import { startHttpProxy } from '../../support/servers/proxy-servers.js'
 
 let asked = 0
 const cluster = createServer((request, response) => {

@@ -5,7 +5,7 @@ import { optionNames } from '../../../src/options/table.js'
 import { describeOption } from '../../../src/options/describe-option.js'
 import { withoutCredentials } from '../../../src/options/hide-secrets.js'
 import { queueSecrets, withoutSecrets } from '../../../src/options/mask-secrets.js'
-import { failureOf } from '../../support/options-failure.js'
+import { failureOf } from '../../support/command/options-failure.js'
 
 const secret = 'pl4nted-S3cret'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { resolveOptions } from '../../../src/options/resolve.js'
 import { type OptionName, optionNames } from '../../../src/options/table.js'
 import { describeOption } from '../../../src/options/describe-option.js'
-import { failureOf } from '../../support/options-failure.js'
+import { failureOf } from '../../support/command/options-failure.js'
 
 const value = (name: OptionName, raw: unknown) =>
   resolveOptions({ flags: { [describeOption(name).flagKey]: raw }, env: {} }).values[name]

@@ -4,7 +4,7 @@ import { Checksum } from '../../../../src/base/checksum/checksum.js'
 import { kernelAt } from '../../../../src/base/checksum/kernel/kernel.js'
 import { addStripesPlainly, firstStripe, keys } from '../../../../src/base/checksum/plain-stripes.js'
 import { rounds } from '../../../support/rounds.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 const memory = kernelMemory(1, 1 << 20)
 /** Where files are read into: the kernel adds these bytes without a copy. */

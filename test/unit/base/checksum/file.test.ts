@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Checksum } from '../../../../src/base/checksum/checksum.js'
 import { checksumOf, checksumsAt } from '../../../../src/base/checksum/file.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 const random = seeded(5)
 const bytes = Buffer.from(Uint32Array.from({ length: 800_000 }, () => random.below(2 ** 32)).buffer)

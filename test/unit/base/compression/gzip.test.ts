@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { decompress } from '../../../../src/base/compression/decompress.js'
 import { findSources } from '../../../../src/pipeline/source/open-sources.js'
 import { decodedFrom } from '../../../../src/pipeline/source/stored-file.js'
-import { chunks, decoded } from '../../../support/decoded.js'
+import { chunks, decoded } from '../../../support/facts/decoded.js'
 import { until } from '../../../support/eventually.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../../fixtures/${name}`, import.meta.url))

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { decompress, isCompressed } from '../../../../src/base/compression/decompress.js'
 import { decodedFrom } from '../../../../src/pipeline/source/stored-file.js'
 import { findSources } from '../../../../src/pipeline/source/open-sources.js'
-import { chunks, decoded } from '../../../support/decoded.js'
+import { chunks, decoded } from '../../../support/facts/decoded.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../../fixtures/${name}`, import.meta.url))
 const never = new AbortController().signal

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { expect, test } from 'vitest'
 import { NO_FAULT, SOMEWHERE, jsonFault } from '../../../../src/base/json/json-fault.js'
-import { mutated, randomLine } from '../../../support/random-lines.js'
+import { mutated, randomLine } from '../../../support/random/random-lines.js'
 import { rounds } from '../../../support/rounds.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 /** What JSON.parse says. */
 function judged(line: Buffer): number {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { lockChild } from '../../../support/lock-child.js'
+import { lockChild } from '../../../support/state/lock-child.js'
 import { rounds } from '../../../support/rounds.js'
 
 let work: string

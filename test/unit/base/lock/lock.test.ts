@@ -14,7 +14,7 @@ import { InputLocks } from '../../../../src/base/lock/lock.js'
 import { lockCheckpoint, lockInputs } from '../../../../src/run/state/runs/run-locks.js'
 import { type Holder, lookAtProcess } from '../../../../src/base/lock/lock-holder.js'
 import { findSources } from '../../../../src/pipeline/source/open-sources.js'
-import { type Answer, lockChild } from '../../../support/lock-child.js'
+import { type Answer, lockChild } from '../../../support/state/lock-child.js'
 import { rounds } from '../../../support/rounds.js'
 
 let work: string

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Asking, tellingCause } from '../../../../src/cli/application/ask-doctor.js'
 import { type Failure, failure, SluiceError, isSluiceError } from '../../../../src/base/failure/failure.js'
 import { startLab } from '../../../../src/lab/index.js'
-import { closedPort } from '../../../support/proxy-servers.js'
+import { closedPort } from '../../../support/servers/proxy-servers.js'
 
 const cluster = 'https://cluster.example:9243'
 const never = new AbortController().signal

@@ -11,7 +11,7 @@ import { explain, failureCodes } from '../../../../src/base/failure/catalogue.js
 import { type Failure, failure, SluiceError } from '../../../../src/base/failure/failure.js'
 import type { Receipt, ServeReceipt } from '../../../../src/index.js'
 import type { FilterReport } from '../../../../src/cli/application/filter-tasks.js'
-import { actsIn, planted } from '../../../support/hostile.js'
+import { actsIn, planted } from '../../../support/facts/hostile.js'
 
 const counts = {
   read: 9,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { environmentOfCommand, runShellCommand } from '../../../../src/cli/application/shell-command.js'
 import type { Terminal } from '../../../../src/cli/terminal/terminal.js'
-import { folder } from '../../../support/sluice.js'
+import { folder } from '../../../support/command/sluice.js'
 
 const { PATH } = process.env
 const never = new AbortController().signal

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startChild } from '../../../../src/cli/application/start-child.js'
 import type { Terminal } from '../../../../src/cli/terminal/terminal.js'
-import { folder } from '../../../support/sluice.js'
+import { folder } from '../../../support/command/sluice.js'
 
 test('a command that the system refuses at once is named, with the exit codes of a shell', async () => {
   await using work = await folder()

@@ -1,6 +1,6 @@
 // @module-tag long
 import { test } from 'vitest'
-import { fuzzEditKernel, fuzzEdits } from '../../../support/edit-fuzz.js'
+import { fuzzEditKernel, fuzzEdits } from '../../../support/random/edit-fuzz.js'
 import { rounds } from '../../../support/rounds.js'
 
 test('edits make of very many documents what the model makes of them', async () => {

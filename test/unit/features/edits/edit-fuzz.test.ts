@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { fuzzEditKernel, fuzzEdits } from '../../../support/edit-fuzz.js'
+import { fuzzEditKernel, fuzzEdits } from '../../../support/random/edit-fuzz.js'
 
 test('edits make of every document what the model makes of it, wherever the bytes are cut', async () => {
   await fuzzEdits(1, 200)

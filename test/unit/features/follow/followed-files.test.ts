@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FollowedFiles } from '../../../../src/features/follow/followed-files.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 let folder: string
 let said: string[]

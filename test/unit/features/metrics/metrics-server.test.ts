@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startMetricsServer } from '../../../../src/features/metrics/metrics-server.js'
-import { ask } from '../../../support/lab-clients.js'
+import { ask } from '../../../support/lab/lab-clients.js'
 
 test('answers scrapes, and nothing else', async () => {
   let isBroken = false

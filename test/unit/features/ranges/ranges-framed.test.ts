@@ -12,9 +12,9 @@ import { findSources } from '../../../../src/pipeline/source/open-sources.js'
 import { type InputRange, RangeList } from '../../../../src/pipeline/source/ranges.js'
 import { seenText, wholeMs } from '../../../../src/pipeline/source/seen-input.js'
 import { systemClock } from '../../../../src/base/time/system-clock.js'
-import { randomCuts, randomText } from '../../../support/cut-text.js'
+import { randomCuts, randomText } from '../../../support/random/cut-text.js'
 import { rounds } from '../../../support/rounds.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 let folder: string
 beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'ranges-'))))

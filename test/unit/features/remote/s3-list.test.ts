@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { findInputs } from '../../../../src/ingest-ranges.js'
-import { ObjectServer } from '../../../support/object-server.js'
+import { ObjectServer } from '../../../support/servers/object-server.js'
 
 let server: ObjectServer
 beforeAll(async () => {

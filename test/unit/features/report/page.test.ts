@@ -7,8 +7,8 @@ import { reportPage } from '../../../../src/features/report/page.js'
 import { withoutValues } from '../../../../src/features/report/without-values.js'
 import { checkReportFile, writeReport } from '../../../../src/features/report/write-report.js'
 import { endOfRefused } from '../../../../src/run/state/runs/history.js'
-import { codeOf } from '../../../support/run-world.js'
-import { longRun, reportFacts } from '../../../support/report-facts.js'
+import { codeOf } from '../../../support/lab/run-world.js'
+import { longRun, reportFacts } from '../../../support/facts/report-facts.js'
 
 const HOSTILE = `<script>alert(1)</script>"'&<img src=x onerror=alert(2)>\u202e`
 

@@ -4,8 +4,8 @@ import type { ActionOptions } from '../../../../src/pipeline/bulk/action-line.js
 import { Batcher, type BatchOptions } from '../../../../src/pipeline/bulk/batcher.js'
 import { SlotPool } from '../../../../src/pipeline/bulk/slots.js'
 import type { Batch, Input, Lines, LongLine, Origin, Refused } from '../../../../src/base/flow.js'
-import { HeldClock } from '../../../support/held-clock.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 const LINE_FEED = 0x0a
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { idIn, idRule } from '../../../../src/pipeline/bulk/action-line.js'
 import { rounds } from '../../../support/rounds.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 const idOf = (document: object, field: string, more: { from?: 'hash'; separator?: string } = {}) =>
   idIn(JSON.stringify(document), idRule({ from: 'field', field, ...more }))

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { Batcher } from '../../../../src/pipeline/bulk/batcher.js'
 import { SlotPool } from '../../../../src/pipeline/bulk/slots.js'
 import { patternIn } from '../../../../src/base/text/index-pattern.js'
-import { HeldClock } from '../../../support/held-clock.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 /** What a batcher makes of lines: the bodies, the documents by index, and why lines are refused. */
 async function framed(bytes: Buffer, pattern: string, plain: boolean) {

@@ -7,7 +7,7 @@ import { isSluiceError } from '../../../../src/base/failure/failure.js'
 import { linesBy } from '../../../../src/pipeline/format/json-lines.js'
 import { kernelCutter } from '../../../../src/pipeline/format/kernel/kernel.js'
 import { plainCutter } from '../../../../src/pipeline/format/cutters.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 interface Case {
   readonly name: string

@@ -11,8 +11,8 @@ import {
 import { openKernel } from '../../../../src/pipeline/bulk/kernel/kernel.js'
 import { LONGEST_HASHED } from '../../../../src/pipeline/bulk/kernel/layout.js'
 import { kernelMemory } from '../../../../src/pipeline/bulk/kernel/memory.js'
-import { mutated, randomLine } from '../../../support/random-lines.js'
-import { seeded } from '../../../support/seeded.js'
+import { mutated, randomLine } from '../../../support/random/random-lines.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 // `npm run fuzz:kernel` asks for more, and for another seed each time.
 const LINES = Number(process.env.FUZZ_COUNT ?? rounds(5000, 1_000_000))

@@ -8,9 +8,9 @@ import { kernelMemory } from '../../../../src/pipeline/bulk/kernel/memory.js'
 import { SlotPool } from '../../../../src/pipeline/bulk/slots.js'
 import type { Batch, Lines, ReadMemory } from '../../../../src/base/flow.js'
 import { LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START, ZEROS } from '../../../../src/base/json/strict/layout.js'
-import { HeldClock } from '../../../support/held-clock.js'
-import { mutated, randomLine } from '../../../support/random-lines.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
+import { mutated, randomLine } from '../../../support/random/random-lines.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 interface Setting {
   readonly actions: ActionOptions

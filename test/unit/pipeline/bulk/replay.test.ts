@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { ReplayBatcher, type ReplayBatchOptions } from '../../../../src/pipeline/bulk/replay-batcher.js'
 import { SlotPool } from '../../../../src/pipeline/bulk/slots.js'
 import type { Destination, LongLine, Origin, Refused } from '../../../../src/base/flow.js'
-import { record } from '../../../support/dead-letter.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { record } from '../../../support/load/dead-letter.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 const OWN = 'abcdefghijklmnop'
 const stamp = { run: 'first', writer: 'w', destination: { index: 'orders' } }

@@ -4,7 +4,7 @@ import { placeInMember } from '../../../../src/pipeline/bulk/origin.js'
 import { isSluiceError } from '../../../../src/base/failure/failure.js'
 import type { Member, Source, StoredFile } from '../../../../src/base/flow.js'
 import { decode, skipLines } from '../../../../src/pipeline/format/decode.js'
-import { paxRecord, type Stored, tarFiles, tarOf, zipOf } from '../../../support/archives.js'
+import { paxRecord, type Stored, tarFiles, tarOf, zipOf } from '../../../support/facts/archives.js'
 
 /** Bytes in chunks of a size, each of which is overwritten when the next one is asked for, as a source may do. */
 async function* chunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {

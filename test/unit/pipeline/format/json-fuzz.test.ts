@@ -4,9 +4,9 @@ import type { Cutter } from '../../../../src/pipeline/format/cut.js'
 import { linesBy } from '../../../../src/pipeline/format/json-lines.js'
 import { kernelCutter } from '../../../../src/pipeline/format/kernel/kernel.js'
 import { plainCutter } from '../../../../src/pipeline/format/cutters.js'
-import { mutated, randomLine } from '../../../support/random-lines.js'
+import { mutated, randomLine } from '../../../support/random/random-lines.js'
 import { rounds } from '../../../support/rounds.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 // `npm run fuzz:json` asks for more, and for another seed each time.
 const DOCUMENTS = Number(process.env.FUZZ_COUNT ?? rounds(300, 1_000_000))

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { isSluiceError } from '../../../../src/base/failure/failure.js'
 import type { Source, StoredFile } from '../../../../src/base/flow.js'
 import { decode } from '../../../../src/pipeline/format/decode.js'
-import { tarOf } from '../../../support/archives.js'
+import { tarOf } from '../../../support/facts/archives.js'
 
 const fixture = async (name: string) =>
   await readFile(fileURLToPath(new URL(`../../../../fixtures/parquet/${name}`, import.meta.url)))

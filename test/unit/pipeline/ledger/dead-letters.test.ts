@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Origin, Refused } from '../../../../src/base/flow.js'
 import { Records } from '../../../../src/pipeline/ledger/dead-letter-record.js'
 import { DeadLetters } from '../../../../src/pipeline/ledger/dead-letters.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 let folder: string
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Batch, Input, Mark, Outcome, Refused } from '../../../../src/base/flow.js'
 import { type Committed, CommittedPrefix } from '../../../../src/pipeline/ledger/committed-prefix.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 const a: Input = { id: 0, name: 'a' }
 const b: Input = { id: 1, name: 'b' }

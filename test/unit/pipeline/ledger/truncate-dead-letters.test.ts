@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../../../src/base/operation.js'
 import type { Author } from '../../../../src/pipeline/ledger/dead-letter-record.js'
-import { record } from '../../../support/dead-letter.js'
+import { record } from '../../../support/load/dead-letter.js'
 import { truncateDeadLetters } from '../../../../src/pipeline/ledger/truncate-dead-letters.js'
 
 let folder: string

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { byName } from '../../../../src/pipeline/source/by-name.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 test.each([
   ['part-9.ndjson', 'part-10.ndjson', 'part-11.ndjson'],

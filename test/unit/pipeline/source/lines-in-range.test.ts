@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { linesInRange } from '../../../../src/pipeline/source/lines-in-range.js'
-import { randomCuts, randomText } from '../../../support/cut-text.js'
+import { randomCuts, randomText } from '../../../support/random/cut-text.js'
 import { rounds } from '../../../support/rounds.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 /** An object in memory. Each chunk is overwritten when the next one is asked for, as a source may do. */
 function objectOf(text: Buffer, chunkBytes: () => number, asked: [number, number][] = []) {

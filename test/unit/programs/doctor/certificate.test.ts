@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { describeCertificate, problemWith, tellCertificate } from '../../../../src/programs/doctor/certificate.js'
 import { issueSelfSigned } from '../../../diagnosis/certificates.js'
-import { actsIn } from '../../../support/hostile.js'
-import { createAuthority } from '../../../support/proxy-certificates.js'
+import { actsIn } from '../../../support/facts/hostile.js'
+import { createAuthority } from '../../../support/servers/proxy-certificates.js'
 
 let forProxy: X509Certificate
 let forCluster: X509Certificate

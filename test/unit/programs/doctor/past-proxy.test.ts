@@ -3,10 +3,10 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
-import { diagnose } from '../../../support/patient-doctor.js'
+import { diagnose } from '../../../support/lab/patient-doctor.js'
 import { probeDirect } from '../../../../src/programs/filter/prove.js'
-import { createAuthority } from '../../../support/proxy-certificates.js'
-import { closedPort } from '../../../support/proxy-servers.js'
+import { createAuthority } from '../../../support/servers/proxy-certificates.js'
+import { closedPort } from '../../../support/servers/proxy-servers.js'
 
 test('past the proxy no credentials are shown, and no client certificate either', async () => {
   const authority = await createAuthority('Sluice test CA')

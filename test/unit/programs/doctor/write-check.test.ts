@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { diagnose } from '../../../support/patient-doctor.js'
+import { diagnose } from '../../../support/lab/patient-doctor.js'
 import type { DoctorOptions } from '../../../../src/programs/doctor/doctor-options.js'
 
 const may = { create_doc: true, read: true, delete: true }

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { type Block, countAddresses, covers, parseSource, reservedFor } from '../../../../src/programs/filter/cidr.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 function block(source: string): Block {
   const read = parseSource(source)

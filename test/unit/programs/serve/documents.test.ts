@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { documentsIn, type MediaType, mediaTypeOf } from '../../../../src/programs/serve/documents-in.js'
 import { Turns } from '../../../../src/programs/serve/take-post.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 /** Alone on the event loop. */
 const checking = { maxDocuments: 1000, turn: async () => await Promise.resolve() }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Room, type Share } from '../../../../src/programs/serve/room.js'
-import { HeldClock } from '../../../support/held-clock.js'
-import { seeded } from '../../../support/seeded.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
+import { seeded } from '../../../support/random/seeded.js'
 import { rounds } from '../../../support/rounds.js'
 
 const clock = new HeldClock()

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ENTRY_BYTES } from '../../../../src/programs/serve/segment.js'
 import { SpoolRoom } from '../../../../src/programs/serve/spool-room.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 const LIMIT = 100_000
 let used: number

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Failure, failure, isSluiceError } from '../../../../src/base/failure/failure.js'
 import type { PartStep } from '../../../../src/route/cluster/delete-found.js'
 import { Pace, type PaceOptions } from '../../../../src/programs/verify/pace.js'
-import { SkippingClock } from '../../../support/held-clock.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
 
 const overloaded = failure('CLUSTER_OVERLOADED', { cluster: 'c', reason: 'busy' })
 const away = failure('CLUSTER_UNAVAILABLE', { cluster: 'c', observed: 'status 503' })

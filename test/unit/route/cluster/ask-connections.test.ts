@@ -3,8 +3,18 @@ import { describe, expect, test } from 'vitest'
 import { askConnections, ENOUGH } from '../../../../src/route/cluster/ask-connections.js'
 import { type End, ways } from '../../../../src/route/cluster/connection-end.js'
 import { nameMix } from '../../../../src/route/cluster/connection-mix.js'
-import { cellOf, cluster, ended, ends, fifteen, half, proxy, short, shown } from '../../../support/connection-mixes.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import {
+  cellOf,
+  cluster,
+  ended,
+  ends,
+  fifteen,
+  half,
+  proxy,
+  short,
+  shown,
+} from '../../../support/facts/connection-mixes.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 /** The front of a proxy that ends connections in turn. Returns what is named, in two letters. */
 async function named(sequence: readonly End[]): Promise<string> {

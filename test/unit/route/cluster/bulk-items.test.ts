@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { itemsIn } from '../../../../src/route/cluster/bulk-items.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 const answer = (value: unknown, space?: number) => Buffer.from(JSON.stringify(value, undefined, space))
 const refused = (reason: unknown) => ({ create: { status: 400, error: { type: 'mapping', reason } } })

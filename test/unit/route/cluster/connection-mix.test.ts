@@ -2,7 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { type End, type Ended, connectionEnd } from '../../../../src/route/cluster/connection-end.js'
 import { type Named, nameMix } from '../../../../src/route/cluster/connection-mix.js'
 import type { Failure } from '../../../../src/base/failure/failure.js'
-import { cluster, ended, ends, fifteen, half, proxy, seen, short, shown } from '../../../support/connection-mixes.js'
+import {
+  cluster,
+  ended,
+  ends,
+  fifteen,
+  half,
+  proxy,
+  seen,
+  short,
+  shown,
+} from '../../../support/facts/connection-mixes.js'
 
 function mix(...counts: readonly (readonly [End, number, Partial<Ended>?])[]): Named {
   const all = counts.flatMap(([end, times, more]) => Array.from({ length: times }, () => ended(end, more)))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkEgress } from '../../../../src/route/cluster/egress-check.js'
 import { openRoute } from '../../../../src/route/proxy/route.js'
-import { startTarget } from '../../../support/proxy-servers.js'
+import { startTarget } from '../../../support/servers/proxy-servers.js'
 
 /** A check that gives these answers one after the other, asked once for each. */
 async function checked(answers: readonly (readonly [status: number, body: string])[], staticIps?: readonly string[]) {

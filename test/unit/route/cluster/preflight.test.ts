@@ -4,7 +4,7 @@ import { type PreflightOptions, preflight } from '../../../../src/route/cluster/
 import { failure, isSluiceError } from '../../../../src/base/failure/failure.js'
 import { RouteError } from '../../../../src/route/proxy/route-error.js'
 import type { Route } from '../../../../src/route/proxy/route.js'
-import { SkippingClock } from '../../../support/held-clock.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
 
 const cluster = 'https://cluster.example'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { openServiceNow } from '../../../../src/route/connect/open-servicenow.js'
-import { startHttpProxy, startTarget } from '../../../support/proxy-servers.js'
+import { startHttpProxy, startTarget } from '../../../support/servers/proxy-servers.js'
 
 describe('an instance behind the proxy', () => {
   test('gets its rows with Basic authentication through the proxy', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Tokens } from '../../../../src/route/servicenow/login/token-call.js'
 import { systemClock } from '../../../../src/base/time/system-clock.js'
 import { type TokenFile, tokensInFile } from '../../../../src/route/connect/token-file.js'
-import { SkippingClock } from '../../../support/held-clock.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
 
 const tokens: Tokens = { accessToken: 'a', refreshToken: 'r', renewAt: 1 }
 const owner = { instance: 'https://instance.example', client: 'id', user: 'u', grant: 'password' }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import type { RouteRequest } from '../../../../src/route/proxy/route-request.js'
 import { openRoute } from '../../../../src/route/proxy/route.js'
-import { startPort } from '../../../support/proxy-servers.js'
+import { startPort } from '../../../support/servers/proxy-servers.js'
 
 const get: RouteRequest = { method: 'GET', path: '/', headers: {} }
 const post: RouteRequest = { method: 'POST', path: '/_bulk', headers: {}, body: 'small' }

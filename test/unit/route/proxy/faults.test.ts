@@ -4,7 +4,7 @@ import { proxyRefusal } from '../../../../src/route/proxy/proxy-answer.js'
 import { parseProxyUrl } from '../../../../src/route/proxy/proxy-url.js'
 import { RouteError } from '../../../../src/route/proxy/route-error.js'
 import { type Route, type RouteOptions, openRoute } from '../../../../src/route/proxy/route.js'
-import { type Authority, type Certificate, createAuthority } from '../../../support/proxy-certificates.js'
+import { type Authority, type Certificate, createAuthority } from '../../../support/servers/proxy-certificates.js'
 import {
   type Running,
   closedPort,
@@ -12,7 +12,7 @@ import {
   startPort,
   startSocksProxy,
   startTarget,
-} from '../../../support/proxy-servers.js'
+} from '../../../support/servers/proxy-servers.js'
 
 let authority: Authority
 let certificate: Certificate

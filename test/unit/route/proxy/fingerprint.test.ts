@@ -7,8 +7,8 @@ import { parseProxyUrl } from '../../../../src/route/proxy/proxy-url.js'
 import { type RouteError } from '../../../../src/route/proxy/route-error.js'
 import { type Route, openRoute } from '../../../../src/route/proxy/route.js'
 import type { TlsOptions } from '../../../../src/route/proxy/tls-layer.js'
-import { type Authority, type Certificate, createAuthority } from '../../../support/proxy-certificates.js'
-import { startHttpProxy, startSocksProxy, startTarget } from '../../../support/proxy-servers.js'
+import { type Authority, type Certificate, createAuthority } from '../../../support/servers/proxy-certificates.js'
+import { startHttpProxy, startSocksProxy, startTarget } from '../../../support/servers/proxy-servers.js'
 
 const HOST = '127.0.0.1'
 let authority: Authority

@@ -7,8 +7,8 @@ import { parseProxyUrl } from '../../../../src/route/proxy/proxy-url.js'
 import { RouteError } from '../../../../src/route/proxy/route-error.js'
 import type { RouteRequest } from '../../../../src/route/proxy/route-request.js'
 import { type Route, type RouteOptions, openRoute } from '../../../../src/route/proxy/route.js'
-import { type Authority, type Certificate, createAuthority } from '../../../support/proxy-certificates.js'
-import { startHttpProxy, startPort, startTarget } from '../../../support/proxy-servers.js'
+import { type Authority, type Certificate, createAuthority } from '../../../support/servers/proxy-certificates.js'
+import { startHttpProxy, startPort, startTarget } from '../../../support/servers/proxy-servers.js'
 
 let authority: Authority
 let certificate: Certificate

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { parseProxyUrl } from '../../../../src/route/proxy/proxy-url.js'
 import { openRoute } from '../../../../src/route/proxy/route.js'
-import { startPort } from '../../../support/proxy-servers.js'
+import { startPort } from '../../../support/servers/proxy-servers.js'
 
 // Sluice sends a line end late in its time limit. The rest of the limit is longer than a machine may stand still.
 test('socks5:// at an HTTP port that waits for a line end, as Squid does', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { portSpeaks } from '../../../../src/route/proxy/port-speaks.js'
-import { startPort, startSocksProxy } from '../../../support/proxy-servers.js'
+import { startPort, startSocksProxy } from '../../../support/servers/proxy-servers.js'
 
 async function spoken(expected: 'http' | 'socks5', port: number, limitMs: number): Promise<string> {
   const asking = { host: '127.0.0.1', port, promptMs: 200, limitMs, onAsk: () => {}, signal: undefined }

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ProxyScheme, parseProxyUrl } from '../../../../src/route/proxy/proxy-url.js'
 import type { RouteResponse } from '../../../../src/route/proxy/route-request.js'
 import { type RouteOptions, openRoute } from '../../../../src/route/proxy/route.js'
-import { type Authority, type Certificate, createAuthority } from '../../../support/proxy-certificates.js'
-import { type Proxy, startHttpProxy, startSocksProxy, startTarget } from '../../../support/proxy-servers.js'
+import { type Authority, type Certificate, createAuthority } from '../../../support/servers/proxy-certificates.js'
+import { type Proxy, startHttpProxy, startSocksProxy, startTarget } from '../../../support/servers/proxy-servers.js'
 
 let authority: Authority
 let certificate: Certificate

@@ -5,7 +5,7 @@ import { TLSSocket, createServer } from 'node:tls'
 import { buffer } from 'node:stream/consumers'
 import { expect, it, vi } from 'vitest'
 import { secureLayer } from '../../../../src/route/proxy/tls-layer.js'
-import { createAuthority } from '../../../support/proxy-certificates.js'
+import { createAuthority } from '../../../support/servers/proxy-certificates.js'
 
 interface Handle {
   writev?(...given: unknown[]): number

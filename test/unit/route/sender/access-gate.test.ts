@@ -3,7 +3,7 @@ import { until } from '../../../support/eventually.js'
 import { type Failure, SluiceError, failure } from '../../../../src/base/failure/failure.js'
 import { AccessGate, type Blocked } from '../../../../src/route/sender/layers/access.js'
 import type { Verdict } from '../../../../src/route/sender/send.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 const cluster = 'https://cluster.example'
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' })

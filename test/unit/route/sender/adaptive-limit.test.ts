@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../support/rounds.js'
 import { AdaptiveLimit } from '../../../../src/route/sender/adaptive-limit.js'
-import { seeded } from '../../../support/seeded.js'
-import { type Seen, type Simulated, rateOf, simulate } from '../../../support/simulated-cluster.js'
+import { seeded } from '../../../support/random/seeded.js'
+import { type Seen, type Simulated, rateOf, simulate } from '../../../support/load/simulated-cluster.js'
 
 const MB_PER_S = 1000
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Admission, ByteBudget, type Spent } from '../../../../src/route/sender/layers/byte-budget.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 interface Wire {
   readonly budget: ByteBudget

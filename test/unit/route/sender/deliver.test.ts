@@ -3,8 +3,8 @@ import { type Failure, failure } from '../../../../src/base/failure/failure.js'
 import type { Outcome } from '../../../../src/base/flow.js'
 import { type DeliveryOptions, deliver } from '../../../../src/route/sender/deliver.js'
 import { type Send, type Settled, type Verdict, STOPPING } from '../../../../src/route/sender/send.js'
-import { SkippingClock } from '../../../support/held-clock.js'
-import { batchOf, documentsOf } from '../../../support/sender-batch.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
+import { batchOf, documentsOf } from '../../../support/load/sender-batch.js'
 
 const cluster = 'https://cluster.example'
 const overloaded = failure('CLUSTER_OVERLOADED', { cluster, reason: 'es_rejected: queue full' })

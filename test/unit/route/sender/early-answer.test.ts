@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../../../src/route/cluster/open-cluster.js'
 import { Sender } from '../../../../src/route/sender/sender.js'
-import { batchOf } from '../../../support/sender-batch.js'
-import { senderOptions } from '../../../support/sender-options.js'
+import { batchOf } from '../../../support/load/sender-batch.js'
+import { senderOptions } from '../../../support/load/sender-options.js'
 
 let cluster: Cluster
 let stored: number

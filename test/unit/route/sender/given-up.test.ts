@@ -7,9 +7,9 @@ import { type Cluster, openCluster } from '../../../../src/route/cluster/open-cl
 import type { LearntLimits } from '../../../../src/route/sender/layers/learn.js'
 import { ByteBudget } from '../../../../src/route/sender/layers/byte-budget.js'
 import { Sender, type SenderOptions } from '../../../../src/route/sender/sender.js'
-import { HeldClock } from '../../../support/held-clock.js'
-import { batchOf } from '../../../support/sender-batch.js'
-import { senderOptions } from '../../../support/sender-options.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
+import { batchOf } from '../../../support/load/sender-batch.js'
+import { senderOptions } from '../../../support/load/sender-options.js'
 
 let server: Server
 let cluster: Cluster

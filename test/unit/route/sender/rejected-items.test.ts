@@ -6,7 +6,7 @@ import type { Batch, Outcome } from '../../../../src/base/flow.js'
 import { deliver } from '../../../../src/route/sender/deliver.js'
 import { type Judging, judgeAnswer } from '../../../../src/route/sender/judge-answer.js'
 import type { Verdict } from '../../../../src/route/sender/send.js'
-import { batchOf } from '../../../support/sender-batch.js'
+import { batchOf } from '../../../support/load/sender-batch.js'
 
 const DOCS = 10_000
 const reason = "failed to parse field [status] of type [long]. Preview of field's value: 'not a number'"

@@ -10,9 +10,9 @@ import { explain } from '../../../../src/base/failure/catalogue.js'
 import type { Batch, Outcome, Addressed } from '../../../../src/base/flow.js'
 import type { Blocked } from '../../../../src/route/sender/layers/access.js'
 import { Sender, type SenderOptions } from '../../../../src/route/sender/sender.js'
-import { HeldClock, SkippingClock } from '../../../support/held-clock.js'
-import { batchOf } from '../../../support/sender-batch.js'
-import { senderOptions } from '../../../support/sender-options.js'
+import { HeldClock, SkippingClock } from '../../../support/load/held-clock.js'
+import { batchOf } from '../../../support/load/sender-batch.js'
+import { senderOptions } from '../../../support/load/sender-options.js'
 
 interface Received {
   readonly path: string

@@ -6,9 +6,9 @@ import { RouteError } from '../../../../src/route/proxy/route-error.js'
 import { deliver } from '../../../../src/route/sender/deliver.js'
 import { judgeAnswer, judgeError } from '../../../../src/route/sender/judge-answer.js'
 import type { Send, Verdict } from '../../../../src/route/sender/send.js'
-import { SkippingClock } from '../../../support/held-clock.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
-import { batchOf } from '../../../support/sender-batch.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
+import { batchOf } from '../../../support/load/sender-batch.js'
 
 const cluster = 'https://cluster.example'
 const route = { form: 'tunnel' as const, proxy: 'http://proxy.example', target: new URL(cluster) }

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../../../src/route/cluster/open-cluster.js'
 import { Sender, type SenderOptions } from '../../../../src/route/sender/sender.js'
 import { readFirstAnswer } from '../../../../src/route/sender/layers/post.js'
-import { batchOf } from '../../../support/sender-batch.js'
-import { senderOptions } from '../../../support/sender-options.js'
+import { batchOf } from '../../../support/load/sender-batch.js'
+import { senderOptions } from '../../../support/load/sender-options.js'
 
 interface Item {
   _id?: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fieldsOf, parseQuery, queryWith } from '../../../../src/route/servicenow/table/encoded-query.js'
-import { seeded } from '../../../support/seeded.js'
+import { seeded } from '../../../support/random/seeded.js'
 
 describe('an encoded query', () => {
   test('is parts, alternatives and conditions', () => {

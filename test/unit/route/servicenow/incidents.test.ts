@@ -6,7 +6,7 @@ import {
   raiseIncident,
   resolveIncidents,
 } from '../../../../src/route/servicenow/incidents/raise-incident.js'
-import { IncidentPlatform, lostAnswer } from '../../../support/platform-of-incidents.js'
+import { IncidentPlatform, lostAnswer } from '../../../support/servers/platform-of-incidents.js'
 
 const key = 'sluice:nightly'
 const { signal } = new AbortController()

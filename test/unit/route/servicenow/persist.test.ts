@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { failure } from '../../../../src/base/failure/failure.js'
 import { persist } from '../../../../src/route/servicenow/calls/persist.js'
 import type { InstanceVerdict } from '../../../../src/route/servicenow/calls/judge-refusal.js'
-import { SkippingClock } from '../../../support/held-clock.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
 
 const busy = failure('SERVICENOW_RATE_LIMITED', { instance: 'https://instance.example', observed: 'busy' })
 const later = (undone: boolean, afterMs?: number): InstanceVerdict<string> => ({

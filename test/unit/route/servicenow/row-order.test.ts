@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { byChange, bySysId } from '../../../../src/route/servicenow/table/row.js'
-import { idOf } from '../../../support/fake-instance.js'
+import { idOf } from '../../../support/servers/fake-instance.js'
 
 const at = (second: number) => `2026-11-21 10:00:${String(second).padStart(2, '0')}`
 

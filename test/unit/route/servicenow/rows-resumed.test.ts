@@ -5,8 +5,8 @@ import { readTable } from '../../../../src/route/servicenow/table/read-table.js'
 import { rowLines } from '../../../../src/route/servicenow/table/row.js'
 import { placeBehind, rowsSoFar } from '../../../../src/route/servicenow/table/rows-so-far.js'
 import { selectTable } from '../../../../src/route/servicenow/table/select-table.js'
-import { seeded } from '../../../support/seeded.js'
-import { FakeInstance, idOf } from '../../../support/fake-instance.js'
+import { seeded } from '../../../support/random/seeded.js'
+import { FakeInstance, idOf } from '../../../support/servers/fake-instance.js'
 
 const seeds = Array.from({ length: 60 }, (_, seed) => seed)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { placeBehind, rowsSoFar } from '../../../../src/route/servicenow/table/rows-so-far.js'
-import { idOf } from '../../../support/fake-instance.js'
+import { idOf } from '../../../support/servers/fake-instance.js'
 
 const ids = Array.from({ length: 50 }, (_, n) => idOf(n)).toSorted()
 const line = (id: string) => `${JSON.stringify({ sys_id: id, short_description: 'ä' })}\n`

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { Place } from '../../../../src/base/flow.js'
 import { tableSource } from '../../../../src/route/servicenow/table/table-source.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
-import { FakeInstance, type FakeRow, idOf } from '../../../support/fake-instance.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
+import { FakeInstance, type FakeRow, idOf } from '../../../support/servers/fake-instance.js'
 
 /** Commits some changes: with the time of now, or of a little while ago, as a slow transaction does. */
 function change(instance: FakeInstance, random: Seeded): void {

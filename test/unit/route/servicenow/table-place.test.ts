@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MOST_VERSIONS, versionOf, versionsSeen } from '../../../../src/route/servicenow/table/table-place.js'
-import { idOf } from '../../../support/fake-instance.js'
+import { idOf } from '../../../support/servers/fake-instance.js'
 
 const time = (second: number) =>
   `2026-11-21 10:${String(Math.floor(second / 60)).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}`

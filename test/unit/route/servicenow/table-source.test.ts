@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Place, Source } from '../../../../src/base/flow.js'
 import { type TableSourceOptions, tableSource } from '../../../../src/route/servicenow/table/table-source.js'
-import { FakeInstance, type FakeRow, idOf } from '../../../support/fake-instance.js'
+import { FakeInstance, type FakeRow, idOf } from '../../../support/servers/fake-instance.js'
 
 const MINUTE = 60_000
 

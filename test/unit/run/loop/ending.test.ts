@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StopSignals, type StopOptions } from '../../../../src/run/loop/stop-signals.js'
 import { failure } from '../../../../src/base/failure/failure.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 interface Run {
   readonly stop: StopSignals

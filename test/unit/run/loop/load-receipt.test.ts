@@ -12,8 +12,8 @@ import type { IngestEvent } from '../../../../src/options/run-events.js'
 import { DeadLetters } from '../../../../src/pipeline/ledger/dead-letters.js'
 import { Ledger } from '../../../../src/pipeline/ledger/ledger.js'
 import { type Loaded, load } from '../../../../src/run/loop/load-documents.js'
-import { HeldClock } from '../../../support/held-clock.js'
-import { type Seeded, seeded } from '../../../support/seeded.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
+import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 const LONGEST = 60
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster: 'c', refused: 1, probes: 1, observed: 'Forbidden' })

@@ -7,7 +7,7 @@ import { DeadLetters } from '../../../../src/pipeline/ledger/dead-letters.js'
 import { Ledger } from '../../../../src/pipeline/ledger/ledger.js'
 import { StopSignals } from '../../../../src/run/loop/stop-signals.js'
 import { load } from '../../../../src/run/loop/load-documents.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 const plain: Cursor = { selection: {}, placeAt: () => ({}), after: end => end }
 

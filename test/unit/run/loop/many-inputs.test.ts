@@ -8,7 +8,7 @@ import { Ledger } from '../../../../src/pipeline/ledger/ledger.js'
 import type { IngestEvent } from '../../../../src/options/run-events.js'
 import { load } from '../../../../src/run/loop/load-documents.js'
 import { StopSignals } from '../../../../src/run/loop/stop-signals.js'
-import { HeldClock } from '../../../support/held-clock.js'
+import { HeldClock } from '../../../support/load/held-clock.js'
 
 const IN_BATCH = 1000
 

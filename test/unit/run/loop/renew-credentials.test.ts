@@ -4,7 +4,7 @@ import type { FreshCredentials, IngestOptions } from '../../../../src/index.js'
 import { loadOf, proxySection } from '../../../../src/options/read-options.js'
 import { resolveTarget } from '../../../../src/route/connect/open-target.js'
 import { renewCredentials } from '../../../../src/run/loop/access-options.js'
-import { startHttpProxy, startTarget } from '../../../support/proxy-servers.js'
+import { startHttpProxy, startTarget } from '../../../support/servers/proxy-servers.js'
 
 const url = 'https://cluster.example'
 const proxy = 'http://user:old@proxy.example:9293'

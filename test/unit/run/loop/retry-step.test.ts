@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Failure, failure, SluiceError } from '../../../../src/base/failure/failure.js'
 import { type StepRetrying, retryStep } from '../../../../src/run/loop/retry-step.js'
 import { AccessGate } from '../../../../src/route/sender/layers/access.js'
-import { SkippingClock } from '../../../support/held-clock.js'
+import { SkippingClock } from '../../../support/load/held-clock.js'
 
 const cluster = 'https://cluster.example'
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden' })

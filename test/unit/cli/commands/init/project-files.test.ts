@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compareFiles, configOf, writeFiles } from '../../../../../src/cli/commands/init/project-files.js'
 import type { Effective } from '../../../../../src/options/resolve.js'
-import { folder } from '../../../../support/sluice.js'
+import { folder } from '../../../../support/command/sluice.js'
 
 test('the configuration gets no credentials of a URL, but keeps those that the user has put there', () => {
   const url = 'https://es.example:9243'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../../support/rounds.js'
-import { seeded } from '../../../../support/seeded.js'
-import { readDump } from '../../../../support/read-dump.js'
+import { seeded } from '../../../../support/random/seeded.js'
+import { readDump } from '../../../../support/facts/read-dump.js'
 
 const steps = [Infinity, 1, 7, 4096]
 

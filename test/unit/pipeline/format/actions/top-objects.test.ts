@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { objectsBy } from '../../../../../src/pipeline/format/actions/top-objects.js'
 import { kernelCutter } from '../../../../../src/pipeline/format/kernel/kernel.js'
 import { plainCutter } from '../../../../../src/pipeline/format/cutters.js'
-import { mutated, randomLine } from '../../../../support/random-lines.js'
+import { mutated, randomLine } from '../../../../support/random/random-lines.js'
 import { rounds } from '../../../../support/rounds.js'
-import { seeded } from '../../../../support/seeded.js'
+import { seeded } from '../../../../support/random/seeded.js'
 
 /** Returns objects and refused lines, however they came together. */
 async function read(cutter: ReturnType<typeof plainCutter>, bytes: Buffer, step: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decimalIn } from '../../../../../src/pipeline/format/csv/cell-types.js'
-import { readCsv } from '../../../../support/read-csv.js'
+import { readCsv } from '../../../../support/facts/read-csv.js'
 import { decode } from '../../../../../src/pipeline/format/decode.js'
 import type { CsvOptions } from '../../../../../src/pipeline/format/csv/csv-lines.js'
 

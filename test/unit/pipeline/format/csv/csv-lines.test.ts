@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Rows } from '../../../../../src/pipeline/format/csv/rows.js'
-import { type CsvRead, readCsv } from '../../../../support/read-csv.js'
+import { type CsvRead, readCsv } from '../../../../support/facts/read-csv.js'
 
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
 const two = [

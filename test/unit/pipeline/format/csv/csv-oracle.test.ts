@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../../support/rounds.js'
-import { readCsv } from '../../../../support/read-csv.js'
-import { type Seeded, seeded } from '../../../../support/seeded.js'
+import { readCsv } from '../../../../support/facts/read-csv.js'
+import { type Seeded, seeded } from '../../../../support/random/seeded.js'
 
 interface Written {
   readonly delimiter: string

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import type { DoctorReport } from '../../../../../src/programs/doctor/report.js'
 import type { Change } from '../../../../../src/programs/doctor/watch/changes.js'
 import { watch } from '../../../../../src/programs/doctor/watch/watch.js'
-import { SkippingClock } from '../../../../support/held-clock.js'
-import { folder } from '../../../../support/sluice.js'
+import { SkippingClock } from '../../../../support/load/held-clock.js'
+import { folder } from '../../../../support/command/sluice.js'
 
 const refused = { code: 'EGRESS_NOT_ALLOWED', severity: 'error', message: 'refused', evidence: {}, advice: [] } as const
 const found = (findings: readonly object[]) => ({ findings, facts: {}, ok: false }) as unknown as DoctorReport

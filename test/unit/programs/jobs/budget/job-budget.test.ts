@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BudgetShare } from '../../../../../src/programs/jobs/budget/budget-share.js'
 import { JobBudget } from '../../../../../src/programs/jobs/budget/job-budget.js'
-import { JobLog } from '../../../../support/job-log.js'
+import { JobLog } from '../../../../support/load/job-log.js'
 
 function logOf() {
   const log = new JobLog()

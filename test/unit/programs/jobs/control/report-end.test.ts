@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../../src/base/failure/failure.js'
 import type { JobEnd } from '../../../../../src/programs/jobs/job.js'
 import { claimReport, reportEnd } from '../../../../../src/programs/jobs/control/report-end.js'
-import { JobLog } from '../../../../support/job-log.js'
+import { JobLog } from '../../../../support/load/job-log.js'
 
 const end: JobEnd = { failure: failure('JOB_CANCELLED', { job: 'job' }) }
 const alarm = { job: 'nightly' }

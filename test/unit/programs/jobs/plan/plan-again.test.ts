@@ -6,7 +6,7 @@ import type { FoundInput } from '../../../../../src/features/ranges/plan-inputs.
 import type { LoadingElsewhere } from '../../../../../src/run/loop/hooks.js'
 import { stopSignalsOf } from '../../../../../src/run/loop/stop-signals.js'
 import { systemClock } from '../../../../../src/base/time/system-clock.js'
-import { QueueInMemory } from '../../../../support/queue-in-memory.js'
+import { QueueInMemory } from '../../../../support/load/queue-in-memory.js'
 
 const small = (name: string, version = 1): FoundInput => ({
   name,

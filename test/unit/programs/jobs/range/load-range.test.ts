@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { JobBudget } from '../../../../../src/programs/jobs/budget/job-budget.js'
 import { RangeLoader } from '../../../../../src/programs/jobs/range/load-range.js'
-import { JobLog } from '../../../../support/job-log.js'
+import { JobLog } from '../../../../support/load/job-log.js'
 
 const LIMIT = 2_000_000
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../../src/base/failure/failure.js'
 import { AccessGate, access } from '../../../../../src/route/sender/layers/access.js'
 import type { Verdict } from '../../../../../src/route/sender/send.js'
-import { SkippingClock } from '../../../../support/held-clock.js'
-import { bulkRequest, done } from '../../../../support/bulk-request.js'
+import { SkippingClock } from '../../../../support/load/held-clock.js'
+import { bulkRequest, done } from '../../../../support/load/bulk-request.js'
 
 const filtered = failure('EGRESS_NOT_ALLOWED', { cluster: 'c', refused: 1, probes: 1, observed: 'Forbidden' })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ByteBudget, budget } from '../../../../../src/route/sender/layers/byte-budget.js'
 import { STOPPING } from '../../../../../src/route/sender/send.js'
-import { bulkRequest, done, lowerLayer } from '../../../../support/bulk-request.js'
+import { bulkRequest, done, lowerLayer } from '../../../../support/load/bulk-request.js'
 
 const spare = () => new ByteBudget({ limit: 10_000, used: () => 0, overhead: 100, onSpent: () => expect.unreachable() })
 const going = new AbortController().signal

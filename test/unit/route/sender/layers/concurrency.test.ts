@@ -3,8 +3,8 @@ import { failure } from '../../../../../src/base/failure/failure.js'
 import { Learning } from '../../../../../src/route/sender/layers/learn.js'
 import { Concurrency, limitConcurrency } from '../../../../../src/route/sender/layers/concurrency.js'
 import { type Verdict, STOPPING } from '../../../../../src/route/sender/send.js'
-import { HeldClock } from '../../../../support/held-clock.js'
-import { bulkRequest, done, lowerLayer } from '../../../../support/bulk-request.js'
+import { HeldClock } from '../../../../support/load/held-clock.js'
+import { bulkRequest, done, lowerLayer } from '../../../../support/load/bulk-request.js'
 
 function concurrencyOf(safeToResend = true) {
   const clock = new HeldClock()

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Encoder } from '../../../../../src/route/sender/layers/encode.js'
-import { bulkRequest, done } from '../../../../support/bulk-request.js'
+import { bulkRequest, done } from '../../../../support/load/bulk-request.js'
 
 test('the reader waits until a core is free to compress one more body', async () => {
   /** Ends the compressions that have begun. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../../src/base/failure/failure.js'
 import { Learning, learn } from '../../../../../src/route/sender/layers/learn.js'
 import { type Verdict, STOPPING } from '../../../../../src/route/sender/send.js'
-import { HeldClock } from '../../../../support/held-clock.js'
-import { bulkRequest, done, lowerLayer } from '../../../../support/bulk-request.js'
+import { HeldClock } from '../../../../support/load/held-clock.js'
+import { bulkRequest, done, lowerLayer } from '../../../../support/load/bulk-request.js'
 
 const lost: Verdict = {
   kind: 'wait',

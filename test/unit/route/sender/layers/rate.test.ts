@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Batch } from '../../../../../src/base/flow.js'
 import { spread, TokenBucket } from '../../../../../src/route/sender/layers/rate.js'
 import type { BulkRequest, Send } from '../../../../../src/route/sender/send.js'
-import { HeldClock } from '../../../../support/held-clock.js'
-import { batchOf } from '../../../../support/sender-batch.js'
+import { HeldClock } from '../../../../support/load/held-clock.js'
+import { batchOf } from '../../../../support/load/sender-batch.js'
 
 const done = { kind: 'done', settled: {} } as never
 const going = new AbortController().signal

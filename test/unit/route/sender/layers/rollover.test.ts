@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Body, Verdict } from '../../../../../src/route/sender/send.js'
 import { type RolloverOptions, type StreamWatch, rollover } from '../../../../../src/route/sender/layers/rollover.js'
-import { bulkRequest, done, lowerLayer } from '../../../../support/bulk-request.js'
+import { bulkRequest, done, lowerLayer } from '../../../../support/load/bulk-request.js'
 
 const there: Verdict = {
   kind: 'there',

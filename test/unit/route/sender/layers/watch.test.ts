@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../../src/base/failure/failure.js'
 import { type AnsweredRequest, type SentRequest, watchRequests } from '../../../../../src/route/sender/layers/watch.js'
 import type { Send, Verdict } from '../../../../../src/route/sender/send.js'
-import { bulkRequest, done } from '../../../../support/bulk-request.js'
-import { HeldClock } from '../../../../support/held-clock.js'
+import { bulkRequest, done } from '../../../../support/load/bulk-request.js'
+import { HeldClock } from '../../../../support/load/held-clock.js'
 
 function watched(answer: (clock: HeldClock, request: Parameters<Send>[0]) => Promise<Verdict>) {
   const clock = new HeldClock()

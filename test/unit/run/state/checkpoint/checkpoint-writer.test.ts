@@ -1,7 +1,7 @@
 import { expect, describe, test } from 'vitest'
 import { failure, SluiceError } from '../../../../../src/base/failure/failure.js'
 import { CheckpointWriter } from '../../../../../src/run/state/checkpoint/checkpoint-writer.js'
-import { HeldClock } from '../../../../support/held-clock.js'
+import { HeldClock } from '../../../../support/load/held-clock.js'
 
 describe('the writer', () => {
   test('writes once for many changes, one write at a time, and the newest state last', async () => {

@@ -18,7 +18,7 @@ import {
   wholeLine,
 } from '../../../../../src/run/state/inputs/journal.js'
 import { PackedText } from '../../../../../src/run/state/inputs/packed-text.js'
-import { runIn } from '../../../../support/stored-runs.js'
+import { runIn } from '../../../../support/state/stored-runs.js'
 
 afterEach(() => {
   vi.restoreAllMocks()

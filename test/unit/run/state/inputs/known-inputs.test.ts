@@ -24,7 +24,7 @@ import { nothing } from '../../../../../src/pipeline/ledger/account.js'
 import { findFiles } from '../../../../../src/pipeline/source/find-files.js'
 import { StoredInput } from '../../../../../src/pipeline/source/stored-file.js'
 import { type Checkpoint, type CheckpointInput, START } from '../../../../../src/run/state/checkpoint/checkpoint.js'
-import { tableOf } from '../../../../support/file-table.js'
+import { tableOf } from '../../../../support/load/file-table.js'
 import { identityOf, type Recognised, recognise } from '../../../../../src/run/state/inputs/known-inputs.js'
 
 let folder: string

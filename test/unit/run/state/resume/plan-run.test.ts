@@ -7,7 +7,7 @@ import { StoredInput } from '../../../../../src/pipeline/source/stored-file.js'
 import type { Checkpoint, CheckpointInput } from '../../../../../src/run/state/checkpoint/checkpoint.js'
 import { planRun } from '../../../../../src/run/state/resume/plan-run.js'
 import type { Plan, Planning } from '../../../../../src/run/state/resume/plan.js'
-import { tableOf } from '../../../../support/file-table.js'
+import { tableOf } from '../../../../support/load/file-table.js'
 
 let folder: string
 beforeEach(async () => {

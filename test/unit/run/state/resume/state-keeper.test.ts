@@ -16,8 +16,8 @@ import { prepareStateDir } from '../../../../../src/run/state/runs/state-folder.
 import type { FoundRun } from '../../../../../src/run/state/resume/find-run.js'
 import { IndexWatch } from '../../../../../src/run/state/resume/index-watch.js'
 import { StateKeeper } from '../../../../../src/run/state/resume/state-keeper.js'
-import { tableOf } from '../../../../support/file-table.js'
-import { runIn } from '../../../../support/stored-runs.js'
+import { tableOf } from '../../../../support/load/file-table.js'
+import { runIn } from '../../../../support/state/stored-runs.js'
 
 let folder: string
 let path: string

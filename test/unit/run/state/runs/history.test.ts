@@ -24,7 +24,7 @@ import { InputLocks } from '../../../../../src/base/lock/lock.js'
 import { prune } from '../../../../../src/run/state/runs/prune.js'
 import { lockCheckpoint, locksFolder } from '../../../../../src/run/state/runs/run-locks.js'
 import { forgottenPath, knownRuns, runsFolder } from '../../../../../src/run/state/runs/runs.js'
-import { rewriteRun, runIn } from '../../../../support/stored-runs.js'
+import { rewriteRun, runIn } from '../../../../support/state/stored-runs.js'
 
 const DAY_MS = 86_400_000
 

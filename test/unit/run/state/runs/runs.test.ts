@@ -15,7 +15,7 @@ import {
   stateDirAround,
 } from '../../../../../src/run/state/runs/runs.js'
 import { prepareStateDir } from '../../../../../src/run/state/runs/state-folder.js'
-import { rewriteRun, runFiles } from '../../../../support/stored-runs.js'
+import { rewriteRun, runFiles } from '../../../../support/state/stored-runs.js'
 
 let work: string
 beforeEach(async () => {
