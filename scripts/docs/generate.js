@@ -11,6 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { withPicture } from './architecture-picture.js'
 import { configSchema } from './config-schema.js'
 import { failuresPage } from './failures-page.js'
 import { messagesPage } from './messages-page.js'
@@ -31,6 +32,7 @@ const { describeOption } = await built('options/describe-option.js')
 
 const entries = failureCodes.map(code => [code, explain(code)])
 const pages = {
+  'docs/architecture.md': withPicture(read(join(root, 'docs/architecture.md')) ?? '', root),
   'docs/failures.md': failuresPage({ entries, stages, symptoms, indexErrors, exampleOf }),
   'docs/messages.md': messagesPage({ entries, exampleOf, root }),
   'docs/options.md': optionsPage(optionNames.map(describeOption)),
