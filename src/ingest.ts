@@ -31,18 +31,15 @@ import { tuneIndex } from './features/tuned/tune-index.js'
 /**
  * Loads documents into an index through the static-IP proxy and accounts for every one of them.
  *
- * Resolves to the receipt when every input was read to its end and every document has an outcome. Rejected documents
- * do not
- * make it throw: they are in the dead letters, and counted as `rejected`.
+ * Resolves to the receipt when every input was read to its end and every document has an outcome. Rejected documents do not make it throw:
+ * they are in the dead letters, and counted as `rejected`.
  *
  * ```ts
  * const receipt = await ingest({ source: 'logs/*.ndjson.gz', target: { url, apiKey }, proxy, index: 'logs-app' })
  * ```
  * @throws SluiceError if the run could not start or had to stop. `error.code` is OPTION_INVALID, INDEX_NAME_INVALID,
- * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED,
- * REQUEST_REFUSED,
- * SERVICENOW_*, TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED,
- * DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
+ * PLAINTEXT_CREDENTIALS, INPUT_*, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED, INDEX_BLOCKED, IDS_REFUSED, REQUEST_REFUSED, SERVICENOW_*,
+ * TOO_MANY_REJECTED, DELETIONS_*, ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, LOAD_CHECK_FAILED, DEAD_LETTERS_UNWRITABLE, STATE_*, RUN_LOCKED,
  * RUN_OPTIONS_CHANGED, RUN_INTERRUPTED, TIME_BUDGET_SPENT, BYTE_BUDGET_SPENT, PLAN_SPENT or PLAN_LIMIT_REACHED. If the route was open,
  * `error.receipt` shows the outcome so far.
  */
@@ -119,7 +116,7 @@ export async function loadOnce(
       loadDumps(load),
       ...(load.transform === undefined ? [] : [await transform({ transform: load.transform })]),
       editDocuments(load),
-      // Whoever opened the connection of a part knows whether its index is tuned.
+      // The code that opened the connection of a part knows whether its index is tuned.
       ...(part?.connection === undefined ? [tuneIndex(load)] : []),
       rehearse(load),
     ],

@@ -19,11 +19,9 @@ import { keptSegments } from './features/spool/segments.js'
 import { spoolStdin } from './features/spool/spool-stdin.js'
 
 /**
- * Sends dead letters again: each document byte for byte, with its original operation, id and routing. Documents that
- * are rejected again
- * go to new dead letters, with their first origin and the sum of their attempts. A document that is already stored
- * under Sluice's
- * own id counts as `duplicate`. Sluice never changes or deletes the files.
+ * Sends dead letters again: each document byte for byte, with its original operation, id and routing. Documents that are rejected again go
+ * to new dead letters, with their first origin and the sum of their attempts. A document that is already stored under Sluice's own id
+ * counts as `duplicate`. Sluice never changes or deletes the files.
  *
  * ```ts
  * const receipt = await replay({ source: 'sluice-dead-letters-*.ndjson', target: { url, apiKey }, proxy })

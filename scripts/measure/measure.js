@@ -46,7 +46,10 @@ const branchy = branchyFunctions(files, 20)
 const line = values.line ? await linePath(root) : undefined
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
-/** Measure, was, aim, now, and the names behind the figure. */
+/**
+ * Measure, was, aim, now, and the names behind the figure.
+ * @type {[string, string, string, string | number, unknown[]?][]}
+ */
 const rows = [
   ['entries at the top of src', '61', '16 or fewer', entries.length, entries],
   [
@@ -92,18 +95,21 @@ if (values.names)
   for (const [measure, , , , names = []] of rows)
     if (names.length > 0) console.log(`\n${measure}\n${names.map(name => `- ${[name].flat().join(', ')}`).join('\n')}`)
 
-/** Rows of a tree that has districts. A tree from before them has none of their files. */
+/**
+ * Rows of a tree that has districts. A tree from before them has none of their files.
+ * @returns {typeof rows}
+ */
 function planned() {
   if (!isPlanned) return []
   const upward = upwardOf(files, plan)
   const members = membersOf(files, { path: 'run/loop/hooks.ts', type: 'RunHook' })
   const single = members.filter(({ by }) => by.length === 1)
   const named = [
-    ['the loop of a run', ['run/loop']],
-    ['the state of a run', ['run/state']],
-    ['the ledger', ['pipeline/ledger']],
-    ['base/flow.ts', ['base/flow.ts']],
-  ].map(([where, spine]) => [where, featuresNamedBy(files, spine)])
+    ['the loop of a run', 'run/loop'],
+    ['the state of a run', 'run/state'],
+    ['the ledger', 'pipeline/ledger'],
+    ['base/flow.ts', 'base/flow.ts'],
+  ].map(([where, ...spine]) => ({ where, found: featuresNamedBy(files, spine) }))
   return [
     ['rooms of the plan, arrows between them', '', '', `${rooms.length}, ${inner.length}`, rooms],
     ['imports that run upward', '2', '0', upward.length, upward],
@@ -114,20 +120,17 @@ function planned() {
       `${members.length}, ${single.length}`,
       members.map(({ name, by }) => `${name}: ${by.join(', ')}`),
     ],
-    ...named.map(([where, found]) => [`features named by ${where}`, '', '0', found.length, found]),
+    ...named.map(({ where, found }) => [`features named by ${where}`, '', '0', found.length, found]),
   ]
 }
 
 /** Prints what each part costs to own. Lines are shown, and not limited. */
 function printLines() {
-  const [districts, parts] = [
-    linesOf(files, path => plan.districtOf(path) || 'the root'),
-    linesOf(files, path => /^(?:features|programs)\/[^/]+/.exec(path)?.[0]),
-  ]
-  for (const [title, lines] of [
-    ['District', districts],
-    ['Feature or program', parts],
-  ]) {
+  const tables = {
+    District: linesOf(files, path => plan.districtOf(path) || 'the root'),
+    'Feature or program': linesOf(files, path => /^(?:features|programs)\/[^/]+/.exec(path)?.[0]),
+  }
+  for (const [title, lines] of Object.entries(tables)) {
     console.log(`\n| ${title} | lines |\n| --- | ---: |`)
     for (const [name, count] of lines) console.log(`| ${name} | ${number(count)} |`)
   }

@@ -33,7 +33,7 @@ export function doorsOf(files, districtOf) {
   const entered = files.flatMap(({ path, imports }) =>
     imports.filter(to => known.has(to) && districtOf(path) !== districtOf(to)),
   )
-  return [...new Set(entered)].toSorted()
+  return [...new Set(entered)].toSorted(byName)
 }
 
 const branching = new Set([
@@ -98,7 +98,7 @@ export function membersOf(files, { path: home, type }) {
 export function featuresNamedBy(files, spine) {
   const features = [
     ...new Set(files.flatMap(({ path }) => /^features\/([^/]+)\//.exec(path)?.slice(1) ?? [])),
-  ].toSorted()
+  ].toSorted(byName)
   if (features.length === 0) throw new Error('src has no features')
   const looked = spine.flatMap(place => {
     const found = files.filter(({ path }) => path === place || path.startsWith(`${place}/`))
@@ -124,6 +124,10 @@ export function linesOf(files, groupOf) {
     if (group !== undefined) lines.set(group, (lines.get(group) ?? 0) + count)
   }
   return [...lines].toSorted(([, one], [, other]) => other - one)
+}
+
+function byName(one, other) {
+  return one < other ? -1 : 1
 }
 
 function theFile(files, path) {

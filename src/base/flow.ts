@@ -258,7 +258,7 @@ export interface Batch {
   readonly ends: readonly { readonly input: Input; readonly mark: Mark }[]
   /** Lines that cannot be sent. */
   readonly refused: Rejected
-  /** Action line and document line for each document. Owned by whoever holds the batch until `release()`. */
+  /** Action line and document line for each document. Owned by the holder of the batch until `release()`. */
   readonly bytes: Buffer
   readonly operation: BatchOperation
   /** Returns a function from a document's place in the batch to its origin. Call this before `bytes` change. */

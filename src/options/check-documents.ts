@@ -98,7 +98,7 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
   if (!isDump(format)) return
   // 'create' is the default, so the user may not have asked for it.
   if (format === 'bulk' && op !== 'create')
-    throw invalid(said('op'), `is '${String(op)}', but each action of a _bulk file names its own operation`)
+    throw invalid(said('op'), 'cannot be used with a _bulk file: each action has its own operation')
   const problem = `but the documents of the format '${format}' have their own`
   if (ids !== 'run') throw invalid(said('ids'), `is '${String(ids)}', ${problem} ids`)
   if (routingField !== undefined) throw invalid(said('routingField'), `names a field, ${problem} routing values`)

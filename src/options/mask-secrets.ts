@@ -60,7 +60,7 @@ const MOST_URLS = 100
 /** Any text contains shorter secrets. */
 const shortest = 3
 
-/** What proves who asks. */
+/** Credentials. */
 interface SecretAccess {
   readonly apiKey?: string | undefined
   readonly username?: string | undefined

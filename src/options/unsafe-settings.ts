@@ -52,7 +52,7 @@ const receivers = {
     between: proxies,
     openings: ['servicenowCa'],
   },
-  // Nobody but the user names the inputs.
+  // Only the user names the inputs.
   source: { urls: [], secrets: ['sourceToken', 'sourceTokenFile'], between: proxies, openings: ['sourceCa'] },
   admin: { urls: ['adminUrl'], secrets: ['adminKey', 'adminKeyFile'] },
 } as const satisfies Readonly<Record<string, Receiver>>

@@ -8,7 +8,7 @@ import { type Kernel, kernelAt, sumInPlace } from './kernel/kernel.js'
  * are added, missing, moved or exchanged, also zeros. It misses such a change with a chance of about 2^-64. It is no
  * protection from somebody who changes bytes on purpose: other bytes with the same checksum are easy to construct.
  *
- * It never fails, holds about 300 bytes, and needs no end: whoever no longer wants one drops it.
+ * It never fails, holds about 300 bytes, and needs no end: a caller may drop it at any time.
  */
 export class Checksum {
   readonly #state: Uint32Array

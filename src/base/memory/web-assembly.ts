@@ -27,7 +27,7 @@ export const webAssembly = (globalThis as { WebAssembly?: WebAssemblyApi }).WebA
 export function newMemory(pages: number): Memory | undefined {
   if (webAssembly === undefined) return undefined
   try {
-    // Pages that nobody touches take no memory.
+    // Untouched pages take no memory.
     return new webAssembly.Memory({ initial: pages, maximum: pages })
   } catch (error) {
     if (error instanceof RangeError) return undefined

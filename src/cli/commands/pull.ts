@@ -106,7 +106,7 @@ async function write(options: PullOptions, terminal: Terminal, quiet: boolean): 
   const pour = async () => {
     for await (const lines of pullLines({ ...options, signal, onProgress: progress.update })) {
       progress.wrote(lines.length)
-      // Nobody knows how many rows the last reader has read.
+      // The number of rows that the last reader has read is unknown.
       if (!(await terminal.pour(lines))) return
     }
     progress.end(options.table, attachmentsIn(progress.pulled))

@@ -150,7 +150,7 @@ export function percentOf({ read, total }: Stored): number {
 /** Shorter than that, the speed says little. */
 const SHORTEST_MS = 2000
 
-/** How long the run will take, at the speed of this process. Undefined while nobody can tell. */
+/** How long the run will take, at the speed of this process. Undefined while that is unknown. */
 export function etaMs({ standing, waiting, begunAt }: Snapshot, elapsedMs: number): number | undefined {
   const stored = standing?.bytes
   if (stored === undefined || waiting !== undefined || standing?.isStopping === true) return undefined

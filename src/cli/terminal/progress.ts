@@ -42,7 +42,7 @@ export interface Progress extends Disposable {
   retried(retry: Retried): void
 }
 
-/** Tells the events of one run to whoever shows its progress. */
+/** Passes the events of one run to the display of its progress. */
 export function follow(progress: Progress, pace: DrawingPace = systemPace): (event: IngestEvent) => void {
   const noteBlock = blockNotes(progress)
   const noteInput = inputNotes(progress)

@@ -42,7 +42,7 @@ export class RoundEvents {
         if (this.#before === undefined) this.#tell(event)
         return
       case 'standing':
-        // Nobody knows how much is left.
+        // The number of bytes that are left is unknown.
         return
       case 'progress': {
         const { thisProcess = nothing, bytes } = this.#before ?? {}

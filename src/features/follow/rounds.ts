@@ -59,7 +59,7 @@ export class Rounds {
   /** Resolves to the receipt of all rounds, after the signal. */
   async run(stop: StopSignals): Promise<Receipt> {
     for (;;) {
-      // What is there at the signal is the last that is read.
+      // After the signal, reads only the bytes that exist now.
       const isLast = stop.signal.aborted
       if (this.#rounds.receipt !== undefined) await this.#look()
       const receipt = await this.#round()

@@ -1,6 +1,6 @@
 /**
  * Makes spans of OpenTelemetry for a run and its bulk requests, if the program that embeds Sluice has set OpenTelemetry up. Loads
- * nothing otherwise: whoever sets it up leaves a provider under a known name.
+ * nothing otherwise: an application that sets it up registers a provider under a known name.
  */
 import type { Attributes } from '@opentelemetry/api'
 import { isSluiceError } from '../../base/failure/failure.js'

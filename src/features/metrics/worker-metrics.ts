@@ -150,7 +150,7 @@ export class WorkerMetrics extends MetricSet {
   }
 }
 
-/** What each kind of metric has. */
+/** Fields of each kind of metric. */
 type Removing = Pick<Metric, 'get'> & { remove(labels: Record<string, string | number>): void }
 
 function forgetIn(metric: Removing, job: string): void {

@@ -8,7 +8,7 @@ export function loadRanges({ isFirstDelivery = false }: RangeJob): Feature {
       ...plain,
       plan: async planning => ({ ...(await plain.plan(planning)), isDoubtful: !isFirstDelivery }),
     }),
-    // Whoever sends a line of this run gives it the same id.
+    // Every worker gives a line of this run the same id.
     sending: { sentBefore: !isFirstDelivery, repeatsIds: true },
   })
 }

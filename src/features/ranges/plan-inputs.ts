@@ -93,7 +93,7 @@ async function isPlain(
     yield await Promise.resolve(head)
   })()
   const decoding = decode({ id, name, open: () => bytes }, bytes, { format })
-  // Whoever loads it whole says what is wrong with it.
+  // The load of the whole input reports what is wrong with it.
   return await decoding.then(
     ({ kind }) => kind === 'lines',
     () => false,

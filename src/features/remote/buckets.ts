@@ -85,7 +85,7 @@ export class Buckets {
   /** Returns whether the request is to be made again, with other settings. */
   #adapt(error: unknown): boolean {
     const { region, forcePathStyle } = this.#settings
-    // Whoever uses another server than Amazon's often sets no region. From this one, Amazon leads to the right one.
+    // Users of servers other than Amazon's often set no region. From this one, Amazon redirects to the right one.
     const isPlaceless = region === undefined && error instanceof Error && /region is missing/i.test(error.message)
     const isForeign = !forcePathStyle && error instanceof ForeignServer
     if (!isPlaceless && !isForeign) return false

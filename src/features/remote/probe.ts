@@ -3,7 +3,7 @@ import { etagNumberOf } from './judge-answer.js'
 import type { Answer, FoundObject, Store, WantedPart } from './store.js'
 
 /**
- * Asks for the first byte of an object, to learn what the server says about it. Not with HEAD: whoever signs a URL signs its method.
+ * Asks for the first byte of an object, to learn what the server says about it. Not with HEAD: the signature of a URL covers its method.
  * Throws what `get` throws.
  */
 export async function probe(get: Store['get'], name: string, wanted: WantedPart): Promise<FoundObject> {

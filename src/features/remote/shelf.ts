@@ -43,7 +43,7 @@ export class Shelf implements ShelfParts {
     const { store, patience, timeoutMs, signal } = this
     const name = this.table.nameOf(id)
     const part = fetchPart({ store, name, patience, timeoutMs }, { from: 0, to: bytes, signal })
-    part.catch(() => undefined) // whoever opens the object learns why
+    part.catch(() => undefined) // the code that opens the object gets the reason
     this.#ahead.set(id, { part, bytes })
   }
 

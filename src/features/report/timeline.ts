@@ -34,7 +34,7 @@ export interface Bucket {
 export interface WaitForAccess {
   readonly code: string
   readonly from: number
-  /** Undefined: it lasts. */
+  /** Undefined if the wait has not ended. */
   to?: number | undefined
 }
 

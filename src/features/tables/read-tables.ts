@@ -101,7 +101,7 @@ function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string
   throw fail('OPTION_INVALID', { option: 'op', problem })
 }
 
-/** Without a checkpoint nobody requests a place, so the table forgets the rows that it read. */
+/** Without a checkpoint no place is requested, so the table forgets the rows that it read. */
 function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'inputs'>): void {
   for (const { name, cursor } of sources ?? []) {
     const input = inputs.find(one => one.name === name)

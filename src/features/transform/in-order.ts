@@ -53,7 +53,7 @@ export async function* inOrder<J>(
       const next = first.next()
       const result = await Promise.race([next, stop])
       if (result === undefined) {
-        // Nobody waits for it any more.
+        // Its caller has left.
         next.catch(() => {})
         return
       }
@@ -64,7 +64,7 @@ export async function* inOrder<J>(
       }
     }
   } finally {
-    // Whoever stops early also ends the jobs: an input may wait for its next bytes for long.
+    // If the caller stops early, cancel the jobs: the input may not deliver for a long time.
     reader.isClosed = true
     signal?.removeEventListener('abort', stopped)
     changed()

@@ -139,7 +139,7 @@ class Reader {
   #number(holder: object, key: string): number | bigint | ExactNumber {
     NUMBER.lastIndex = this.#at
     const text = NUMBER.exec(this.#text)?.[0] ?? ''
-    // Whoever calls has found no fault in the text.
+    // The caller has found no fault in the text.
     if (text === '') throw new RangeError(`no JSON at character ${this.#at}`)
     this.#at += text.length
     const value = this.#spellings === undefined ? Number(text) : readNumber(text)

@@ -84,7 +84,7 @@ class Work {
     const isTooLong = to - from > this.#limits.maxBytes
     const isDeletion = isAction && bytes[from + 1] === LETTER_D
     if (isTooLong || isDeletion || !isObject(bytes, object, to, isValid) || (kind === 'actions' && !isAction)) {
-      // Nobody takes what stands so in an input for a mark of Sluice.
+      // An input cannot forge this marker.
       const isForged = mayBePart(bytes, from) || (kind === 'lines' && mayBeRefusedLine(bytes, from))
       if (isForged) this.#push(refusedLineStart('DOCUMENT_NOT_JSON', 'broken JSON at byte 0 of the line'))
       this.#push(bytes.subarray(from, to))
@@ -99,7 +99,7 @@ class Work {
     const { kind, isBroken } = this.#job
     const isAction = kind === 'actions' && findAction(bytes, from, this.#action)
     const { address, document } = this.#action
-    // A last line without a line end may grow: its mark is that of its start.
+    // The last line may still grow, so its mark is where it begins.
     const end = bytes[to - 1] === LINE_FEED || isBroken ? NEW_LINE : NOTHING
     const before = isAction ? bytes.subarray(from, document) : NOTHING
     const hasId = isAction && bytes[address + 4] === LETTER_D

@@ -52,7 +52,7 @@ class Writer {
     let text = '{'
     for (const key of Object.keys(object)) {
       const value = object[key]
-      // Whoever assigns undefined to a field leaves it out.
+      // A function that assigns undefined to a field leaves the field out.
       if (value === undefined) continue
       const name = JSON.stringify(key)
       this.#count(name.length + 2)

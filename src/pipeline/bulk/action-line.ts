@@ -224,6 +224,10 @@ function joined(values: readonly string[], separator: string): string {
 }
 
 export function idProblem(id: string): string | undefined {
+  return unicodeProblem(id) ?? tooLong(id)
+}
+
+function tooLong(id: string): string | undefined {
   return Buffer.byteLength(id) > MAX_ID_BYTES ? `has more than ${MAX_ID_BYTES} bytes` : undefined
 }
 

@@ -147,7 +147,7 @@ function conditionIn(raw: string | undefined): string | undefined {
 function isOrigin(value: unknown): value is Origin {
   if (typeof value !== 'object' || value === null) return false
   const { input, document, offset } = value as Partial<Record<string, unknown>>
-  // In the middle of an input nobody has counted the documents.
+  // In the middle of an input the number of the document is unknown.
   return typeof input === 'string' && typeof (document ?? offset) === 'number'
 }
 

@@ -38,7 +38,7 @@ function placeOf(
   member: Member | undefined,
 ): Origin {
   if (kind === 'lines') return { input, document, line, offset }
-  // Nobody has counted what comes before.
+  // The documents before it were not counted.
   if (kind === 'range') return { input, offset }
   if (kind === 'edited') return { input, document, line }
   return { input, document, ...placeInMember(member, line) }

@@ -85,7 +85,7 @@ export class RefusedLines implements Rejected {
     return originIn(name, kind, document, line, offset, member, part)
   }
 
-  /** Makes nothing for each line that lines of one stretch can share: there may be millions. */
+  /** Lines of one stretch share this: an object for each of millions would cost too much. */
   *[Symbol.iterator](): Iterator<Refused> {
     const [numbers, whys, operation] = [this.#numbers, this.#whys, this.#operation]
     let [stretches, blocks, start] = [0, 0, 0]

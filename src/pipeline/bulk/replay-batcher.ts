@@ -101,7 +101,7 @@ export class ReplayBatcher {
     if (this.#open.docs >= batchDocs || this.#open.refusedBytes >= bodyBytes) yield this.#seal()
   }
 
-  /** Passes a long record on: its old head, then the rest. `head`: the bytes read so far. */
+  /** Yields a long record: first its head, then the rest. `head`: the bytes read so far. */
   async #pass(head: Buffer, at: Position): Promise<{ line: LongLine; head: Uint8Array }> {
     const { longLine, longRecord } = this.#options
     const read = readLongHead(head)

@@ -46,7 +46,7 @@ export class SlotPool implements Disposable {
     else next(slot)
   }
 
-  /** Leaves the memory to the next pool, unless anybody may still use it. Nobody may acquire a slot any more. */
+  /** Leaves the memory to the next pool, unless it may still be in use. After this, no slot may be acquired. */
   [Symbol.dispose](): void {
     const { memory } = this
     if (memory?.reading.readers === 0 && this.#free.length === this.#made) keepMemory(memory, this.#slotBytes)

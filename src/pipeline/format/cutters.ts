@@ -4,7 +4,7 @@ import { JsonScan, endOfValue } from '../../base/json/json-fault.js'
 import { type Between, type Cut, type Cutter, INPUT_BYTES, LONGEST_BYTES, MOST_LEVELS } from './cut.js'
 import { kernelCutter } from './kernel/kernel.js'
 
-/** Cutters that nobody uses at the moment. Memory of a kernel is dear to make, and inputs may be many and small. */
+/** Cutters that are free at the moment. Memory of a kernel is dear to make, and inputs may be many and small. */
 const idle: Cutter[] = []
 
 /** Takes a cutter for one input. The caller gives it back with `giveBack`. */

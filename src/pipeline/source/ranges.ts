@@ -90,7 +90,7 @@ function rangeOf(input: CuttableInput, { name, from, to }: InputRange, seen: See
   return { ...known, range: { from, begin }, open }
 }
 
-/** Refuses an object that is compressed: nobody can begin in its middle. */
+/** Refuses an object that is compressed: reading cannot begin in its middle. */
 async function* plain(input: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isFirst = true
   for await (const chunk of chunks) {

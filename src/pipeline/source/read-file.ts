@@ -10,7 +10,7 @@ import { cannotRead } from './cannot-read.js'
 import { fileStat } from '../../base/disk/file-stat.js'
 import { addAbortSignal, type Readable } from 'node:stream'
 
-// Whoever opens a descriptor owns it. A FileHandle would close it when it is collected.
+// The code that opens a descriptor owns it. A FileHandle would close it when it is collected.
 const openDescriptor = promisify(openWithCallback)
 const readInto = promisify(readWithCallback)
 

@@ -122,7 +122,7 @@ function documents(count: number): string {
   return `${count} document${count === 1 ? '' : 's'}`
 }
 
-/** Makes the text of a field, line by line. Breaks tags that ServiceNow would render as HTML: whoever answered may have sent them. */
+/** Makes the text of a field, line by line. Breaks tags that ServiceNow would render as HTML: they may come from an answer. */
 function fieldText(...lines: readonly string[]): string {
   return lines
     .map(visible)

@@ -73,7 +73,7 @@ export interface Cause {
 
 const toTheTable: Path = [...toTheInstance, [instanceDoor], ...intoTheInstance, [clockSkew]]
 
-/** Credentials that were refused are not shown again: whoever does so often enough is locked out. */
+/** Sluice does not send refused credentials again: a server locks an account after several attempts. */
 const withoutLogin: Path = [...toTheInstance, [instanceDoor], [instanceNodes]]
 const ofLogins: ReadonlySet<Failure['code']> = new Set([
   'SERVICENOW_AUTH_REJECTED',

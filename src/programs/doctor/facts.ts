@@ -21,7 +21,7 @@ export interface Facts {
   /** Decisions about the proxy, in sentences. */
   readonly notes?: readonly string[] | undefined
   readonly staticIps?: readonly string[] | undefined
-  /** Why no proxy is used although one is meant to be. */
+  /** Why Sluice uses no proxy although the options ask for one. */
   readonly unused?: string | undefined
   /** `--direct` is set. */
   readonly isDirect?: boolean | undefined
@@ -172,7 +172,7 @@ interface InstanceAsked {
   readonly grant: string
   /** Absent: connected directly. */
   readonly proxy?: string | undefined
-  /** Why no proxy is used although one is meant to be. */
+  /** Why Sluice uses no proxy although the options ask for one. */
   readonly unused?: string | undefined
   /** The table that the user named. */
   readonly table?: string | undefined

@@ -18,7 +18,7 @@ export function loginProblem(facts: Facts): string | undefined {
   return proxyProblem(facts) ?? closedProblem([facts.connection, facts.instanceConnection], facts)
 }
 
-/** The proxy lets nobody through, wherever to. */
+/** The proxy refuses every destination. */
 const ofProxy: ReadonlySet<string> = new Set([
   'PROXY_AUTH_REJECTED',
   'PROXY_ACCOUNT_REFUSED',

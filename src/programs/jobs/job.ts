@@ -19,7 +19,7 @@ export interface JobData {
   readonly concurrency: number
   /** Size of the ranges of large inputs, and most bytes of a group of small ones. */
   readonly rangeBytes: number
-  /** Most bytes that all workers may send and receive until the job is opened again. */
+  /** Byte budget for all workers, until the job is reopened. */
   readonly byteBudget?: number
   /** Set if the end of the job is reported to ServiceNow. The process that reports it uses its own access. */
   readonly alarm?: JobAlarm

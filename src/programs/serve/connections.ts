@@ -67,7 +67,7 @@ function move(name: string, from: Map<string, Socket>, to: Map<string, Socket>):
   to.set(name, socket)
 }
 
-/** With TLS, a request knows another socket than the one that was accepted. */
+/** With TLS, `request.socket` is the TLS socket, not the accepted one. */
 function nameOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -46,7 +46,7 @@ async function collect(request: IncomingMessage, body: Growing, share: Share): P
       share.end()
       request.off('data', onData).off('end', onEnd).off('close', onGone)
       resolve(read)
-      // The answer to too many pieces closes the connection, so that nobody has to read the rest.
+      // The answer to too many pieces closes the connection, so that Sluice need not read the rest.
       if ('refused' in read && read.refused === 'too many pieces') request.pause()
       else request.resume()
     }

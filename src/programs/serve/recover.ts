@@ -48,7 +48,7 @@ export async function recover(folder: string, keys = new RecentKeys()): Promise<
     for (const entry of whole) keys.add(place.journal, entry)
     if (bytes > 0) {
       if (size > bytes) await truncate(place.path, bytes)
-      // After the load only the journal stays. Then nobody could check its entries any more.
+      // After the load only the journal stays, and its entries cannot be checked any more.
       if (whole.length < entries.length) await truncate(place.journal, whole.map(journalLine).join('').length)
       // Some requests may be written but not synced. From now on they count, and a repeated request relies on them.
       for (const path of [place.path, place.journal]) await syncFile(path)

@@ -144,7 +144,7 @@ export class Room {
     own?.giveBack(before)
     const buffer = block.take(this.#largest)
     held.delete(before)
-    // The memory of `before` is free, but nobody writes to it yet.
+    // The memory of `before` is free, but no request writes to it yet.
     if (buffer !== undefined) {
       before.copy(buffer)
       held.set(buffer, block)

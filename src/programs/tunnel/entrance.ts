@@ -78,7 +78,7 @@ function refusalFor(
   return { status: 401, type: 'token_needed', reason, headers: { 'www-authenticate': 'Basic realm="sluice"' } }
 }
 
-/** Bytes pass as they are, because nobody knows what they mean. */
+/** Bytes pass unchanged: the tunnel does not know what they mean. */
 function rawServer(to: OpenDestination, { idleMs, onRefusal }: Passage) {
   return createRawServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, caller => {
     const gone = new AbortController()

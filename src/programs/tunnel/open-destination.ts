@@ -71,7 +71,7 @@ export async function openRaw(
   }
 }
 
-/** Whoever names a host and a port of their own decides what they send there. */
+/** A user who names a host and a port decides what goes there. */
 function plainRoute(route: Route): RequestRoute {
   return { route, prefix: '', checkPlaintext: () => undefined, judge: () => undefined }
 }

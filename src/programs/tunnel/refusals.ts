@@ -49,7 +49,7 @@ export function refuseTunnel(socket: Socket, refusal: CallerRefusal): void {
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]))
-  // Whoever never closes would hold one of the few connections for ever.
+  // A caller that never closes would keep one of the few connections.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(timer))
 }

@@ -22,7 +22,7 @@ export interface Undone {
   readonly wouldDelete: number
   /** Documents that were already gone. */
   readonly gone: number
-  /** Written again since the run created them. Sluice left them. */
+  /** Documents that somebody changed after the run. Sluice did not delete them. */
   readonly changed: number
   /** The cluster refused to delete them. */
   readonly failed: number

@@ -118,7 +118,7 @@ async function exchange(
 /** Throws if the proxy or the IP filter answered, or a 404 is not one of Elasticsearch: a client would read that as a missing document. */
 async function refuseForeign(answer: ClusterAnswer, route: Route): Promise<void> {
   const read = await readAnswer({ ...answer, body: Readable.from([answer.body]) }, JUDGED_BYTES, route.target.origin)
-    // Nobody can say who wrote it. The client gets it as it came.
+    // Its sender is unknown, so the client gets it unchanged.
     .catch(() => undefined)
   if (read === undefined) return
   const answered = whoAnswered(read, route)

@@ -10,14 +10,14 @@ interface Way {
 
 /** The ways in which a connection can end, in the order of the path. */
 const table = {
-  /** Nobody listens at the proxy's address. */
+  /** No server listens at the proxy's address. */
   refused: { by: 'node', passes: true },
   /** The proxy accepted the connection, and broke it. */
   reset: { by: 'node', passes: true },
   /** The proxy accepted the connection, and said nothing. */
   stuck: { by: 'node', passes: true },
   /**
-   * Nobody answers behind the proxy: perhaps the address is dropped silently. A proxy that says nothing looks the same until it is
+   * No server answers behind the proxy. A firewall may drop the address silently. A proxy that says nothing looks the same until it is
    * greeted, so both stand before all that is said.
    */
   silent: { by: 'address', passes: true },

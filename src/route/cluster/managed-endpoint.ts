@@ -45,7 +45,7 @@ export async function isManaged(route: Route, { url, ...asking }: Asking): Promi
 /** Names a refusal of the managed endpoint. Its 403 is about the key, because no IP filter guards it. */
 export function nameManagedRefusal(answer: ClusterAnswer, answered: Answered, cluster: string): Failure {
   const { statusCode: status } = answer
-  // Nobody is in front of the endpoint: this is its own queue.
+  // No gateway stands before the endpoint: this is its own queue.
   if (status === 429 && answered.by === 'unknown')
     return failure('CLUSTER_OVERLOADED', { cluster, reason: answered.observed, status })
   if (status !== 403 || answered.by === 'proxy' || answered.by === 'filter')
@@ -54,7 +54,7 @@ export function nameManagedRefusal(answer: ClusterAnswer, answered: Answered, cl
   return failure('CLUSTER_PRIVILEGE_MISSING', { cluster, reason, status })
 }
 
-/** Returns the words of whoever answered. */
+/** Returns the text of the answer. */
 export function reasonIn(answered: Exclude<Answered, { by: 'proxy' }>): string {
   if (answered.by === 'unknown') return answered.observed
   return (answered.by === 'elasticsearch' ? answered.reason : answered.message) ?? 'no reason given'

@@ -107,7 +107,7 @@ async function readPage(cluster: ReachedCluster, id: string, after: Place | unde
 function readHits(cluster: ReachedCluster, { json }: Called, id: string): Page {
   const { pit_id: next = id, timed_out: timedOut, _shards: shards, hits = {} } = json
   const failed = isObject(shards) ? Number(shards['failed'] ?? 0) : 0
-  // Nobody would notice missing ids: the walk has to see the whole index.
+  // Missing ids would go unnoticed, so the walk must see the whole index.
   if (timedOut === true || failed > 0) {
     const observed = failed > 0 ? `${failed} shards could not be searched` : 'a search ran out of time'
     throw fail('CLUSTER_UNAVAILABLE', { cluster: cluster.display, observed })

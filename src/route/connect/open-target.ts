@@ -18,7 +18,7 @@ export interface ResolvedTarget {
   readonly proxy?: ProxyUrl | undefined
   /** Decisions, for the log. */
   readonly notes: readonly string[]
-  /** Why no proxy is used although one is meant to be. */
+  /** Why Sluice uses no proxy although the options ask for one. */
   readonly unused?: string | undefined
 }
 

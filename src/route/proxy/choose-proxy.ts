@@ -17,7 +17,7 @@ export interface ChosenProxy {
   readonly origin: string
   /** Facts that may surprise the user, in sentences without secrets. */
   readonly notes: readonly string[]
-  /** Why no proxy is used although somebody set one. Absent if `direct` says so. */
+  /** Why Sluice uses no proxy although the options ask for one. Absent with `direct`. */
   readonly unused?: string
 }
 

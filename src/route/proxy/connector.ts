@@ -26,7 +26,7 @@ export interface ConnectProgress {
   connection?: Connection
   /** Pending until Sluice knows whether the connection stays open after its exchange. Nothing may be written before. */
   undecided?: Promise<void>
-  /** While the connection is being built: gives it up, since nobody waits for it any more. */
+  /** Gives up a connection that is being built, because its caller has left. */
   giveUp?: () => void
 }
 

@@ -1,4 +1,4 @@
-/** Opens connections through the proxy that carry any bytes. TLS with the target, if there is any, is the business of whoever uses them. */
+/** Opens connections through the proxy that carry any bytes. The caller adds TLS with the target, if it needs TLS. */
 import type { Socket } from 'node:net'
 import { Connector, type ConnectProgress } from './connector.js'
 import { type RouteOptions, layersOf } from './route.js'

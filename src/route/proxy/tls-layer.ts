@@ -180,7 +180,7 @@ function hexOf(fingerprint: string): string {
 /** Resolves when a socket has connected or finished its TLS handshake. Rejects if it failed or closed before. */
 export function established(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Stays: an error that comes when nobody waits any more must not end the process.
+    // Stays: an error that comes after the caller has left must not end the process.
     socket.on('error', reject)
     const onClose = (): void => {
       reject(Object.assign(new Error('the other side closed the connection'), { code: 'ECONNRESET' }))

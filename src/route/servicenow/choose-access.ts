@@ -61,7 +61,7 @@ export function grantOf({
   return clientSecret === undefined ? 'authorization_code' : 'client_credentials'
 }
 
-/** Throws SluiceError OPTION_INVALID for what the grant needs and is not there. */
+/** Throws SluiceError OPTION_INVALID if an option that the grant needs is missing. */
 export function chooseAccess(given: GivenAccess): Access {
   const grant = grantOf(given)
   switch (grant) {

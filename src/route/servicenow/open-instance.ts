@@ -32,7 +32,7 @@ export interface InstanceSettings {
   readonly timeoutMs: number
   /** Time to build a connection. Absent: the route's own limit. */
   readonly connectTimeoutMs?: number | undefined
-  /** Why no proxy is used although one is meant to be. */
+  /** Why Sluice uses no proxy although the options ask for one. */
   readonly unused?: string | undefined
   /** How long one call may fail for reasons that may pass. */
   readonly maxElapsedMs: number

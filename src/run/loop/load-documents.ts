@@ -22,7 +22,7 @@ const NAMED = 10
 /** An input that has something left to load. */
 interface Work {
   readonly source: Source
-  /** Its part of the ids of a run. */
+  /** The part of each id that names this input. */
   readonly token: string
   /** The mark where reading continues. Absent: the start of the input. */
   readonly from?: Mark

@@ -65,7 +65,7 @@ function idFields({ from, field, separator }: Extract<DocumentSection['ids'], { 
 }
 
 /**
- * Refuses a link with the name that Sluice itself gives to dead letters in the working folder. Nobody asked for it, and it may lead
+ * Refuses a link with the name that Sluice itself gives to dead letters in the working folder. The user did not ask for it, and it may lead
  * to a file that a shell runs. Throws SluiceError DEAD_LETTERS_UNWRITABLE.
  */
 async function refuseLink(path: string | undefined): Promise<void> {

@@ -156,7 +156,7 @@ test('a state folder that others can write to is closed, with a warning, or refu
   await chmod(state, 0o1777)
   const refused = await sluice(args, { cwd: work.path, env: lab.env })
   expect(refused.stderr).toContain(
-    `error: cannot write ${state}: everybody may write to it (mode 1777). Name a folder in it`,
+    `error: cannot write ${state}: anyone can write to this folder (mode 1777). Pass a folder inside it`,
   )
   expect(refused.code).toBe(3)
 })

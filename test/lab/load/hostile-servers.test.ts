@@ -117,7 +117,7 @@ test('a filter that refuses in mid-run keeps its name when the proxy dies before
   await expect(run).rejects.toMatchObject({ code: 'EGRESS_NOT_ALLOWED' })
 })
 
-test('an egress check that fails is no sight of an address, and warns', async () => {
+test('warns, and records no address, if the egress check fails', async () => {
   await using server = await serving((request, response) => {
     if (request.url === '/ip') response.writeHead(500).end('{"ip":"192.0.2.1"}')
     else response.writeHead(200, product).end(root)

@@ -247,7 +247,7 @@ export const runEntries = {
       },
       {
         cause: 'Other users can write to the state folder, so they could make Sluice load a file twice, or not at all.',
-        if: /must be only yours|everybody may write/,
+        if: /must be only yours|anyone can write/,
       },
       { cause: 'The disk is full.', if: /disk is|ENOSPC|quota/i },
       { cause: 'This process may not write a file of this size (`ulimit -f`).', if: /larger than this process/ },
@@ -259,11 +259,11 @@ export const runEntries = {
     fixes: [
       {
         fix: 'Run the command that the message shows, or name a folder of your own with --state-dir (SLUICE_STATE_DIR). Then run the same command again.',
-        if: /must be only yours|everybody may write/,
+        if: /must be only yours|anyone can write/,
       },
       {
         fix: 'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again. It continues.',
-        if: /^(?!.*(must be only yours|everybody may write))/s,
+        if: /^(?!.*(must be only yours|anyone can write))/s,
       },
       'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id, --ids field or --ids hash.',
     ],

@@ -134,7 +134,7 @@ function isCheckable({ checks }: SetUpStep, { values: { index, direct } }: Effec
   return checks === 'index' ? index !== undefined : checks !== 'proxy' || !direct
 }
 
-/** Nobody has asked for the credentials while only the route is checked. */
+/** Credentials are not needed while only the route is checked. */
 function problemsOf({ checks }: SetUpStep, { findings }: DoctorReport): readonly Finding[] {
   const errors = findings.filter(({ severity }) => severity === 'error')
   return checks === 'route' ? errors.filter(({ code }) => code !== 'CLUSTER_AUTH_REJECTED') : errors

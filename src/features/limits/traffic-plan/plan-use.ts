@@ -176,7 +176,7 @@ function sync(journal: TrafficJournal, isEnd = false): void {
   }
 }
 
-/** Returns undefined without a proxy. Whoever connects reports a URL that cannot be read. */
+/** Returns undefined without a proxy. If its URL cannot be read, the connection reports that. */
 function payerOf({ url, environmentProxy, direct, origin }: ProxySection): string | undefined {
   const text = url ?? environmentProxy
   if (direct || text === undefined) return undefined

@@ -1,3 +1,4 @@
+import { unicodeProblem } from '../../../base/text/unicode.js'
 import { LINE_FEED, SPACE } from '../../../base/text/bytes.js'
 import { ACTION_MARK, conditionLetters, refusedLineStart } from '../../../base/text/marked-line.js'
 import type { Condition } from '../../../base/text/condition.js'
@@ -113,13 +114,11 @@ export function addressProblem(name: string, value: Range | undefined): string |
     return isNumber ? undefined : `its ${name} is neither a string nor a number`
   }
   if (to - from === 2) return `its ${name} is empty`
-  // Only an escaped text may be shorter than it stands.
-  if (name === '_id' && to - from - 2 > MAX_ID_BYTES && isLonger(value))
-    return `its ${name} has more than ${MAX_ID_BYTES} bytes`
-  return undefined
-}
-
-function isLonger({ bytes, from, to }: Range): boolean {
-  if (!bytes.subarray(from, to).includes(BACKSLASH)) return true
-  return Buffer.byteLength(JSON.parse(bytes.toString('utf8', from, to)) as string) > MAX_ID_BYTES
+  // Only an escaped text may be shorter than it stands, and only an escape makes half of a surrogate pair.
+  const isEscaped = bytes.subarray(from, to).includes(BACKSLASH)
+  const text = isEscaped ? (JSON.parse(bytes.toString('utf8', from, to)) as string) : undefined
+  const problem = text === undefined ? undefined : unicodeProblem(text)
+  if (problem !== undefined) return `its ${name} ${problem}`
+  const length = text === undefined ? to - from - 2 : Buffer.byteLength(text)
+  return name === '_id' && length > MAX_ID_BYTES ? `its ${name} has more than ${MAX_ID_BYTES} bytes` : undefined
 }

@@ -14,7 +14,7 @@ export interface ArchiveFile {
 
 export type PassedOver = 'empty files' | 'links' | 'devices' | 'files of macOS'
 
-/** A name of more is cut off: names may be as long as whoever wrote the archive likes. */
+/** Longer names are cut off: the writer of an archive may choose any length. */
 const MOST_LETTERS = 1000
 
 /** Returns the name as messages can show it. */

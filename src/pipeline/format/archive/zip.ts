@@ -55,7 +55,7 @@ async function passGap(input: string, reader: ByteReader, offset: number): Promi
   const { at } = reader
   if (offset < at) throw corruptZip(input, `two of its files share bytes, at byte ${offset}`)
   const start = await reader.take(Math.min(4, offset - at))
-  // A file that the directory leaves out: whoever looks for files in another way would find it.
+  // A file that the directory leaves out, but that another reader may find.
   if (start.length === 4 && start.readUInt32LE(0) === HEADER_MARK)
     throw corruptZip(input, `its directory leaves out a file, at byte ${at}`)
   await reader.skip(offset - reader.at)

@@ -84,7 +84,7 @@ function physical({ type }: SchemaElement, hasBinary: boolean): LeafWriter | str
     case 'INT32':
     case 'INT64':
       return { write: writeInteger }
-    // Nothing else was ever stored so: nanoseconds, which the decoder has worked out. Its zone depends on the writer.
+    // INT96 holds only timestamps. The decoder has already converted them to nanoseconds. Their zone depends on the writer.
     case 'INT96':
       return { write: timestampWriter('NANOS', false) }
     case 'FLOAT':

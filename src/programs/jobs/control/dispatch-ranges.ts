@@ -91,7 +91,7 @@ class Dispatch {
       if (why === undefined && (await this.#standing.look()).done < this.#planned.ranges)
         why = await this.#wait(loading, await this.#plan(loading, false))
       await this.#addUp(loading)
-      // Whoever has taken over finishes the job.
+      // The coordinator that has taken over finishes the job.
       const stopped =
         this.#given.lost() ?? this.#settled(why) ?? ledger.overLimit() ?? this.#account.whatFailed(this.#planned)
       if (stopped === undefined) for (const input of inputs) ledger.end(input)

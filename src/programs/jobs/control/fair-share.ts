@@ -34,7 +34,7 @@ export class FairShare {
     const { now } = this.#given
     if (now() - this.#lookedAt >= EVERY_MS) {
       this.#lookedAt = now()
-      // A job does not end because nobody can say who is there.
+      // A job continues even if the queue cannot list its workers.
       this.#slots = await this.#look().catch(() => this.#slots)
     }
     return fairShare(limit, this.#slots)

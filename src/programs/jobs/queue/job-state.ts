@@ -9,7 +9,7 @@ import type { JobData } from '../job.js'
 
 /** Read by workers. */
 export interface JobState {
-  /** Set while a worker has no access: nobody sends anything. */
+  /** Set while a worker has no access. Then no worker sends anything. */
   readonly parked?: { readonly host: string; readonly failure: Failure; readonly since: string }
   /** Set while the cluster is busy: most ranges that are loaded at the same time. */
   readonly slowedTo?: number

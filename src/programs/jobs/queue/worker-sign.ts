@@ -44,7 +44,7 @@ interface Signing {
   queueAheadMs(): Promise<number>
 }
 
-/** The queue of signs. Nobody takes them from it. */
+/** The queue of signs. No worker takes a sign from it. */
 const SIGNS = 'workers'
 
 /** Time between two signs, in milliseconds. */

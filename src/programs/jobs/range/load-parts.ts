@@ -1,4 +1,4 @@
-/** What a worker takes from the loads of `ingest`. Whoever puts jobs together passes it. */
+/** The parts of `ingest` that a worker uses. `src/jobs.ts` passes them. */
 import type { Receipt } from '../../../pipeline/ledger/receipt.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import type { FoundInput } from '../../../features/ranges/plan-inputs.js'

@@ -12,7 +12,7 @@ const REPLY_BYTES = 2048
 const WIRE_SHARE = 4
 /** No body is made smaller. */
 const SMALLEST_BYTES = 1000
-/** If a body costs less than its headers times this factor, it waits until Sluice knows that more bytes are left. */
+/** Bodies so small that headers dominate wait until more of the budget is known to be free. */
 const WORTH_SENDING = 4
 /** Records of TLS, in two layers if the proxy is reached over TLS too. */
 const FRAMING_SHARE = 1 / 200
@@ -55,7 +55,7 @@ export interface Admission {
   readonly leave: () => void
 }
 
-/** The last check before a request is sent: it may have waited, here or in a layer above, for a long time. */
+/** The last check before a request is sent. The request may have waited long in this layer or above. */
 export function budget(limit: ByteBudget | undefined, halted: AbortSignal, inner: Send): Send {
   return async request => {
     const { items, bytes } = request.body

@@ -18,7 +18,7 @@ export interface RolloverOptions extends BatchIds {
   readonly index: string
   /** Whether an earlier process may have sent the same documents under the same ids: a resume, or a named run. */
   readonly sentBefore: boolean
-  /** Whether only the same document ever gets an id of Sluice's own, whoever sends it: a conflict is then no other document. Default false. */
+  /** Whether an id of Sluice's own always belongs to the same document, so that a conflict is never another document. Default false. */
   readonly repeatsIds?: boolean
   /** Whether an earlier process may have sent documents whose outcome it did not note. Default: as `sentBefore`. */
   readonly leftInDoubt?: boolean

@@ -56,7 +56,7 @@ async function askFor(instance: Instance, records: readonly string[], last: stri
   return rows
 }
 
-/** Whoever answers must not choose where a file is written. */
+/** An answer must not choose where Sluice writes a file. */
 function attachmentIn(
   row: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,

@@ -51,7 +51,7 @@ export function abortedByCaller(signal: AbortSignal): SluiceError {
 /** Stops waiting on abort. The work continues, because others may wait for it too. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work
-  // After an abort nobody handles its rejection.
+  // After an abort no caller handles its rejection.
   work.catch(() => {})
   if (signal.aborted) throw abortedByCaller(signal)
   return await new Promise<T>((resolve, reject) => {

@@ -38,7 +38,7 @@ export async function* readTable(reading: TableReading): AsyncGenerator<TableRow
     const { shape } = reading.shape
     for await (const page of readAhead(rows)) yield { ...page, rows: page.rows.map(shape) }
   } finally {
-    // Nobody waits for the page that is still requested.
+    // No caller waits for the page that is still requested.
     ending.abort()
   }
 }

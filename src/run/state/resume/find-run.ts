@@ -82,7 +82,7 @@ interface Planned {
   readonly found: FoundRun
   /** Files of runs that have loaded inputs of this one. */
   readonly reliedOn: readonly string[]
-  /** See `stampOf`: of the run that continues. */
+  /** Stamp of the run to continue (see `stampOf`). */
   readonly stamp: string | undefined
 }
 

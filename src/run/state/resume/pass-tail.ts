@@ -22,7 +22,7 @@ async function lineEndBehind(source: Source, offset: number, bytes: number): Pro
     behind.push(...chunk.subarray(ofLine, ofLine + 2))
     if (behind.length >= 2) break
   }
-  // Nobody takes this for the reading of the load.
+  // This does not count as reading of the load.
   source.file?.forget?.()
   const [first, second] = behind
   if (isEmpty) return 0

@@ -52,7 +52,7 @@ export interface Plan {
 
 export interface PlannedInput {
   readonly source: Source
-  /** Its part of the ids of a run. Empty if nothing of the input is left to load, and nobody asks for it. */
+  /** The part of each id that names this input. Empty if all is loaded and no id is needed. */
   readonly token: string
   /** The mark where reading continues. Absent: the start of the input. */
   readonly from?: Mark

@@ -57,7 +57,7 @@ export async function prune(
   }
   if (forgotten.length === 0) return
   const before = readForgotten(stateDir)
-  // Nobody adds to a file that cannot be read.
+  // No run adds to a file that cannot be read.
   if (typeof before === 'string') return
   const all = [...forgotten.map(one => one.checkpoint), ...before].toSorted(byAge)
   await replaceFile(forgottenPath(stateDir), linesToKeep(all))

@@ -61,7 +61,7 @@ async function keepOthersOut(path: string): Promise<readonly string[]> {
   const had = (mode & 0o7777).toString(8).padStart(4, '0')
   // Everybody shares such a folder on purpose, for example /tmp.
   if ((mode & STICKY) !== 0) {
-    const problem = `everybody may write to it (mode ${had}). Name a folder in it: --state-dir '${join(path, 'sluice')}'`
+    const problem = `anyone can write to this folder (mode ${had}). Pass a folder inside it: --state-dir '${join(path, 'sluice')}'`
     throw fail('STATE_UNWRITABLE', { path, problem })
   }
   if (!(await close(path))) throw refused(path, `other users can write to it (mode ${had})`, user, uid)

@@ -126,7 +126,7 @@ describe('a login that is refused', () => {
   const refused = failure('SERVICENOW_TOKEN_REFUSED', { instance: url, grant: 'password', reason: 'access_denied' })
   const login: LoginSeen = { isTaken: false, tried: ['the token call'], failure: refused }
 
-  test('is told with the half that is right, and with the way that it took', () => {
+  test('names the half that is correct, and the route', () => {
     const said = (more: Partial<LoginSeen>) =>
       first({ instanceTable: nothing, instanceLogin: { ...login, ...more } }).message
     expect(said({})).toContain('Without the proxy, the instance refuses this machine')

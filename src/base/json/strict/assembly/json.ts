@@ -174,7 +174,7 @@ function checkObject(from: usize, looks: bool, squeezes: bool): usize {
         if (next > SPACE) return 0
         marks = 0
         at = passSpace(at, squeezes)
-        // What may not stand here: the line feed, as a rule.
+        // An invalid byte, usually a line feed.
         if (load<u8>(at) <= SPACE) return 0
       }
       next = load<u8>(at)

@@ -41,6 +41,10 @@ describe('a _bulk file', () => {
     ],
     ['{"create":{"require_alias":true}}\n{}', 'line 1: its action has require_alias, which Sluice cannot keep'],
     ['{"delete":{"_id":""}}', 'line 1: its _id is empty'],
+    [
+      String.raw`{"delete":{"_id":"\ud83d"}}`,
+      'line 1: its _id contains half of a surrogate pair, which is not valid Unicode',
+    ],
     ['{"delete":{}}', 'line 1: its action has no _id'],
     ['{"update":{"_id":"1"}}\n{"script":"x"}', 'its update has script. Sluice sends only doc and doc_as_upsert'],
     [

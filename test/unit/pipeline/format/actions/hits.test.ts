@@ -38,6 +38,8 @@ describe('an elasticdump file', () => {
         '{"_id":true,"_source":{}}',
         '{"_id":"","_source":{}}',
         `{"_id":"${long}","_source":{}}`,
+        String.raw`{"_id":"cut \ud83d","_source":{}}`,
+        String.raw`{"_id":"6","_routing":"\udc00","_source":{}}`,
         '{"_id":"4","_parent":"p","_source":{}}',
         '{"_id":"5","_source":{}}',
       ]
@@ -51,6 +53,8 @@ describe('an elasticdump file', () => {
         'its _id is neither a string nor a number',
         'its _id is empty',
         'its _id has more than 512 bytes',
+        'its _id contains half of a surrogate pair, which is not valid Unicode',
+        'its _routing contains half of a surrogate pair, which is not valid Unicode',
         'it has _parent but no routing value',
         '{}',
       ])

@@ -58,7 +58,7 @@ describe('a folder that others can write to', () => {
     await mkdir(state)
     await chmod(state, 0o1777)
     expect(await problemOf(prepareStateDir(state))).toBe(
-      `everybody may write to it (mode 1777). Name a folder in it: --state-dir '${state}/sluice'`,
+      `anyone can write to this folder (mode 1777). Pass a folder inside it: --state-dir '${state}/sluice'`,
     )
     expect(await modeOf(state)).toBe(0o1777)
     expect(await prepareStateDir(join(state, 'sluice'))).toEqual([])
