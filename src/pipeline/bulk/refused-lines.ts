@@ -85,7 +85,7 @@ export class RefusedLines implements Rejected {
     return originIn(name, kind, document, line, offset, member, part)
   }
 
-  /** Lines of one stretch share this: an object for each of millions would cost too much. */
+  /** Yields the refused lines. Lines of one stretch share its objects, because there may be millions of lines. */
   *[Symbol.iterator](): Iterator<Refused> {
     const [numbers, whys, operation] = [this.#numbers, this.#whys, this.#operation]
     let [stretches, blocks, start] = [0, 0, 0]

@@ -73,7 +73,7 @@ export interface Cause {
 
 const toTheTable: Path = [...toTheInstance, [instanceDoor], ...intoTheInstance, [clockSkew]]
 
-/** Sluice does not send refused credentials again: a server locks an account after several attempts. */
+/** Leaves out the login, which a load has already tried: an instance may lock an account after several refused attempts. */
 const withoutLogin: Path = [...toTheInstance, [instanceDoor], [instanceNodes]]
 const ofLogins: ReadonlySet<Failure['code']> = new Set([
   'SERVICENOW_AUTH_REJECTED',
