@@ -26,7 +26,7 @@ export const districts: readonly District[] = [
       json: {
         beside: 'text',
         doors:
-          'json-fault parse-json valid-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
+          'json-fault nested-field object-fields parse-json valid-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
       },
       text: {
         beside: 'operation.ts',

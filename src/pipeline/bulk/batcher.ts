@@ -19,7 +19,7 @@ import {
   ownId,
 } from './action-line.js'
 import { frameLines } from './frame-lines.js'
-import { withoutMetadata } from './json-fields.js'
+import { withoutMetadata } from './without-metadata.js'
 import { judgeLine, refusedBefore } from './judge-line.js'
 import { originOf } from './origin.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'

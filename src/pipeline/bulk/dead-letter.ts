@@ -5,7 +5,7 @@ import { endOfLine, isBlank, withoutLineEnd } from '../../base/text/bytes.js'
 import { kindOfCondition } from '../../base/text/condition.js'
 import { unicodeProblem } from '../../base/text/unicode.js'
 import { lineProblem } from './judge-line.js'
-import { topLevelFields } from './json-fields.js'
+import { topLevelFields } from '../../base/json/object-fields.js'
 import { wholeLines } from './frame-lines.js'
 
 /** A record without its document. A person may have edited it, so every part is checked and nothing else is used. */
@@ -43,8 +43,7 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   const broken = (why: string) => ({ problem: why, line: withoutLineEnd(line), origin: where })
   const problem = lineProblem(line, 0, line.length, false)
   if (problem !== undefined) return broken(problem)
-  // The text holds bytes, so that a document comes out of it as it went in.
-  const fields = topLevelFields(withoutLineEnd(line).toString('latin1'))
+  const fields = topLevelFields(withoutLineEnd(line))
   const recorded = recordedIn(fields)
   if (typeof recorded === 'string') return broken(recorded)
   const content = contentIn(fields)
@@ -69,7 +68,7 @@ export function readLongHead(bytes: Buffer): { readonly recorded: Recorded; read
   if (head === undefined || head.length === text.length) return undefined
   const whole = Buffer.from(`${head}}`, 'latin1')
   if (lineProblem(whole, 0, whole.length, false) !== undefined) return undefined
-  const fields = topLevelFields(whole.toString('latin1'))
+  const fields = topLevelFields(whole)
   const recorded = recordedIn(fields)
   return typeof recorded === 'string' ? undefined : { recorded, length: head.length }
 }
@@ -88,7 +87,7 @@ const TEXTS = [
   'ifPrimaryTermField',
 ]
 
-function recordedIn(fields: ReadonlyMap<string, string>): Recorded | string {
+function recordedIn(fields: ReadonlyMap<string, Buffer>): Recorded | string {
   const value = (name: string) => valueOf(fields.get(name))
   const [operation, origin] = [value('operation'), value('origin')]
   if (!isOperation(operation)) return `its operation is not one of ${operations.join(', ')}`
@@ -138,10 +137,12 @@ function scriptIn(value: unknown): Script | null | undefined {
 }
 
 /** Returns the fields of a condition without white space, because digits beyond 2^53 must stay as they are. */
-function conditionIn(raw: string | undefined): string | undefined {
+function conditionIn(raw: Buffer | undefined): string | undefined {
   if (raw === undefined) return undefined
-  if (!raw.trimStart().startsWith('{')) return ''
-  return Array.from(topLevelFields(raw), ([name, value]) => `${JSON.stringify(name)}:${value.trim()}`).join(',')
+  if (!raw.toString().trimStart().startsWith('{')) return ''
+  return Array.from(topLevelFields(raw), ([name, value]) => `${JSON.stringify(name)}:${value.toString().trim()}`).join(
+    ',',
+  )
 }
 
 function isOrigin(value: unknown): value is Origin {
@@ -151,17 +152,16 @@ function isOrigin(value: unknown): value is Origin {
   return typeof input === 'string' && typeof (document ?? offset) === 'number'
 }
 
-function contentIn(fields: ReadonlyMap<string, string>): Buffer | undefined {
+function contentIn(fields: ReadonlyMap<string, Buffer>): Buffer | undefined {
   const document = fields.get('document')
-  if (document !== undefined) return Buffer.from(document, 'latin1')
+  if (document !== undefined) return Buffer.from(document)
   const [line, base64] = [valueOf(fields.get('line')), valueOf(fields.get('base64'))]
   if (typeof line === 'string') return Buffer.from(line)
   return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : undefined
 }
 
-/** `raw`: bytes of UTF-8, each as one character. */
-function valueOf(raw: string | undefined): unknown {
-  return raw === undefined ? undefined : JSON.parse(Buffer.from(raw, 'latin1').toString('utf8'))
+function valueOf(raw: Buffer | undefined): unknown {
+  return raw === undefined ? undefined : JSON.parse(raw.toString())
 }
 
 /** Returns a document that was refused again, for the dead letters. */

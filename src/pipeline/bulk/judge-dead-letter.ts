@@ -7,7 +7,7 @@ import { patternIn } from '../../base/text/index-pattern.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../../base/text/bytes.js'
 import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
-import { withoutMetadata } from './json-fields.js'
+import { withoutMetadata } from './without-metadata.js'
 import { type Why, idInvalid, whyUnsendable } from './judge-line.js'
 
 export interface ReplayRules {

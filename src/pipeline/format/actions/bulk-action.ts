@@ -2,7 +2,7 @@ import { type Range, addressProblem } from './action-writer.js'
 import { isOfAction } from '../look-alike.js'
 import { type Condition, kindOfCondition } from '../../../base/text/condition.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
-import type { ObjectFields } from './fields.js'
+import type { ObjectFields } from '../../../base/json/object-fields.js'
 import { indexBeside } from './index-beside.js'
 
 /** An action line. */

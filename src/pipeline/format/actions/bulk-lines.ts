@@ -4,7 +4,7 @@ import { endOfLine } from '../../../base/text/bytes.js'
 import { ActionWriter, type Range } from './action-writer.js'
 import type { Condition } from '../../../base/text/condition.js'
 import { type Action, readAction } from './bulk-action.js'
-import { ObjectFields } from './fields.js'
+import { ObjectFields } from '../../../base/json/object-fields.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
 import { topObjects } from './top-objects.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readDeadLetter } from '../../../../src/pipeline/bulk/dead-letter.js'
-import { withoutMetadata } from '../../../../src/pipeline/bulk/json-fields.js'
+import { withoutMetadata } from '../../../../src/pipeline/bulk/without-metadata.js'
 import { bulkFormOf } from '../../../../src/base/operation.js'
 
 describe('a dead letter of a script', () => {

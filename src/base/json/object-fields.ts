@@ -1,4 +1,4 @@
-import { passSpace, passString, passValue } from '../../../base/json/valid-json.js'
+import { passSpace, passString, passValue } from './valid-json.js'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -46,6 +46,23 @@ export class ObjectFields {
     }
     return -1
   }
+}
+
+/**
+ * Returns the bytes of each top-level value by name, with its white space. They are views. The first of equal names counts. The bytes
+ * must be a valid JSON object.
+ */
+export function topLevelFields(bytes: Buffer): ReadonlyMap<string, Buffer> {
+  const fields = new ObjectFields()
+  fields.read(bytes, bytes.indexOf('{'))
+  const values = new Map<string, Buffer>()
+  for (let field = 0; field < fields.count; field += 1) {
+    const name = fields.name(bytes, field)
+    if (values.has(name)) continue
+    const colon = passSpace(bytes, (fields.nameTo[field] as number) + 1)
+    values.set(name, bytes.subarray(colon + 1, passSpace(bytes, fields.to[field] as number)))
+  }
+  return values
 }
 
 function isAt(bytes: Buffer, from: number, name: Buffer): boolean {
