@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { taggedFiles, tags, testFiles } from './test/support/speed.js'
 import { workerArgs } from './test/support/worker-args.js'
 
 const report = process.env.VITEST_JSON
@@ -18,10 +19,10 @@ export default defineConfig({
   test: {
     // The kernel as its sources stand; the command line as it would be installed.
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
-    include: ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts'],
-    // `npm run test:long` runs the long files, and tests with the tag `long` in others. `npm run search` runs what searches.
-    exclude: ['**/*.{long,search}.test.ts', 'node_modules'],
-    tags: [{ name: 'long' }],
+    include: [...testFiles],
+    // To load files only to skip all their tests would take five seconds.
+    exclude: taggedFiles().flatMap(({ path, tag }) => (tag === undefined ? [] : [path])),
+    tags,
     // Tests wait for others more than they work.
     maxWorkers: availableParallelism() + 2,
     // No test replaces a module, so files share a worker and what it has loaded.

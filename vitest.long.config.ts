@@ -1,22 +1,12 @@
 import { availableParallelism } from 'node:os'
-import { globSync } from 'tinyglobby'
-import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { taggedFiles, tags } from './test/support/speed.js'
 import { workerArgs } from './test/support/worker-args.js'
 
 const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
 const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: 'long'|longUnless\(/
-const isSearchOnly = /\.search\.test\.ts$/
-
-const tests = globSync(['test/{unit,lab,cli}/**/*.test.ts', 'test/*.test.ts']).map(path => ({
-  path,
-  text: readFileSync(path, 'utf8'),
-}))
-const left = tests.find(({ path, text }) => path.endsWith('.long.test.ts') && !text.startsWith('// @module-tag long\n'))
-if (left !== undefined)
-  throw new Error(`${left.path} must begin with "// @module-tag long". Otherwise no run has its tests.`)
 
 /** Starts the files that wait first, so that the others work meanwhile. */
 class WaitingFirst extends BaseSequencer {
@@ -30,10 +20,10 @@ class WaitingFirst extends BaseSequencer {
 /** The tests that take long. With SLUICE_SEARCH: every test that searches, with all its rounds. */
 export default defineConfig({
   test: {
-    include: tests
-      .filter(({ path, text }) => (isSearchOnly.test(path) ? isSearch : isWanted.test(text)))
+    include: taggedFiles()
+      .filter(({ text, tag }) => (tag === 'search' ? isSearch : isWanted.test(text)))
       .map(({ path }) => path),
-    tags: [{ name: 'long' }],
+    tags,
     // The real servers run beside them.
     maxWorkers: availableParallelism() + 2,
     isolate: false,

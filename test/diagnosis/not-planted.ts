@@ -6,9 +6,8 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
     'Read from host names that lead to the services themselves; `test/unit/programs/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
     'Told of a browser that does not come back, or comes back with a refusal: `test/cli/servicenow/login.test.ts`.',
-  DELETIONS_TOO_MANY:
-    'Told of a comparison that would delete more than it may: `test/lab/tables/deletions.long.test.ts`.',
-  DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/tables/deletions.long.test.ts`.',
+  DELETIONS_TOO_MANY: 'Told of a comparison that would delete more than it may: `test/lab/tables/deletions.test.ts`.',
+  DELETIONS_INDEX_SHARED: 'Told of an index that holds documents of others: `test/lab/tables/deletions.test.ts`.',
   OUTPUT_UNWRITABLE:
     'Told of the file that `pull --output` writes, not of the way: `test/lab/tables/pull-file.test.ts`.',
   COMMAND_INTERRUPTED:
@@ -20,15 +19,16 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   DOCUMENT_NOT_EDITED: 'Told of single documents: `test/lab/load/edits.test.ts`.',
   DOCUMENT_NOT_TRANSFORMED: 'Told of single documents: `test/lab/load/transform.test.ts`.',
   TRANSFORM_NOT_LOADED: "Told of a module of the user's: `test/lab/load/transform.test.ts`.",
-  TRANSFORM_STOPPED: 'The same: `test/lab/load/transform-hostile.long.test.ts`.',
+  TRANSFORM_STOPPED: 'The same: `test/lab/load/transform-hostile.test.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
-  INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.long.test.ts`.',
-  INPUT_REPLACED: 'Told of an object that changes while it is read: `test/lab/load/remote.long.test.ts`.',
-  SOURCE_REFUSED: 'Told of the server of an input, not of the way to the cluster: `test/lab/load/remote.long.test.ts`.',
-  SOURCE_UNAVAILABLE: 'The same: `test/lab/load/remote.long.test.ts`.',
-  SOURCE_CERT_INVALID: 'The same: `test/lab/load/remote.long.test.ts`.',
-  SOURCE_REDIRECTED: 'The same: `test/lab/load/remote.long.test.ts`.',
-  SOURCE_NEEDS_PACKAGE: 'Told of a package that is not installed: `test/cli/load/without-s3.long.test.ts`.',
+  INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.test.ts`.',
+  INPUT_REPLACED: 'Told of an object that changes while it is read: `test/lab/load/remote-faults.test.ts`.',
+  SOURCE_REFUSED:
+    'Told of the server of an input, not of the way to the cluster: `test/lab/load/remote-faults.test.ts`.',
+  SOURCE_UNAVAILABLE: 'The same: `test/lab/load/remote-faults.test.ts`.',
+  SOURCE_CERT_INVALID: 'The same: `test/lab/load/remote-faults.test.ts`.',
+  SOURCE_REDIRECTED: 'The same: `test/lab/load/remote-faults.test.ts`.',
+  SOURCE_NEEDS_PACKAGE: 'Told of a package that is not installed: `test/cli/load/without-s3.test.ts`.',
   DOCUMENT_VERSION_INVALID: 'Told of single documents: `test/contracts/versions.suite.ts`.',
   MAPPING_DIFFERS: 'Told of a file and an index, not of the way: `test/contracts/mapping.suite.ts`.',
   REHEARSAL_REFUSED: 'Told of documents of a dry run: `test/contracts/rehearsal.suite.ts`.',

@@ -1,3 +1,4 @@
+// @module-tag search
 /** Loads with --tune whose process is killed at any step: the next load, or `sluice untune`, restores the settings. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag search
 /** Sluice through a gate that loses, cuts, delays and refuses: alone, and mixed by seeds. `npm run proof:chaos` is the long one. */
 import { afterAll, beforeAll, vi } from 'vitest'
 import { startLabWorld } from '../../contracts/lab-world.js'

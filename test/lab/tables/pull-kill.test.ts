@@ -1,3 +1,4 @@
+// @module-tag search
 /** `sluice pull --output FILE`, killed. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag search
 // The ordinary run has some of these cases behind a real Squid.
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type InstanceWorld, startLabInstance } from '../../contracts/instance-world.js'

@@ -1,3 +1,4 @@
+// @module-tag search
 /** Processes that follow files and are killed at random instants: the same command continues, and each line is stored once. */
 import { appendFile, mkdir, rename, truncate, writeFile } from 'node:fs/promises'
 import { setTimeout as after } from 'node:timers/promises'

@@ -1,3 +1,4 @@
+// @module-tag search
 /** Loads of a table that are killed at random instants while others change its rows, and what the next process makes of it. */
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
 import { join } from 'node:path'

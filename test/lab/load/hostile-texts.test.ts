@@ -1,3 +1,4 @@
+// @module-tag search
 /** Hostile texts in every place that others choose: whatever the command, none acts on the terminal or forges a line. */
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @module-tag search
 /** Processes that are killed while they read an input on a web server: the same command continues, and each document is stored once. */
 import { setTimeout as after } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'

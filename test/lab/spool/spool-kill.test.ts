@@ -1,3 +1,4 @@
+// @module-tag search
 /** Processes that are killed at random instants while they take their stdin by way of the disk. */
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
 import { readFile, readdir } from 'node:fs/promises'

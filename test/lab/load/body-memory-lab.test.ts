@@ -1,3 +1,4 @@
+// @module-tag search
 /** What the lab's cluster keeps after its faults is, byte for byte, what was to be sent. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

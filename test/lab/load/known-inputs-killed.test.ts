@@ -1,3 +1,4 @@
+// @module-tag search
 /** The same stories of files and loads as in `known-inputs.test.ts`, told to processes that are really killed. */
 import { mkdirSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'

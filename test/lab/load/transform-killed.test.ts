@@ -1,3 +1,4 @@
+// @module-tag search
 /** Loads with a function, killed at random instants: the next process gives every document the same id. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag search
 /**
  * No body is overwritten while it is read: whatever a server does, each byte that it received of a body is one of that body, also
  * of bodies that were given up. Memory is used again at once: there is one body's more than requests at a time.

@@ -1,3 +1,4 @@
+// @module-tag search
 /** Loads that are killed at random instants while they delete what was deleted: nothing else goes, and in the end all of that has gone. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
