@@ -118,9 +118,9 @@ export interface StoredFile {
   readonly stat: FileStat
   /** The bytes that the last `open` of its source has read so far. Undefined before that. */
   readonly reading?: FileReading | undefined
-  /** Notes that an earlier process has read the first `bytes`, and the state of their checksum, so that nobody reads them again. */
+  /** Notes that an earlier process has read the first `bytes`, and the state of their checksum, so that Sluice does not read them again. */
   continues?(bytes: number, state: string | undefined): void
-  /** Drops `reading`: the input is finished, and nobody asks for it any more. */
+  /** Drops `reading`: the input is finished. */
   forget?(): void
   look(): Promise<FileLook>
   /**
@@ -269,7 +269,7 @@ export interface Batch {
   readonly indices?: ReadonlyMap<string, number>
   /** Set if the documents are dead letters, which say where they go. */
   readonly addressed?: Addressed
-  /** Whose ids they have, if that is not the same for all documents of the run. `own`: Sluice made them. */
+  /** The maker of their ids, if it differs between documents of the run. `own`: Sluice made them. */
   readonly ids?: 'own' | 'given'
   /** Set if each action line has a condition of this kind. */
   readonly condition?: ConditionKind

@@ -7,7 +7,7 @@
 export type Operation = 'create' | 'index' | 'update' | 'upsert' | 'delete'
 
 /**
- * The condition that an action sets for the stored document. `version`: it has no newer version. `sequence`: nobody has changed it since its
+ * The condition that an action sets for the stored document. `version`: it has no newer version. `sequence`: it is unchanged since its
  * `_seq_no` was read.
  */
 export type ConditionKind = 'version' | 'sequence'

@@ -6,7 +6,7 @@ import { unzstd } from './zstd.js'
 /**
  * Decompresses bytes that begin like gzip, zstd, bzip2 or xz, and passes others as they are. The first bytes decide, not the name.
  * Only brotli is known by its name, because its data has no mark, and an empty file in .gz counts as truncated gzip.
- * `isStored`: closing waits for a read under way, which may still use memory of the caller. Otherwise nobody waits for bytes that
+ * `isStored`: closing waits for a read under way, which may still use memory of the caller. Otherwise it does not wait for bytes that
  * were asked for ahead: those of a stream may never come. Throws SluiceError: INPUT_TRUNCATED, INPUT_UNREADABLE.
  */
 export async function* decompress(

@@ -60,7 +60,7 @@ export async function replaceFile(
 
 /**
  * Makes a folder and the folders above it, only for their owner. Makes them one by one: Node's recursive way never
- * returns if a file system lets nobody make a folder (/proc). Rejects with the error of the file system.
+ * returns if a file system allows no new folders (/proc). Rejects with the error of the file system.
  */
 export async function makeFolder(path: string): Promise<void> {
   const above = dirname(path)

@@ -10,7 +10,7 @@ export function spare(memory: ArrayBufferLike): void {
 }
 
 /**
- * Frees memory that nobody uses from then on. If V8 were to find that out, it would look through the whole heap for each 10 MB: decoding
+ * Frees memory that the caller no longer uses. If V8 were to find that out, it would look through the whole heap for each 10 MB: decoding
  * took a third more CPU time, and a third more memory.
  */
 export function free(memory: ArrayBufferLike): void {
