@@ -5,7 +5,7 @@ import * as check from './option-checks.js'
 
 export interface TunnelEnd {
   readonly to: 'cluster' | 'servicenow' | { readonly host: string; readonly port: number }
-  /** The port of this machine that leads there. 0: any free port. Absent: nobody asked for one. */
+  /** The port of this machine that leads there. 0: any free port. Absent: the user asked for none. */
   readonly local?: number
 }
 

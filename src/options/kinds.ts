@@ -128,7 +128,7 @@ export function secretText(isFit: check.Check = check.secret): Kind<string> {
   }
 }
 
-/** A switch is off if nobody sets it. */
+/** Makes a switch, which is off by default. */
 export function toggle() {
   const onOrOff = kind(undefined, check.flag, value => {
     if (/^(1|true|yes|on)$/i.test(value)) return true

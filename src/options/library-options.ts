@@ -44,8 +44,7 @@ export function csvOptions({ values }: Effective): NonNullable<IngestOptions['cs
 }
 
 /**
- * Returns the library's options for a load of tables, without the instance. Options that nobody set keep the defaults
- * of tables.
+ * Returns the library's options for a load of tables, without the instance. Options that are not set keep the defaults of tables.
  */
 export function tableOptions({ values, origins }: Effective): Omit<Partial<IngestOptions>, 'servicenow'> {
   const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEveryMs } = values

@@ -31,7 +31,7 @@ import type {
 } from './connect-options.js'
 import type { IngestEvent } from './run-events.js'
 
-/** Every option as the library describes it. Those of `D` have a default, others are undefined if nobody set them. */
+/** Every option as the library describes it. Those of `D` have a default, others are undefined if not set. */
 type Complete<T, D extends keyof T> = { readonly [P in keyof T]-?: P extends D ? NonNullable<T[P]> : T[P] }
 
 /** The options of one load. Each stage takes its own section. */
@@ -125,7 +125,7 @@ export interface InstanceSection extends Complete<
   'servicenow' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'maxElapsedMs'
 > {
   readonly proxy: ProxySection
-  /** Undefined: nobody set a time limit. */
+  /** Undefined: no time limit is set. */
   readonly connectTimeoutMs: number | undefined
 }
 

@@ -8,13 +8,13 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { describeOption } from './describe-option.js'
 import type { OptionName, Settings } from './table.js'
 
-/** Where credentials are sent to, which, and what lets somebody on the route read them. */
+/** A receiver of credentials, and the options that let somebody on the route read them. */
 interface Receiver {
   readonly urls: readonly OptionName[]
   readonly secrets: readonly OptionName[]
-  /** Who is on the route. */
+  /** Options that name machines on the route. */
   readonly between?: readonly OptionName[]
-  /** With one of these, those can read what is sent. */
+  /** Options that let those machines read the traffic. */
   readonly openings?: readonly OptionName[]
   /** Whether an earlier command may have kept tokens for it. */
   readonly hasTokens?: boolean
@@ -86,7 +86,7 @@ interface Unsafe {
   readonly problem: string
 }
 
-/** Returns what is unsafe by the receiver of the credentials. `file`: the path of a file that nobody named. */
+/** Returns what is unsafe by the receiver of the credentials. `file`: the path of a file that Sluice found by itself. */
 export function findUnsafe(
   values: Settings,
   candidates: Candidates,
