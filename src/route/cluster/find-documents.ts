@@ -12,7 +12,7 @@ export interface FoundDocument {
   readonly id: string
   /** The index that holds it. An alias or data stream may have several. */
   readonly index: string
-  /** 1: nobody has written it since it was created. */
+  /** 1: unchanged since it was created. */
   readonly version: number
   readonly seqNo: number
   readonly primaryTerm: number

@@ -16,7 +16,7 @@ interface AnswerStream extends AnswerHead {
 
 /**
  * Reads an answer, and decompresses it. Throws RouteError if it has more than `limit` bytes, also decompressed, or cannot be
- * decompressed: nobody knows what it says.
+ * decompressed: Sluice cannot know its content.
  */
 export async function readAnswer(answer: AnswerStream, limit: number, cluster: string): Promise<ReceivedAnswer> {
   const { statusCode, headers, body } = answer

@@ -73,7 +73,7 @@ async function comeBack(
 ): Promise<Brought | undefined> {
   const over = new AbortController()
   const until = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])])
-  // Rejects once the login is over, when nobody waits any more.
+  // Rejects once the login is over. By then the caller has its answer.
   void clock.sleep(waitMs, until).then(
     () => over.abort(),
     () => {},

@@ -12,7 +12,7 @@ import { parseObject } from '../../base/json/parse-json.js'
 
 export interface TokenFile {
   readonly path: string
-  /** Whose tokens: one file may hold those of several instances, clients and users. */
+  /** The owner of the tokens: one file may hold those of several instances, clients and users. */
   readonly owner: { readonly instance: string; readonly client: string; readonly user: string; readonly grant: string }
   readonly clock: Clock
   readonly onWarning: (message: string) => void

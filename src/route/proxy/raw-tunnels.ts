@@ -8,8 +8,7 @@ export interface RawTunnels {
   /** So far. */
   readonly traffic: Traffic
   /**
-   * Rejects with RouteError. The caller reads from the socket as soon as the promise resolves: what nobody reads is lost. The socket may be
-   * half open.
+   * Rejects with RouteError. The caller reads from the socket as soon as the promise resolves, or loses bytes. The socket may be half open.
    */
   open(signal?: AbortSignal): Promise<Socket>
   /** Ends every connection, also those that are being built. */

@@ -115,7 +115,7 @@ function encryptInPieces(socket: TLSSocket): void {
 }
 
 function readContext({ ca, cert, key, passphrase }: TlsOptions, name: string): SecureContext {
-  // Node takes it for no authority at all, and then says of every certificate that nobody vouches for it.
+  // With such a `ca` Node trusts no authority, and rejects every certificate as unknown.
   if (ca !== undefined && certificatesIn(ca).length === 0) {
     const isPath = typeof ca === 'string' && /^\S+\.(?:pem|crt|cer)$/i.test(ca)
     const problem = isPath

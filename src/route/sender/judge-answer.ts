@@ -63,7 +63,7 @@ export function judgeAnswer(answer: ClusterAnswer, judging: Judging): Verdict {
 /** Something between Sluice and the cluster refuses a request, after it let others pass. */
 const TRIES_OF_ODD = 5
 
-/** Returns whether the same request may succeed later although nobody changes anything. */
+/** Returns whether the same request may succeed later without any change. */
 function mayPass(status: number, by: Answered['by'], named: Failure): boolean {
   if (by === 'filter') return false
   if (by === 'proxy') return explain(named.code).retry === 'later'

@@ -1,4 +1,4 @@
-/** The layer that asks for leave before each request: others may have taken over the work, or may have found that nobody has access. */
+/** The layer that asks for leave before each request: another worker may have taken over the work, or found that access is denied. */
 import { type Send, STOPPING } from '../send.js'
 
 /** Resolves to true when a request may be sent, and to false if this run may send nothing more. */

@@ -97,7 +97,7 @@ async function waitFor(server: Server, uri: string, attempt: Attempt, signal: Ab
 
 const DONE = 'You are logged in. Go back to the terminal. You can close this window.'
 
-/** The URL of this page holds a code, so nobody may store it or pass it on. */
+/** Answers the browser. The URL of this page holds a code, so the browser must neither store it nor pass it on. */
 function say(response: ServerResponse, status: number, words: string): void {
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',

@@ -26,7 +26,7 @@ export interface ComparisonMeans {
 interface TellingApart {
   /** Fresh connections at most. Default 16 through a proxy, 1 without. */
   readonly connections?: number | undefined
-  /** The instance accepted these credentials before, so using them again locks nobody out. Default false. */
+  /** The instance accepted these credentials before, so using them again cannot lock the user out. Default false. */
   readonly areKnown?: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -66,7 +66,7 @@ export async function tellApart(
 
 /** Looks once for the reason behind a refusal, even if many calls meet it at once. */
 export class Refusals {
-  /** A call has succeeded, so using the same credentials again locks nobody out. */
+  /** A call has succeeded, so using the same credentials again cannot lock the user out. */
   areKnown = false
   readonly #telling = new Map<Failure['code'], Promise<Failure | undefined>>()
 
