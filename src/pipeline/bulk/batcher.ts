@@ -48,7 +48,7 @@ export interface BatchOptions extends ActionOptions {
 /** Lines that are framed together, and how far they have been framed. */
 interface Stretch {
   readonly bytes: Buffer
-  /** Whether all of them are UTF-8. Undefined: nobody needed to know yet. */
+  /** True if all of them are UTF-8. Undefined: not checked yet. */
   isUtf8: boolean | undefined
   /** Set if the kernel has loaded them. */
   readonly kernel: Kernel | undefined

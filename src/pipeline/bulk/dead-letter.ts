@@ -26,7 +26,7 @@ export interface Recorded {
 export interface DeadLetter extends Recorded {
   /** The bytes of `document`, else of `line`, else of `base64`. */
   readonly content: Buffer
-  /** Set if the edits of its load could not be made, or its function failed, and nobody has added the result since. */
+  /** Set if the edits or the function of its load failed, and the user has not added their result. */
   readonly isUnedited?: true
 }
 

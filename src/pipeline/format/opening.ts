@@ -16,7 +16,7 @@ export interface Opening {
   readonly look: Look | undefined
   /** Everything after the byte order mark, in the source's own chunks. */
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Closes the source if nobody reads `bytes`. */
+  /** Closes the source if the caller does not read `bytes`. */
   close(): Promise<void>
 }
 

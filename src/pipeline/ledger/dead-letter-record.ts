@@ -12,7 +12,7 @@ import { JsonBytes } from './json-bytes.js'
 /** Longer text goes as base64: escaped, it could grow past what a string can hold. */
 const LONGEST_TEXT = 16 << 20
 
-/** Whose a record is. */
+/** The writer of a record. */
 export interface Author {
   readonly run: string
   /** Letters and digits. Unique for each process, because runs of the same name may write to one file. */
@@ -33,7 +33,7 @@ export class Records {
     this.#writeHead = headWriter(stamp)
   }
 
-  /** Bytes of the records that nobody took yet. */
+  /** Bytes of the records that were not taken yet. */
   get length(): number {
     return this.#bytes.length
   }

@@ -240,7 +240,7 @@ export class DeadLetters implements AsyncDisposable {
     this.#torn = 0
   }
 
-  /** Returns whether nobody else has written since the record under way began. */
+  /** Returns whether no other process has written since the record under way began. */
   async #isLast(file: FileHandle): Promise<boolean> {
     const known = await file.stat()
     return !known.isFile() || known.size === this.#from + this.#torn

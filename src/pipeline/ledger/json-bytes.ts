@@ -7,7 +7,7 @@ export class JsonBytes {
   #bytes = Buffer.alloc(0)
   #filled = 0
 
-  /** Bytes that nobody took yet. */
+  /** Bytes that were not taken yet. */
   get length(): number {
     return this.#filled
   }

@@ -57,7 +57,7 @@ export async function* readItems(
   }
 }
 
-/** Ends the iterable, and waits for that. A generator that is still busy with an item can end only after it: nobody waits for that. */
+/** Ends the iterable, and waits for its end. Does not wait for a generator that is still busy with an item. */
 async function close(iterator: Iterator<unknown> | AsyncIterator<unknown>, isBusy: boolean): Promise<void> {
   const closed = Promise.resolve(iterator.return?.()).catch(() => undefined)
   if (isBusy) return
