@@ -1,4 +1,4 @@
-/** Finds files that were renamed while Sluice did not run, and whose last lines nobody has read. */
+/** Finds files that were renamed while Sluice did not run, and whose last lines it has not read. */
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileStat } from '../../base/disk/file-stat.js'

@@ -15,7 +15,7 @@ interface Rehearsal {
   /** Different shapes of documents, and those that would be refused. */
   readonly shapes: number
   readonly refused: number
-  /** Who answered: the cluster, only its mapping, or nobody. */
+  /** The source of the answer: the cluster, only its mapping, or none. */
   readonly asked: 'cluster' | 'mapping' | 'nobody'
   /** Reasons, the most frequent one first. `documents`: maximum number of documents that the index would refuse for this reason. */
   readonly refusals: readonly RehearsedRefusal[]
@@ -126,7 +126,7 @@ function isProperties(mapping: JsonObject | undefined): mapping is { readonly pr
   return typeof mapping?.['properties'] === 'object'
 }
 
-/** Returns the mapping, `{}` if the index is missing, or undefined if nobody says. */
+/** Returns the mapping, `{}` if the index is missing, or undefined if the cluster does not show it. */
 async function mappingOf(
   cluster: Cluster,
   index: string | undefined,

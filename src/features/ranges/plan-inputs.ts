@@ -15,7 +15,7 @@ export interface FoundInput {
   readonly size: number
   /** Goes into each range of it: see `InputRange`. */
   readonly identity: string
-  /** Whether it is plain NDJSON that can be loaded in ranges. False for inputs of less than `cutFrom` bytes, which nobody looks into. */
+  /** True if it is plain NDJSON that can be loaded in ranges. False for inputs of less than `cutFrom` bytes, which Sluice does not read. */
   readonly canBeCut: boolean
 }
 

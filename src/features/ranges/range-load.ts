@@ -6,7 +6,7 @@ import { invalid } from '../../options/option-checks.js'
 import { readOptions } from '../../options/read-options.js'
 import { type InputRange, RangeList } from '../../pipeline/source/ranges.js'
 
-/** What prepares or finishes a whole load, and what reads inputs that nobody has planned. */
+/** Options that prepare or finish a whole load, or that read inputs without a plan. */
 const ofWhole = [
   'source',
   'stdin',
@@ -38,8 +38,8 @@ export interface RangeJob {
   readonly run: string
   readonly ranges: readonly InputRange[]
   /**
-   * Whether it is certain that nobody has sent a document of these ranges in this run. Default false: a worker may have been killed, so
-   * Sluice looks where a second copy could be stored. With ids of Sluice's own a conflict is a duplicate in either case.
+   * True if no worker has sent a document of these ranges in this run. Default false: a worker may have been killed, so
+   * Sluice looks for second copies. With ids of Sluice's own a conflict is a duplicate in either case.
    */
   readonly isFirstDelivery?: boolean | undefined
 }

@@ -184,7 +184,7 @@ export class SpoolWriter implements AsyncDisposable {
     }
   }
 
-  /** Marks first: after a kill, nobody reads bytes that are gone. */
+  /** Drops bytes up to `to`. Writes the mark first, so that the next process does not look for bytes that are gone. */
   async #drop(to: number): Promise<void> {
     const { path } = this.segment
     await markDropped(this.#folder, this.segment, to)
