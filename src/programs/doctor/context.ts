@@ -45,7 +45,7 @@ export interface Tools extends Partial<Pick<Means, 'clock' | 'today'>> {
 
 /** A load may wait for minutes. Here a person waits, so a longer delay is a finding. */
 const PATIENCE_MS = 4_000
-/** Who set a time limit knows that something takes longer. */
+/** Patience if the user set a time limit: then a long wait is expected. */
 const LONG_PATIENCE_MS = 30_000
 
 /** The route of a probe that does not use the load's: another target, another proxy, or no proxy. */

@@ -123,7 +123,7 @@ function leadsToInstance({ evidence }: Failure, { servicenow }: DoctorOptions): 
   return URL.canParse(url) && evidence['target'] === authorityOf(new URL(url))
 }
 
-/** A filter that stops nobody refused nothing, and a load does not use the nodes that are asked singly. */
+/** A filter that is not enforced refused nothing, and a load does not use the nodes of `--nodes`. */
 function isCause({ severity, code, evidence }: Finding): boolean {
   if (code === 'FILTER_NOT_ENFORCED' || evidence['origin'] === '--nodes') return false
   return severity === 'error'

@@ -178,7 +178,7 @@ interface InstanceAsked {
   readonly table?: string | undefined
 }
 
-/** Whether the instance accepts the credentials. The doctor tried each kind of login once, so that it locks nobody out. */
+/** The instance's answers to the credentials. The doctor tried each kind of login once, so it cannot lock the user out. */
 export interface LoginSeen {
   readonly isTaken: boolean
   /** In this order, each once. */

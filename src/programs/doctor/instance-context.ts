@@ -7,7 +7,7 @@ import { callForTokens, type TokenRequest, type Tokens } from '../../route/servi
 import type { InstanceSettings } from '../../route/servicenow/open-instance.js'
 import { askAgain, type Means, noteDate, openCounted, type OtherProxy, routeTo } from './means.js'
 
-/** Read if nobody names a table. Every instance has it, and users without access to it may read others. */
+/** The table to read if the options name none. Every instance has it. Users without access to it may read others. */
 const TABLE = 'incident'
 
 export type InstanceWay = Pick<InstanceSettings, 'url' | 'access' | 'proxy' | 'tls' | 'tokens' | 'unused'>

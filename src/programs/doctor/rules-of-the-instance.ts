@@ -49,7 +49,7 @@ export const tableFindings: FindingRule = facts => {
   }
   const { failure: failed, total = 0, shown = 0, table } = seen
   if (failed !== undefined) {
-    // The user need not have access to a table that nobody named.
+    // The user may lack access to a table that the options do not name.
     const isOthers = failed.code === 'SERVICENOW_ACCESS_DENIED' && instance?.table === undefined
     return isOthers ? undefined : finding('error', failed)
   }

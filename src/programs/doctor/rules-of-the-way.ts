@@ -70,7 +70,7 @@ export function connectionFinding(
   return finding('error', { ...failed, evidence }, tellCertificate(problem, certificate, caOptionFor(failed)))
 }
 
-/** Finds the silent side. If the proxy answers others, the target is silent. If it answers nobody, the proxy is. */
+/** Finds the silent side. If the proxy answers others, the target is silent. If it answers no other request, the proxy is. */
 function nameTimeout(failed: Failure, { connection, port, egress, proxy, cluster }: Facts): Failure {
   if (proxy === undefined) return failed
   const leads = egress === undefined ? port?.isPrompt === true : Object.keys(egress.seen).length > 0

@@ -13,7 +13,7 @@ export interface PolicyChange {
   readonly consequence: string
 }
 
-/** True: do it. False, or undefined because nobody can answer: do not. */
+/** Resolves to true if the change may be made. Undefined: there is no terminal to ask on. */
 export type Confirm = (change: PolicyChange) => Promise<boolean | undefined>
 
 async function confirmed(change: PolicyChange, confirm: Confirm): Promise<void> {
@@ -64,7 +64,7 @@ async function confirmDefault(
   await confirmed({ what, difference: [`+ attached to each new ${noun}`], consequence }, confirm)
 }
 
-/** Reads a policy again, and checks that nobody changed its rules meanwhile. */
+/** Reads a policy again, and checks that its rules are still the same. */
 async function unchanged(api: AdminApi, { id, name, rules }: Policy): Promise<Policy> {
   const current = await api.policy(id)
   if (sameSources(rules, current.rules)) return current

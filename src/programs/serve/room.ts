@@ -135,7 +135,7 @@ export class Room {
     })
   }
 
-  /** Gives the waiting request its block as soon as nobody else uses it. */
+  /** Gives the waiting request its block as soon as no other request uses it. */
   #noteFree(): void {
     if (this.#waiting === undefined) return
     const { held, block, before, end } = this.#waiting
@@ -152,7 +152,7 @@ export class Room {
     end(buffer)
   }
 
-  /** Ends the slow upload that holds most. Who needs its memory now has to come again. */
+  /** Ends the slow upload that holds most. The request that needs its memory now has to retry. */
   #endSlow(): void {
     const now = this.#clock.now()
     const slow = [...this.#uploads].filter(({ since }) => now - since > SLOW_MS)

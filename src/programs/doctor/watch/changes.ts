@@ -86,7 +86,7 @@ function compareFindings({ count, findings }: Known, now: readonly Finding[], te
     const kept = told === 'flapping' && next !== 'flapping' ? checks.slice(-STEADY) : checks
     return [code, { checks: kept, told: next, message }] as const
   })
-  // A finding that nobody saw for long is forgotten.
+  // Drops a finding that no recent check saw.
   return Object.fromEntries(entries.filter(([, { checks }]) => checks.includes('1')))
 }
 

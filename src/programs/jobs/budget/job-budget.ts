@@ -52,7 +52,7 @@ export class JobBudget {
     return this.#given.limit
   }
 
-  /** Bytes that nobody has taken, as far as this process knows. */
+  /** Bytes that no worker has taken, as far as this process knows. */
   get left(): number {
     return Math.max(0, this.#rows.left) + Math.max(0, this.#free)
   }

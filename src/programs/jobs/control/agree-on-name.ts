@@ -1,7 +1,7 @@
 /**
  * Names the job of a command that begins a new load each time (`--again`, `--swap-alias`): by its open job, or if it has none, by a new name
  * on which all processes with this command agree. Each name stands on a queue of its own, under the name before it. The first one to write
- * it there chooses it. Nobody removes it, so no name comes twice.
+ * it there chooses it. No process removes it, so no name comes twice.
  */
 import type { Job, Queue } from 'bullmq'
 import { keyOf, newRunId } from '../../../run/state/resume/run-identity.js'

@@ -11,7 +11,7 @@ import type { QueueEngine } from './open-engine.js'
 export interface OwnWay {
   /** Its proxy without the login. Absent: it goes there directly. */
   readonly proxy?: string
-  /** The addresses from which its requests leave, as the address check saw them. Absent: nobody asked. */
+  /** The addresses from which its requests leave, as the address check saw them. Absent: the worker made no check. */
   readonly egress?: readonly string[]
   /** Why the addresses are unknown: the failure's code and message. */
   readonly problem?: string
@@ -86,7 +86,7 @@ export async function giveSigns(signing: Signing): Promise<void> {
   if (job !== undefined) await inTime(job.remove())
 }
 
-/** Returns the signs of workers that are not gone. `queueAheadMs`: of this machine, so that wrong clocks hide nobody. */
+/** Returns the signs of workers that are not gone. `queueAheadMs`: of this machine, so that wrong clocks hide no worker. */
 export async function readSigns(engine: QueueEngine, queueAheadMs: number): Promise<readonly WorkerSign[]> {
   const signs: Queue<WorkerSign> = engine.queue(SIGNS)
   const jobs = (await signs.getJobs([...kept])) as (Job<WorkerSign> | undefined)[]

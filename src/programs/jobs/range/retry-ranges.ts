@@ -1,6 +1,6 @@
 /**
- * Lets the failed ranges of a job be loaded again, but those of objects that were replaced or deleted after they were planned. Nobody can
- * load them any more, so the job plans its objects as they are now.
+ * Lets the failed ranges of a job be loaded again, except ranges of objects that were replaced or deleted after the plan. No worker can
+ * load those any more, so the job plans its objects as they are now.
  */
 import type { Job, Queue } from 'bullmq'
 import type { RangeData } from '../job.js'

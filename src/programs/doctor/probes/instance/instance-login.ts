@@ -10,7 +10,7 @@ import { pathOf, whyUnknown } from './instance-table.js'
 
 /**
  * Tests the credentials. Wrong passwords lock a user out, so each kind of login is tried once: the token call, Basic
- * at the Table API, Basic at another API. Only attempts that lock nobody out are repeated.
+ * at the Table API, Basic at another API. Repeats only attempts that cannot lock the user out.
  */
 export const instanceLogin: Probe = {
   name: 'login to the instance',
@@ -31,7 +31,7 @@ export const instanceLogin: Probe = {
   },
 }
 
-/** Most calls, once it is certain that they lock nobody out. */
+/** Most calls, once it is certain that they cannot lock the user out. */
 export const TOKEN_CALLS = 8
 
 type Tried = LoginSeen['tried'][number][]

@@ -72,7 +72,7 @@ async function seeTable(instance: InstanceContext, line: DoctorLine, first: Read
   }
 }
 
-/** The user may lack access to a table that nobody named. */
+/** The user may lack access to a table that the options do not name. */
 function isOthers({ code }: Failure, { isTableNamed }: InstanceContext): boolean {
   return code === 'SERVICENOW_ACCESS_DENIED' && !isTableNamed
 }

@@ -70,7 +70,7 @@ const refused = (status: number): Past => ({
   detail: `refused, as it should be (status ${status})`,
 })
 
-/** `isUnjudged`: nobody knows whether the filter would refuse. */
+/** `isUnjudged`: the request never reached the filter, so its answer is unknown. */
 const unanswered = (isUnjudged: boolean, why: string): Past =>
   isUnjudged
     ? { past: { verdict: 'unknown' }, detail: `unknown: ${why}` }
