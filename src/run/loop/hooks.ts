@@ -25,7 +25,7 @@ export interface Run {
   readonly tell: Tell
 }
 
-/** Returns the hook of a feature, or undefined if nobody asked for it. */
+/** Returns the hook of a feature, or undefined if the options do not ask for it. */
 export type Feature = (run: Run) => RunHook | undefined | Promise<RunHook | undefined>
 
 /** The run calls the methods in this order, and the hooks in the order of the features. */

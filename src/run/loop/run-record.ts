@@ -42,7 +42,7 @@ export class RunRecord {
     this.#secrets = [...about.secrets]
   }
 
-  /** Takes new credentials, which nobody has checked yet. */
+  /** Hides new credentials, which are not checked yet. */
   hide(fresh: unknown): void {
     if (typeof fresh !== 'object' || fresh === null) return
     const given = Object.entries(fresh).map(([name, value]: [string, unknown]) => [

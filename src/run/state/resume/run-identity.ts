@@ -138,7 +138,7 @@ function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<st
   )
 }
 
-/** Options that nobody set are left out, so that runs of other formats stay as they were. */
+/** Leaves out options that are not set, so that runs of other formats stay as they were. */
 function howCsvIsRead({ csv = {} }: InputSection): [string, string][] {
   return Object.entries(csv).flatMap(([name, value]) => {
     if (value === undefined || value === false || (name === 'empty' && value === 'omit')) return []

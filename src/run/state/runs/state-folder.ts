@@ -74,13 +74,13 @@ function refused(path: string, why: string, user: number, owner: number): Sluice
   return fail('STATE_UNWRITABLE', { path, problem })
 }
 
-/** Returns whether nobody else can write to the folder now. Some file systems have the same mode for every folder. */
+/** Closes the folder to other users. Returns whether that worked: some file systems have the same mode for every folder. */
 async function close(path: string): Promise<boolean> {
   await chmod(path, 0o700).catch(() => undefined)
   return ((await stat(path)).mode & OTHERS_WRITE) === 0
 }
 
-/** Returns the owner of new files in a folder. Some file systems have one owner for all files, whoever writes them. */
+/** Returns the owner of new files in a folder. Some file systems have one owner for all files. */
 async function newOwnerIn(path: string): Promise<number> {
   const probe = join(path, `owner.${randomBytes(4).toString('hex')}.tmp`)
   const file = await open(probe, 'wx', 0o600)
