@@ -3,7 +3,7 @@ import { openTerminal } from './terminal/terminal.js'
 import { runProgram } from './program.js'
 import { sayError } from './show/say-error.js'
 
-/** Also the exit code if the command succeeded but nobody could read its result. */
+/** The exit code after a bug, or if the command could not write its result. */
 const BUG = 70
 
 const terminal = openTerminal(process)

@@ -47,7 +47,7 @@ function judgeWay(sign: WorkerSign, here: Here, isProxied: boolean): Finding[] {
   const { way, url } = sign
   const worker = nameOf(sign)
   if (way === undefined) return []
-  // A cluster that nobody reaches through a proxy may have no IP filter.
+  // If no worker uses a proxy, the cluster may have no IP filter.
   if (way.proxy === undefined && isProxied)
     return [finding('warning', failure('WORKER_WITHOUT_PROXY', { worker, url }))]
   const strangers = strangersOf(sign, here)

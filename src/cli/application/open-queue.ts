@@ -34,7 +34,7 @@ export function hearProblems(terminal: Terminal): (event: WorkerEvent) => void {
   }
 }
 
-/** A queue that removes keys would lose ranges, and nobody would know. Throws SluiceError QUEUE_UNSAFE. */
+/** Throws SluiceError QUEUE_UNSAFE if the queue may remove keys: it would lose ranges silently. */
 export async function refuseUnsafe(engine: QueueEngine, { values: { queue = '' } }: Effective): Promise<void> {
   const { checkQueue } = await import('../../programs/jobs/queue/check-queue.js')
   const { evicts, unsafe } = await checkQueue(engine, queue)
@@ -87,7 +87,7 @@ export async function jobOptions(
   return { ...plain, ...(isSet(csv) ? { csv } : {}), ...(isSet(edits) ? { edits } : {}) }
 }
 
-/** Returns whether any option differs from what it is if nobody sets it. */
+/** Returns whether any option differs from its default. */
 function isSet(section: object | undefined): boolean {
   return Object.values(section ?? {}).some(value => value !== undefined && value !== false && value !== 'omit')
 }

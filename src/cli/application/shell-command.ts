@@ -16,7 +16,7 @@ interface ShellCommand {
   readonly timeoutMs: number
   /** What must not be shown of its output. */
   readonly secrets: Terminal['manner']['secrets']
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the caller no longer waits for the command. */
   readonly signal: AbortSignal
 }
 

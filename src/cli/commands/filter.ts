@@ -106,7 +106,7 @@ const whatIsLeft: Readonly<Record<TaskName, string>> = {
   detach: mayBeDone,
 }
 
-/** Shows what would change, also if nobody is asked. */
+/** Shows what would change, also if no question follows. */
 function asking(yes: boolean, terminal: Terminal, signal: AbortSignal): Confirm {
   return async change => {
     const { what, difference, consequence }: PolicyChange = masked(change, terminal.manner.secrets)

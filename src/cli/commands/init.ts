@@ -81,7 +81,7 @@ async function initialise(dialog: Dialog, isForced: boolean): Promise<number> {
   return 0
 }
 
-/** Returns the command of the first load. It names the file if a load would not trust a file that nobody names. */
+/** Returns the command of the first load. It names the file if a load would not trust it otherwise. */
 function firstLoad(
   { path, isNamed }: { readonly path: string; readonly isNamed: boolean },
   config: object,

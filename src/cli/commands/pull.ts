@@ -96,7 +96,7 @@ async function pullOptions(
   }
 }
 
-/** Ends early if nobody reads stdout any more. Returns how many attachments were refused. Throws as `pull` does. */
+/** Ends early if the reader of stdout is gone. Returns how many attachments were refused. Throws as `pull` does. */
 async function write(options: PullOptions, terminal: Terminal, quiet: boolean): Promise<number> {
   using interruption = interruptible(terminal, 'stopping')
   using progress = showPull(terminal, quiet)

@@ -136,7 +136,7 @@ function table({ runs, spools, broken }: RunList): string {
   ].join('')
 }
 
-/** Returns how many documents are stored, or only queued: nobody knows whether a managed ingest endpoint has stored them. */
+/** Returns how many documents are stored, or only queued: a managed ingest endpoint does not report what it stores. */
 function stored({ counts }: ListedRun): string {
   return counts.accepted > 0 ? `${count(counts.accepted)} queued` : count(takenOf(counts))
 }

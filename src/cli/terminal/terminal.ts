@@ -51,7 +51,7 @@ export interface Terminal {
   readonly hasColors: { readonly out: boolean; readonly err: boolean }
   /** Writes the result. One call writes whole lines. */
   out(text: string): void
-  /** Writes a part of a long result. Resolves when the reader takes more. False: nobody reads any more. */
+  /** Writes a part of a long result. Resolves when the reader takes more, to false if the reader is gone. */
   pour(bytes: Uint8Array): Promise<boolean>
   /** Writes text for people. If stderr holds JSON, the text becomes a line of it. */
   err(text: string): void

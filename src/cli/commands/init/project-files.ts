@@ -15,7 +15,7 @@ export interface ProjectFile {
   readonly isSecret: boolean
 }
 
-/** The folder of the secrets, in the working folder: a configuration file that nobody names may only name files beside itself. */
+/** The folder of the secrets, in the working folder: a configuration file that Sluice finds by itself may only name files beside itself. */
 const FOLDER = '.sluice'
 const secretFiles = { proxy: 'proxy-url', apiKey: 'api-key', password: 'password' } as const
 

@@ -95,7 +95,7 @@ async function isThere(file: string | undefined): Promise<boolean> {
   if (file === undefined) return false
   return await access(file).then(
     () => true,
-    // Nobody else gets the secrets with the configuration file, so the file that it names may be missing.
+    // A colleague gets the configuration file without the secrets, so the file that it names may be missing.
     (error: unknown) => (error as NodeJS.ErrnoException).code !== 'ENOENT',
   )
 }

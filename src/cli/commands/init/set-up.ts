@@ -22,14 +22,14 @@ import {
 export interface Dialog {
   readonly terminal: Terminal
   readonly flags: Readonly<Record<string, unknown>>
-  /** Undefined if nobody can answer. */
+  /** Undefined if there is no terminal. */
   readonly line: AskLine | undefined
   readonly signal: AbortSignal
   /** Registers the static addresses. False: nothing was done, and the user knows why. */
   readonly register: (dialog: Dialog, answers: Answers, finding: Finding) => Promise<Answers | false>
 }
 
-/** Returns the answers, as flags. Throws SluiceError OPTION_INVALID if something is missing, and the first obstacle if nobody can answer. */
+/** Returns the answers, as flags. Throws SluiceError OPTION_INVALID if something is missing, and the first obstacle if there is no terminal. */
 export async function setUp(dialog: Dialog): Promise<Answers> {
   const { line } = dialog
   if (line === undefined) await requireAnswers(dialog)
@@ -108,7 +108,7 @@ async function diagnosed(
 ): Promise<DoctorReport> {
   const { values } = effective
   const isAnonymous = checks === 'proxy' || checks === 'route'
-  // The files of credentials that nobody has asked for yet may be missing.
+  // Credential files that `init` has not asked for yet may be missing.
   const used = isAnonymous ? { ...effective, values: { ...values, ...noCredentials } } : effective
   const options = doctorOptions(used, await loadAccess(used, terminal))
   const { diagnose, diagnoseProxy } = await import('../../../programs/doctor/diagnose.js')
