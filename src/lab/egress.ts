@@ -51,7 +51,7 @@ export function createEgress({ mode, pick, random, isUp }: EgressOptions): Egres
     isAnnounced: localPort => announced.has(localPort),
   }
 
-  /** Writes the line before anybody else can write: the source port is not known yet, and nobody needs it. */
+  /** Writes the line before any other writer can. The source port is not known yet, and no reader needs it. */
   function announce(socket: Socket, port: number, address: string): void {
     let localPort: number | undefined
     socket.once('connect', () => {

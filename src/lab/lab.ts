@@ -31,7 +31,7 @@ import { createServiceNowServer } from './servicenow/server.js'
 export interface LabOptions {
   /**
    * How the IP filter of the cluster and the address access control of the platform know the static pair. With
-   * `unattached` and `everyone`, the platform denies nobody. Default `both`.
+   * `unattached` and `everyone`, the platform denies no address. Default `both`.
    */
   readonly register?: Register
   /** `contract`: proxy 9293 http, 9294 https, 1080 socks5, 1081 socks5s; cluster 9243 https, 9200 http; platform 9443 and 9080. Default `random`. */

@@ -101,7 +101,7 @@ function countIn(asked: Json, name: string, usual: number): number {
 function hitsOf(index: Index, asked: Json, sorts: readonly SortBy[]): Hit[] {
   const matches = compileQuery(asked['query'], index.mapping)
   const keysIn = sorts.map(sort => keyOf(index, sort))
-  // Whoever asks by ids has many documents: the others need not be read.
+  // A query by ids comes with many documents: reads only those with its ids.
   const { ids } = (asked['query'] ?? {}) as { ids?: { values?: unknown } }
   const candidates = ids === undefined ? index.ids() : new Set([ids.values ?? []].flat().map(String))
   const hits: Hit[] = []

@@ -14,7 +14,7 @@ const presets: Record<Register, { readonly attached: readonly NewPolicy[]; reado
     both: { attached: [pair] },
     first: { attached: [{ name: 'first address', rules: [`${first}/32`] }] },
     second: { attached: [{ name: 'second address', rules: [`${second}/32`] }] },
-    // An address of the documentation range (RFC 5737), so that something is attached and nobody matches it.
+    // An address of the documentation range (RFC 5737): a rule is attached, and no client matches it.
     none: { attached: [{ name: 'somebody else', rules: ['203.0.113.7/32'] }] },
     unattached: { attached: [], created: [pair] },
     everyone: { attached: [everyone] },

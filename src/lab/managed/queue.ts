@@ -15,7 +15,7 @@ export interface ManagedControl {
   readonly waiting: number
   /** Ids as they were accepted, one for each time. */
   readonly accepted: readonly string[]
-  /** Documents that the index refused after they were accepted. Nobody reports them to the client. */
+  /** Documents that the index rejected after the endpoint had accepted them. The client never learns of them. */
   readonly failed: number
   /** Whether documents keep their ids in the index, unless an id is taken. The documentation leaves that open. Default true. */
   keepIds(keep: boolean): void

@@ -25,7 +25,7 @@ export class Platform {
   readonly log = new RequestLog()
   /** Keys of x-sn-apikey, and whom each acts for. */
   readonly apiKeys = new Map<string, string>()
-  /** The files of attachments, by sys_id. Nobody may read one that is not here. */
+  /** The files of attachments, by sys_id. The platform denies access to a file that is not here. */
   readonly files = new Map<string, Buffer>()
   /** Every path is answered as that of an instance that sleeps: a page, or a redirection. */
   hibernation: 'page' | 'redirect' | undefined

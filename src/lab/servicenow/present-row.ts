@@ -17,7 +17,7 @@ export interface Presentation {
 }
 
 /**
- * Display values of times are in the user's zone. In the lab it is 8 hours behind UTC, so that nobody takes them for UTC.
+ * Display values of times are in the user's zone. In the lab it is 8 hours behind UTC, so that no test takes them for UTC.
  */
 const ZONE_MS = -8 * 3600_000
 

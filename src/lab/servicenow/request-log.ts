@@ -9,7 +9,7 @@ export interface LoggedRequest {
   readonly from: string
   /** `http` or `https`. */
   readonly port: string
-  /** The user. Undefined if nobody was authenticated. */
+  /** The user. Undefined if the request was not authenticated. */
   readonly username: string | undefined
   /** 0 if there was no answer. */
   readonly status: number

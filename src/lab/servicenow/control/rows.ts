@@ -10,7 +10,7 @@ import type { Seed } from '../seed.js'
 import type { Row } from '../row.js'
 import type { Table } from '../table.js'
 
-/** Who changes rows here. */
+/** The user who changes rows here. */
 const CONTROL_USER = 'control'
 
 /** Rows, asked and changed past every rule. */
@@ -31,7 +31,7 @@ export interface RowControl {
   /** The rows that an encoded query means, or all, in the order in which they were inserted. Rows never change in place. */
   rows(table: string, query?: string): readonly Row[]
   count(table: string): number
-  /** Attaches a file to a row. Returns the attachment's row. `isDenied`: it is listed, but nobody may read its file. */
+  /** Attaches a file to a row. Returns the attachment's row. `isDenied`: it is listed, but the platform denies access to its file. */
   attach(table: string, id: string, file: NewAttachment): Row
 }
 
