@@ -160,7 +160,7 @@ describe('library examples in the docs', () => {
   })
 })
 
-describe('what the docs name exists:', () => {
+describe('names in the docs exist:', () => {
   test('the README names every command', async () => {
     const { stdout } = await sluice(['--help'])
     const commands = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name)
@@ -183,7 +183,7 @@ describe('what the docs name exists:', () => {
     expect(unknown.filter(name => !known.has(name) && !name.startsWith('AWS_'))).toEqual([])
   })
 
-  test('what can be registered in the lab', () => {
+  test('registrations of the lab', () => {
     const named = pages.flatMap(({ text }) => [...text.matchAll(/--register ([a-z+]+)/g)].map(([, which]) => which))
     expect(named.filter(which => !registers.some(one => one === which))).toEqual([])
   })

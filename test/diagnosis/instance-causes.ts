@@ -219,7 +219,7 @@ const logins: readonly Cause[] = [
     { servicenow: () => ({ refreshToken: WRONG, username: undefined, password: undefined }) },
     { says: 'the refresh_token grant', alike: 'instanceToken' },
   ),
-  wrong('authorization_code, and nobody has logged in', 'SERVICENOW_LOGIN_NEEDED', {
+  wrong('authorization_code, without a login', 'SERVICENOW_LOGIN_NEEDED', {
     servicenow: () => ({ grant: 'authorization_code' }),
   }),
   wrong(

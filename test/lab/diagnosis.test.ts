@@ -40,7 +40,7 @@ describe('in the lab', () => {
   })
 })
 
-describe('what is planted', () => {
+describe('a planted fault', () => {
   test('is told apart by its words', () => {
     for (const causes of [inLab, onServers]) {
       const words = causes.map(({ planted }) => planted)

@@ -282,7 +282,7 @@ test('the doctor takes the options of connect and its own, and its findings narr
   expect(wrong.nodes).toBeTypeOf('string')
 })
 
-test('what the doctor is given wrong is a finding, as everything else that is wrong', async () => {
+test('a wrong option of the doctor is a finding, like every other fault', async () => {
   const target = { url: 'https://localhost:9200' }
   const given = [{ nodes: 'http://one.example:9293' }, { directCheck: 'no' }, { writeChekc: true }, { index: 'A,b' }]
   const reports = await Promise.all(given.map(async more => await diagnose({ target, ...more } as DoctorOptions)))

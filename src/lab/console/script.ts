@@ -56,7 +56,7 @@ const fill = () => { by('details').value = fault.selectedOptions[0].dataset.deta
 fault.addEventListener('change', fill)
 fill()
 
-/** Replaces the parts of the page, and keeps focus and scroll position. */
+/** Whoever is in a part that changes keeps the place. */
 function show(regions) {
   for (const [id, html] of Object.entries(regions)) {
     const region = by(id)

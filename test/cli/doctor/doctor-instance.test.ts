@@ -60,7 +60,7 @@ test('wrong credentials of the platform stand nowhere in the report', async () =
   }
 })
 
-test('what is no table is no source for the doctor', async () => {
+test('a source that is no table is refused by the doctor', async () => {
   const { code, stderr } = await sluice(['doctor', 'a.ndjson'], { env: lab.env })
   expect(code).toBe(2)
   expect(stderr).toContain("'a.ndjson' is not a table. Pass a table, as in servicenow:incident")

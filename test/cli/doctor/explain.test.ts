@@ -83,7 +83,7 @@ test('--symptoms lists what is seen, each with its codes', async () => {
   expect(await saidAsJson('--symptoms')).toEqual({ symptoms })
 })
 
-test('what nothing speaks of is an error, with the nearest code where one is near', async () => {
+test('an unknown word is an error, with the nearest code if one is near', async () => {
   const near = await sluice(['explain', 'EGRESS_PARTLY_ALOWED'])
   expect(near).toMatchObject({ code: 2, stdout: '' })
   expect(near.stderr).toContain("'EGRESS_PARTLY_ALOWED' is not a failure code. Did you mean EGRESS_PARTLY_ALLOWED?")

@@ -170,7 +170,7 @@ test('a serverless project takes the place of the deployment, and --default asks
   expect((await filter(lab, ['show', '--deployment', 'main', '--project', 'main'])).code).toBe(2)
 })
 
-describe('what goes wrong is named', () => {
+describe('a fault is named', () => {
   const rows: readonly [string, string[], Record<string, string>, number, string][] = [
     ['a wrong key', ['show'], { EC_API_KEY: 'wr0ng-organisation-key' }, 3, 'FILTER_API_KEY_REJECTED'],
     ['an unknown deployment', ['show', '--deployment', 'other'], {}, 3, 'FILTER_API_REFUSED'],

@@ -38,7 +38,7 @@ test('--dry-run with --queue counts ranges, groups and bytes, and asks neither q
   expect(stdout + stderr + shown.stdout + shown.stderr).not.toContain('hush')
 })
 
-test('what only one machine can do is refused by name and with a reason, before the queue is asked', async () => {
+test('an option for one machine is refused by name and with a reason, before the queue is asked', async () => {
   await writeFile(join(work.path, 'list'), 'a.ndjson\n')
   const refused = async (...args: readonly string[]) => {
     const { code, stderr } = await sluiceHere(['ingest', '--index', 'logs', ...args], { cwd: work.path, env })

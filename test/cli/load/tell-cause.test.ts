@@ -99,7 +99,7 @@ test('no connection goes past the proxy when a load looks for its cause', async 
   expect([...from].toSorted()).toEqual(['127.0.0.2', '127.0.0.3'])
 })
 
-test('what the documents caused is not looked for on the way', async () => {
+test('the doctor does not look for a cause that lies in the documents', async () => {
   lab.control.plant({
     bulk: { status: 400, body: '{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}' },
   })
@@ -137,7 +137,7 @@ test('credentials that were renewed since the load began are not taken for the c
   expect(failureIn(ended)).toMatchObject({ code: 'EGRESS_NOT_ALLOWED', evidence: { probes: 16 } })
 })
 
-test('what is set for loads in general is not what a replay is refused for', { tags: 'long' }, async () => {
+test('an option that is set for loads in general does not refuse a replay', { tags: 'long' }, async () => {
   const letter = { operation: 'create', origin: { input: 'x', document: 1, line: 1, offset: 0 }, id: 'x-1' }
   await writeFile(join(work, 'dead.ndjson'), `${JSON.stringify({ ...letter, index: 'least-logs', document: {} })}\n`)
   lab.control.plant({ bulk: { status: 503, body: '{"ok":false,"message":"away"}' } })

@@ -139,7 +139,7 @@ test('a resume begins where the run stands, and its ETA is of this process alone
   )
 })
 
-test('what goes over the wire stands beside its budget, and rows beside those of the table', async () => {
+test('sent bytes stand beside their budget, and rows beside those of the table', async () => {
   const { hear, line } = await halfWay({ columns: 140 })
   const wire = { bytes: 1_234_567, budget: 5 * GB }
   hear({

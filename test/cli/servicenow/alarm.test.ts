@@ -183,7 +183,7 @@ describe('a run that fails', () => {
   })
 })
 
-describe('nobody is told', () => {
+describe('no incident is made', () => {
   test('of a dry run', async () => {
     lab.control.servicenow.insert('incident', { correlation_id: 'sluice:nightly' })
     lab.control.servicenow.forgetRequests()

@@ -32,7 +32,7 @@ test('rows go to stdout, and what there is to say to stderr', async () => {
   expect(code).toBe(0)
 })
 
-test('whoever has read enough ends it', async () => {
+test('a reader that has read enough ends it', async () => {
   await using work = await folder()
   const line = '$SLUICE pull servicenow:incident --page-size 100 | head -1 | wc -l; echo ${PIPESTATUS[0]}'
   const { stdout, stderr } = await shell(line, { cwd: work.path, env })

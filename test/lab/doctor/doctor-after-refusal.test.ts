@@ -58,7 +58,7 @@ test('of an input nothing more can be told', async () => {
   expect(await diagnoseRefusal(failure('INPUT_NOT_FOUND', { input: 'a.ndjson' }), options())).toBeUndefined()
 })
 
-test('a node that is written wrong in --nodes has refused nobody', async () => {
+test('a node that is written wrong in --nodes has refused no connection', async () => {
   expect(await diagnoseRefusal(refused(), options({ nodes: ['nonsense'] }))).toMatchObject({ isOver: true })
 })
 

@@ -117,7 +117,7 @@ describe('a healthy set-up has no finding', () => {
     expect(codes.filter(code => !code.startsWith('info'))).toEqual([])
   })
 
-  test('with a user who may not read the table that nobody named', async () => {
+  test('with a user who may not read the default table', async () => {
     lab.control.servicenow.addAcl({ table: 'incident' })
     const report = await diagnose(healthy())
     expect(named(report)).toEqual([])
@@ -278,7 +278,7 @@ describe('logins', () => {
     expect(JSON.stringify(report)).not.toContain(wrong)
   })
 
-  test('nobody has logged in', async () => {
+  test('without a login', async () => {
     const options = briefly({ grant: 'authorization_code', username: undefined, password: undefined })
     expect(named(await diagnose(options))).toEqual(['error SERVICENOW_LOGIN_NEEDED'])
   })
@@ -297,7 +297,7 @@ describe('the instance', () => {
     expect(report.facts.instanceTable?.probes).toBe(1)
   })
 
-  test('that is the cluster, or nobody, or of an unknown authority', async () => {
+  test('that is the cluster, or does not answer, or has an unknown authority', async () => {
     const { cluster } = lab.line
     expect(named(await diagnose(briefly({ url: cluster.url })))[0]).toBe('error SERVICENOW_NOT_AN_INSTANCE')
     expect(named(await diagnose(briefly({ url: 'https://127.0.0.1:1' })))).toEqual(['error PROXY_TARGET_UNREACHABLE'])

@@ -166,13 +166,17 @@ describe('the IP filter', () => {
     expect(step(report, 'cluster without the proxy')).toBe('FAIL: answers (status 401)')
   })
 
-  test.each(['unattached', 'both+everyone'] as const)('that stops nobody (%s)', { tags: 'long' }, async which => {
-    lab.control.register(which)
-    expect(named(await diagnose(healthy()))).toEqual(['error FILTER_NOT_ENFORCED'])
-    const left = await diagnose(healthy({ directCheck: false }))
-    expect(named(left)).toEqual([])
-    expect(step(left, 'cluster without the proxy')).toBe('ok: skipped: --no-direct-check is set')
-  })
+  test.each(['unattached', 'both+everyone'] as const)(
+    'that lets everybody through (%s)',
+    { tags: 'long' },
+    async which => {
+      lab.control.register(which)
+      expect(named(await diagnose(healthy()))).toEqual(['error FILTER_NOT_ENFORCED'])
+      const left = await diagnose(healthy({ directCheck: false }))
+      expect(named(left)).toEqual([])
+      expect(step(left, 'cluster without the proxy')).toBe('ok: skipped: --no-direct-check is set')
+    },
+  )
 
   test('without a proxy refuses this machine, and the reason is told', async () => {
     const report = await diagnose(healthy({ proxy: undefined }))
@@ -229,7 +233,7 @@ describe('the proxy', () => {
     expect(step(report, 'proxy address')).toContain('ECONNREFUSED')
   })
 
-  test('has a certificate that nobody vouches for', async () => {
+  test('has a certificate of an unknown authority', async () => {
     const report = await diagnose(healthy({ proxy: lab.line.proxy.https }))
     expect(named(report)).toEqual(['error PROXY_CERT_INVALID'])
     expect(report.findings[0]?.message).toContain('localhost, issued by Sluice lab authority')
@@ -269,7 +273,7 @@ describe('the proxy', () => {
 })
 
 describe.each(proxyKinds)('a port that speaks %s', speaks => {
-  test.each(proxyKinds)('is known by whoever expects %s', async expected => {
+  test.each(proxyKinds)('is known by a doctor that expects %s', async expected => {
     const asked: string[] = []
     const port = Number(/:(\d+)$/.exec(lab.line.proxy[speaks])?.[1])
     const onAsk = () => void asked.push(expected)
@@ -355,7 +359,7 @@ describe('the cluster', () => {
     expect(named(report)[0]).toBe(`error ${code}`)
   })
 
-  test('shows a certificate that nobody vouches for: whose it is, is told', async () => {
+  test('shows a certificate of an unknown authority, which the finding names', async () => {
     const report = await diagnose(briefly({}, { ca: undefined }))
     expect(named(report)).toEqual(['error CLUSTER_CERT_INVALID'])
     expect(report.findings[0]).toMatchObject({ evidence: { certificate: 'authority', subject: 'localhost' } })

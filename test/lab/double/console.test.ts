@@ -58,7 +58,7 @@ describe('the console', () => {
     expect((await client.ask('/control/nothing')).status).toBe(404)
   })
 
-  it('refuses whoever is not its own page', async () => {
+  it('refuses every page but its own', async () => {
     await using lab = await startLab({ console: true })
     const client = clientOf(lab)
     const strangers: readonly [status: number, headers: Record<string, string>][] = [

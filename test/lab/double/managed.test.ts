@@ -69,7 +69,7 @@ it('says nothing of a document that the index refuses later', async () => {
   expect(lab.control.count('mapped')).toBe(1)
 })
 
-it('refuses a key without its privilege, and one that nobody knows', async () => {
+it('refuses a key without its privilege, and an unknown one', async () => {
   const { apiKey, leastPrivilegeApiKey } = lab.line.cluster
   for (const key of [apiKey, leastPrivilegeApiKey]) {
     const { status, text } = await send('', undefined, key)

@@ -150,7 +150,7 @@ describe('a refusal of the platform', () => {
   })
 })
 
-describe('what stands in front of the platform', () => {
+describe('a page in front of the platform', () => {
   it('answers for an instance that sleeps, whatever is asked', async () => {
     await using world = await openServiceNow()
     const page =

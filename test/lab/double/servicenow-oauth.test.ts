@@ -164,7 +164,7 @@ describe('the authorization endpoint', () => {
     expect((await world.token({ grant_type, code: third.code, redirect_uri })).status).toBe(401)
   })
 
-  it('asks for a name and a password first where nobody is logged in', async () => {
+  it('asks for a name and a password first if no user is logged in', async () => {
     await using world = await openServiceNow()
     world.sn.setBrowser({ asksLogin: true })
     const { username, password } = world.lab.line.servicenow

@@ -12,7 +12,7 @@ shareLab()
 const logs = () => path('logs/*.ndjson')
 beforeEach(async () => await mkdir(path('logs')))
 
-test('what is there, and what is appended, is loaded once, as one run', async () => {
+test('lines that are there and lines that are appended are loaded once, as one run', async () => {
   await writeFile(log(), linesOf(0, 30))
   const following = follow(logs())
   await following.stored(30)
@@ -157,7 +157,7 @@ test('the history has one run, with the rejected lines of all rounds', { tags: '
   expect(runs).toMatchObject([{ run: receipt.run, status: 'finished', exit: 1, counts: { read: 5, rejected: 2 } }])
 })
 
-test('what cannot be followed is refused before anything is sent, and later left out', async () => {
+test('an input that cannot be followed is refused before anything is sent, and later left out', async () => {
   await writeFile(log(), linesOf(0, 2))
   await writeFile(path('logs/array.json'), '[{"n":1}]\n')
   expect(await codeOf(follow([logs(), path('logs/array.json')]).stop())).toContain(

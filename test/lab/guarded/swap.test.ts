@@ -434,7 +434,7 @@ describe('access that is lost in a step of a guarded load', () => {
     await expectSwitched(second, 2)
   })
 
-  test('stops it at once where nobody waits, by the name that fresh connections give it', async () => {
+  test('stops it at once without a wait, by the name that fresh connections give it', async () => {
     const { told, run } = await losing('progress', () => lab.control.register('none'), {})
     expect((await failureOf(run)).text).toMatch(/^EGRESS_NOT_ALLOWED: .* refused 16 of 16 connections/)
     expect(told).toEqual([])

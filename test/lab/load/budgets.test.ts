@@ -350,7 +350,7 @@ describe('a byte budget', () => {
   })
 })
 
-describe('what a run learnt of the cluster', () => {
+describe('the limits that a run learnt of the cluster', () => {
   const limits = async (): Promise<string> => {
     const [name = ''] = await readdir(path('state/limits'))
     return path(`state/limits/${name}`)

@@ -117,7 +117,7 @@ test('a file that was rotated is not called changed', async () => {
   expect(await plans()).toEqual({ 'app-1.ndjson': 'known', 'app.ndjson': 'new' })
 })
 
-test('nobody has loaded: everything is new, and no state folder is made', async () => {
+test('before the first load everything is new, and no state folder is made', async () => {
   await writeFile(path('a.ndjson'), lines(4))
   expect(await plans()).toEqual({ 'a.ndjson': 'new' })
   await expect(readdir(path('state'))).rejects.toMatchObject({ code: 'ENOENT' })

@@ -69,7 +69,7 @@ test('so it does where the one before was read to its end and had too many rejec
   expect(lab.control.count(world.index)).toBe(49)
 })
 
-test('what a later run has loaded of lines that were appended is not foreign to the earlier one', async () => {
+test('appended lines that a later run loaded are not foreign to the earlier one', async () => {
   await using world = await openRunWorld(lab)
   await writeFile(world.path('a.ndjson'), lines(50).trimEnd())
   const { run: first } = await world.load('a.ndjson')
@@ -82,7 +82,7 @@ test('what a later run has loaded of lines that were appended is not foreign to 
   expect(lab.control.count(world.index)).toBe(60)
 })
 
-test('where a later run went on behind it, what is deleted is not loaded again, and that is said', async () => {
+test('if a later run continued, deleted documents are not loaded again, and the message says so', async () => {
   await using world = await openRunWorld(lab)
   await writeFile(world.path('a.ndjson'), lines(50))
   const { run: first } = await world.load('a.ndjson')

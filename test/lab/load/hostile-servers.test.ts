@@ -71,7 +71,7 @@ test('a server that sends the request back gives no credentials away', async () 
   expect(JSON.stringify(error) + String(error)).not.toContain(apiKey)
 })
 
-test('a proxy that announces its answer for ever is named, and takes nobody down', async () => {
+test('a proxy that announces its answer for ever is named, and does not end the process', async () => {
   const proxy = createTcpServer(socket => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(60_000)))

@@ -54,7 +54,7 @@ test.each([1, 300, 5000])('after an abort, every document that was taken from it
   expect(receipt !== undefined && balanced(receipt)).toBe(true)
 })
 
-test('an iterable that never ends holds nobody up', { tags: 'long' }, async () => {
+test('an iterable that never ends holds up no other', { tags: 'long' }, async () => {
   const stop = new AbortController()
   const source: AsyncIterable<unknown> = {
     [Symbol.asyncIterator]: () => ({

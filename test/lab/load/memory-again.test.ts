@@ -29,7 +29,7 @@ test('a load leaves its memory to the next one, whatever became of its documents
   expect(left()).toContain('from a file')
 })
 
-test('what a load sends does not depend on the load before it', async () => {
+test('a load sends the same, whatever load ran before it', async () => {
   const load = async (many: number, text: string) => {
     const source = Array.from({ length: many }, (_, n) => ({ n, text }))
     return await ingest({ ...options(), source, onEvent: () => undefined })

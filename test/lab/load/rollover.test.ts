@@ -198,7 +198,7 @@ describe('a data stream that rolls over', () => {
     expect(lab.control.count(world.index)).toBe(300)
   })
 
-  test('where its ids may not be looked up, it is said once what may happen', async () => {
+  test('if its ids may not be looked up, the load warns once', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)
     await writeFile(world.path('a.ndjson'), lines(300))
@@ -240,7 +240,7 @@ describe('a replay', () => {
     return await replay({ ...(await world.way()), ...own, source, ...more })
   }
 
-  test('finds what was stored before a rollover, whoever stored it', async () => {
+  test('finds documents from before a rollover, of any load', async () => {
     await using world = await openRunWorld(lab)
     lab.control.createDataStream(world.index)
     await writeFile(world.path('dead.ndjson'), letters(world.index, 30))

@@ -66,7 +66,7 @@ test('a process that is killed before its first checkpoint leaves an appended in
   expect(await load(['a'], { ids: 'cluster' })).toMatchObject({ read: 300 })
 })
 
-test('what a killed process has sent is compared, also after another process has begun again', async () => {
+test('documents of a killed process are compared, also after another process has begun again', async () => {
   const text = lines(200_000)
   await writeFile(path('a'), text)
   const more = { batchDocs: 10_000 }

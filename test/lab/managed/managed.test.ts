@@ -184,7 +184,7 @@ describe('a load', () => {
   })
 })
 
-describe('what the endpoint cannot do', () => {
+describe('an operation that the endpoint cannot do', () => {
   test.each<[string, Partial<IngestOptions>]>([
     ['op', { op: 'index' }],
     ['pipeline', { pipeline: 'geo' }],

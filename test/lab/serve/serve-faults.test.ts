@@ -115,7 +115,7 @@ test.each(['', 'nonsense', 'null', '[]', '{"cluster":7,"index":["x"]}', '{"index
   },
 )
 
-test('what waits for another index is named, and left alone', async () => {
+test('documents that wait for another index are named, and stay', async () => {
   lab.control.register('none')
   {
     await using serving = await start({ acceptAnyway: true, index: `${index}-other` })

@@ -17,7 +17,7 @@ shareLab()
 
 const answerOf = ({ status, text }: { status: number; text: string }) => ({ status, ...(JSON.parse(text) as object) })
 
-describe('what is posted', () => {
+describe('a posted document', () => {
   test('arrives through the proxy, byte for byte, as NDJSON, JSON, and gzip', async () => {
     await using serving = await start()
     lab.control.forgetConnections()
@@ -165,7 +165,7 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('where the cluster refuses', () => {
+describe('if the cluster refuses', () => {
   test(
     'documents are accepted up to the limit, held back then, and loaded once it is open again',
     { tags: 'long' },
@@ -276,7 +276,7 @@ describe('a receiver', () => {
     expect(serving.status().state).toBe('ok')
   })
 
-  test('shares its folder with nobody', async () => {
+  test('does not share its folder', async () => {
     await using serving = await start()
     expect(await codeOf(serve(options()))).toMatch(/^RUN_LOCKED/)
     expect(serving.status().state).toBe('ok')

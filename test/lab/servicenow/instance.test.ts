@@ -364,7 +364,7 @@ describe('an instance', () => {
     }
   })
 
-  test('behind a proxy that refuses, or with a certificate that nobody vouches for, is not asked again', async () => {
+  test('behind a proxy that refuses, or with a certificate of an unknown authority, is not asked again', async () => {
     const proxy = lab.line.proxy.http.replace(/:[^:@]+@/, ':wrong@')
     await expect(connectServiceNow({ ...basic(), proxy })).rejects.toMatchObject({ code: 'PROXY_AUTH_REJECTED' })
     const { ca: _, ...servicenow } = basic().servicenow

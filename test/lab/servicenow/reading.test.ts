@@ -248,7 +248,7 @@ describe('a table that others change while it is read', () => {
   })
 })
 
-describe('what changed since the last reading', () => {
+describe('changes since the last reading', () => {
   test('is all that is read, also where thousands of rows changed in one second', async () => {
     const table = tableOf(6000)
     await using instance = await opened()

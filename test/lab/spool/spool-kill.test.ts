@@ -97,7 +97,7 @@ function expectStored(contents: ReadonlyMap<string, string>, known: ReadonlyMap<
 const lines = (count: number, from: number) =>
   Array.from({ length: count }, (_, at) => `{"n":${from + at},"text":"${'x'.repeat((at * 7) % 150)}"}\n`).join('')
 
-test('what was spooled of each stdin is loaded once, whatever is killed, though no producer says it again', async () => {
+test('each spooled stdin is loaded once, whatever is killed, though no producer repeats it', async () => {
   const random = seeded(23)
   lab.control.plant({ latencyMs: 60 })
   const contents = new Map<string, string>()

@@ -251,7 +251,7 @@ describe('a run that reads its stdin by way of the disk', () => {
   })
 })
 
-describe('what is spooled', () => {
+describe('a spooled stdin', () => {
   test('is locked: a second process that would read it does nothing', async () => {
     const stdin = new PassThrough()
     stdin.write(lines(100))
@@ -368,7 +368,7 @@ describe('the limit of what is spooled', { tags: 'long' }, () => {
     expect(receipt).toMatchObject({ read: 0, created: 0 })
   })
 
-  test('is where stdin ends that nobody loads any more', async () => {
+  test('is the end of a stdin that no process loads any more', async () => {
     lab.control.register('none')
     const { code, message } = await stopped(load(bytes(many(3000)), { spoolLimit: limit }))
     expect(code).toBe('STATE_UNWRITABLE')

@@ -195,7 +195,7 @@ describe('a table', () => {
   })
 })
 
-describe('what refuses', { tags: 'long' }, () => {
+describe('a refusal', { tags: 'long' }, () => {
   test.each([
     ['only one address is registered', () => sn().register('first'), 'SERVICENOW_PARTLY_ALLOWED'],
     ['no address is registered', () => sn().register('none'), 'SERVICENOW_ADDRESS_REFUSED'],

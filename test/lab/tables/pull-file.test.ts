@@ -30,7 +30,7 @@ async function stopped(cwd: string) {
   return running
 }
 
-test('what was there stays as it is until all rows are', { tags: 'long' }, async () => {
+test('the old file stays as it is until all rows are there', { tags: 'long' }, async () => {
   await using work = await folder()
   const file = join(work.path, 'rows.ndjson')
   await writeFile(file, 'of yesterday\n')

@@ -256,7 +256,7 @@ describe('a table', () => {
   })
 })
 
-describe('what does not fit a table', () => {
+describe('an option that does not fit a table', () => {
   const cases: readonly [string, Partial<IngestOptions>, RegExp][] = [
     ['ids of the run', { ids: 'run' }, /ids: is 'run': Sluice must find the document of a changed row/],
     ['ids of the cluster', { ids: 'cluster' }, /ids: is 'cluster'/],

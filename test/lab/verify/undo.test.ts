@@ -93,7 +93,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('what is written between the look and the deletion is left', async () => {
+  test('a document that is written between the look and the deletion stays', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(100))
     const { run } = await world.load('a.ndjson')
@@ -146,7 +146,7 @@ describe('undo', () => {
     expect(lab.control.count(world.index)).toBe(0)
   })
 
-  test('what the cluster refuses to delete is told, and the run is kept', async () => {
+  test('a refused deletion is reported, and the run is kept', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50))
     const { run } = await world.load('a.ndjson')

@@ -85,27 +85,31 @@ describe('verify', () => {
     expect(await look(world, run)).toMatchObject({ ok: false, found: 1, rejected: 2, missing: 1 })
   })
 
-  test('what a killed process had sent is unsettled, however far behind the checkpoint', { tags: 'long' }, async () => {
-    await using world = await openRunWorld(lab)
-    await writeFile(world.path('a.ndjson'), lines(30_000))
-    const { run } = await world.load('a.ndjson', { batchDocs: 5000 })
-    await world.killedAt(100)
-    expect(await look(world, run)).toMatchObject({
-      ok: true,
-      status: 'running',
-      documents: 100,
-      found: 100,
-      missing: 0,
-      unsettled: 29_900,
-      notes: [
-        expect.stringContaining('was killed') as string,
-        expect.stringContaining('finds their outcome') as string,
-      ],
-    })
-    const token = (await world.checkpoint()).inputs[0]?.token
-    await world.bulk(Array.from({ length: 20_000 }, (_, at) => ({ delete: { _id: `${token}-${101 + at}` } })))
-    expect(await look(world, run)).toMatchObject({ ok: true, found: 100, unsettled: 9900, foreign: 0 })
-  })
+  test(
+    'documents that a killed process had sent are unsettled, however far behind the checkpoint',
+    { tags: 'long' },
+    async () => {
+      await using world = await openRunWorld(lab)
+      await writeFile(world.path('a.ndjson'), lines(30_000))
+      const { run } = await world.load('a.ndjson', { batchDocs: 5000 })
+      await world.killedAt(100)
+      expect(await look(world, run)).toMatchObject({
+        ok: true,
+        status: 'running',
+        documents: 100,
+        found: 100,
+        missing: 0,
+        unsettled: 29_900,
+        notes: [
+          expect.stringContaining('was killed') as string,
+          expect.stringContaining('finds their outcome') as string,
+        ],
+      })
+      const token = (await world.checkpoint()).inputs[0]?.token
+      await world.bulk(Array.from({ length: 20_000 }, (_, at) => ({ delete: { _id: `${token}-${101 + at}` } })))
+      expect(await look(world, run)).toMatchObject({ ok: true, found: 100, unsettled: 9900, foreign: 0 })
+    },
+  )
 
   test('a last line that is blank is no document', async () => {
     await using world = await openRunWorld(lab)
@@ -124,7 +128,7 @@ describe('verify', () => {
     expect(await look(world, run)).toMatchObject({ ok: false, documents: 2, missing: 1 })
   })
 
-  test('what an earlier run loaded of a file that has grown is not the run’s', async () => {
+  test('documents that an earlier run loaded of a file that has grown are not the run’s', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(50))
     await world.load('a.ndjson')

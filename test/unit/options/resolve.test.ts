@@ -61,7 +61,7 @@ test('a duration has its name in the library as a key of the file, and the key t
   )
 })
 
-describe('names that nobody knows', () => {
+describe('unknown names', () => {
   test('a key of the file that is no option is an error that names the nearest one', () => {
     const file = { path: 'sluice.config.json', values: { batchByte: '1mb' } }
     expect(failureOf({ flags: {}, env: {}, file }).message).toBe(
@@ -87,7 +87,7 @@ describe('names that nobody knows', () => {
     )
   })
 
-  test('what only the system sets has no place in the file', () => {
+  test('an option that only the system sets has no place in the file', () => {
     expect(failureOf({ flags: {}, env: {}, file: { path: 'f.json', values: { noProxy: '*' } } }).code).toBe(
       'OPTION_INVALID',
     )

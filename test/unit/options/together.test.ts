@@ -200,7 +200,7 @@ describe('an index name that Elasticsearch refuses', () => {
   })
 })
 
-test('what a command cannot do without is asked for by name', () => {
+test('a missing option that a command needs is named', () => {
   const effective = resolveOptions({ flags: { url: 'https://es.example' }, env: {} })
   expect(() => requireOptions(effective, ['url'])).not.toThrow()
   expect(() => requireOptions(effective, ['url', 'index'])).toThrow(

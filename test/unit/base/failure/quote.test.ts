@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { quote } from '../../../../src/base/failure/failure.js'
 
-test('what others said is one line, without markup, control characters and the credentials they send back', () => {
+test('a quote is one line, without markup, control characters and the credentials that a server sends back', () => {
   expect(quote('<b>No</b>\n\u001B[31mway\u009B')).toBe('No [31mway')
   expect(quote('x'.repeat(300))).toHaveLength(201)
   expect(quote('{"authorization":"ApiKey UExBTlRFRA==","proxy":"basic dXNlcjpwYXNz"}')).toBe(
@@ -12,7 +12,7 @@ test('what others said is one line, without markup, control characters and the c
   )
 })
 
-test('what others said ends where they begin to repeat what they were sent', () => {
+test('a quote ends where the server begins to repeat the request', () => {
   const sayings = {
     "[1:9] failed to parse field [port] of type [long] in document with id 'a'. Preview of field's value: 'hunter2'":
       "[1:9] failed to parse field [port] of type [long] in document with id 'a'",

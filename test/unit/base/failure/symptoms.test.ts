@@ -23,7 +23,7 @@ describe("the contract's error table", () => {
     expect(found.filter(symptom => codes.every(code => symptom.codes.includes(code)))).not.toEqual([])
   })
 
-  test('401 leads to whoever may say it: the cluster, the instance, and the proxy that answers so', () => {
+  test('401 leads to every possible sender: the cluster, the instance, and the proxy that answers so', () => {
     const found = lookUp('401').symptoms
     expect(found.map(({ where }) => where)).toEqual(expect.arrayContaining(['cluster', 'instance']))
     const codes = found.flatMap(symptom => symptom.codes)

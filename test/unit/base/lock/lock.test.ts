@@ -152,7 +152,7 @@ describe('two runs', () => {
     expect(await tryTake(['a'], { cluster: 'https://other.example' })).toEqual({})
   })
 
-  test('that read what nobody else can read do not meet', async () => {
+  test('with inputs of their own do not meet', async () => {
     const sources = await findSources(Readable.from(['{}\n'], { objectMode: false }), {})
     const locking = { stateDir: state, cluster: 'https://es.example', index: 'logs', sources }
     await using _ = await lockInputs(locking)
@@ -229,7 +229,7 @@ test('a folder that cannot be made is named', async () => {
   expect(await tryTake(['a'])).toMatchObject({ code: 'STATE_UNWRITABLE' })
 })
 
-describe('what a process left is taken over', () => {
+describe('the lock of a dead process is taken over', () => {
   test('when it was killed, with all its claims, and nothing stays behind', async () => {
     await using other = await lockChild(state, 'logs', ['a', 'b', 'c'].map(path))
     await other.ask('take')
@@ -238,7 +238,7 @@ describe('what a process left is taken over', () => {
     expect(await readdir(locksFolder())).toEqual([])
   })
 
-  test('when its process number belongs to nobody, or to another process', async () => {
+  test('if its process number is free, or belongs to another process', async () => {
     const pid = await endedPid()
     for (const [leaving, trying] of ways) {
       await leaving(() => ({ pid }))
@@ -310,10 +310,10 @@ const ways = [
   [leaveLock, tryLock],
 ] as const
 
-describe('what a process left is left alone', () => {
+describe('the lock of a process stays', () => {
   const unknown: readonly [string, (holder: Holder, pid: number) => Partial<Record<keyof Holder, unknown>>][] = [
     ['its process runs', () => ({})],
-    ['its process runs, and nobody knows since when', () => ({ started: undefined })],
+    ['its process runs, since an unknown time', () => ({ started: undefined })],
     ['it is of another machine', (_, pid) => ({ pid, host: 'other', boot: 'other' })],
     ['it is of another machine that tells less', (_, pid) => ({ pid, host: 'other', boot: undefined })],
     ['it is of another machine with the same name', (_, pid) => ({ pid, machine: 'other', boot: 'other' })],
@@ -447,7 +447,7 @@ describe('a process that begins removes', () => {
     expect(await readdir(locksFolder())).toEqual([])
   })
 
-  test('locks, rights and sockets of dead processes, whoever they kept out', async () => {
+  test('locks, rights and sockets of dead processes, for every name', async () => {
     const pid = await endedPid()
     const lock = await leaveLock(() => ({ pid }))
     await copyFile(lock, `${lock}.aaaaaaaaaaaaaaaa`)

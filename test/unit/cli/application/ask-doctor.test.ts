@@ -20,7 +20,7 @@ const away: Asking['doctor'] = async () => ({
   proxy: `http://user:pass@127.0.0.1:${await closedPort()}`,
 })
 
-test('what may pass is not named in the place of a refusal that is certain', async () => {
+test('a fault that may pass does not replace a certain refusal', async () => {
   const refused = failure('EGRESS_NOT_ALLOWED', { cluster, refused: 1, probes: 1, observed: 'Forbidden', status: 403 })
   expect(await told(refused, away)).toEqual(refused)
 })
@@ -33,7 +33,7 @@ test('a cause brings its own evidence, and the symptom as it was seen', async ()
   expect(evidence).not.toHaveProperty('status')
 })
 
-test('where the cause cannot be looked for, the symptom is told', async () => {
+test('if the doctor cannot look for the cause, the symptom is shown', async () => {
   const lost = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })
   const doctor = async () => await Promise.reject(new Error('the file with the key is gone'))
   expect(await told(lost, doctor)).toEqual(lost)

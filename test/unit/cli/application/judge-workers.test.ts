@@ -35,7 +35,7 @@ test('says which worker goes without a proxy, if anybody has one', () => {
   ])
 })
 
-test('says whose addresses nobody knows, and why', () => {
+test('names workers with unknown addresses, and says why', () => {
   expect(codes([sign('unchecked', { way: { proxy } })])).toEqual(['info WORKER_ADDRESSES_UNKNOWN'])
   expect(codes([sign('mute', { way: { proxy, egress: [] } })])).toEqual(['info WORKER_ADDRESSES_UNKNOWN'])
   const blocked = sign('blocked', { way: { proxy, problem: 'EGRESS_BLOCKED: all addresses are blocked' } })

@@ -24,7 +24,7 @@ test.each([
   expect(said).toEqual(['Delete? [y/N] '])
 })
 
-test('the end of the input is no, and without a terminal nobody is asked', async () => {
+test('the end of the input is no, and without a terminal there is no question', async () => {
   const { stdin, terminal } = terminalOf(true)
   stdin.end()
   expect(await confirm(terminal, 'Delete?')).toBe(false)

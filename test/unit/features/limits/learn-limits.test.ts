@@ -62,7 +62,7 @@ test('a file that is broken is as if it were not there, and is replaced', async 
   expect(await recallLimits(path, now)).toEqual({ concurrency: 5 })
 })
 
-test('what cannot be written is left, without a word', async () => {
+test('limits that cannot be written are left, without a word', async () => {
   await writeFile(join(folder, 'limits'), 'a file where the folder should be')
   await rememberLimits(path, { concurrency: 8 }, now)
   expect(await recallLimits(path, now)).toEqual({})

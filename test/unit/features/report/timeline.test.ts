@@ -5,7 +5,7 @@ import { MOST_BUCKETS, Timeline } from '../../../../src/features/report/timeline
 
 const began = '2026-11-21T10:00:00.000Z'
 
-test('what happens is counted in the bucket of its time', () => {
+test('an event is counted in the bucket of its time', () => {
   const timeline = new Timeline(began)
   timeline.sent(10, 1, 500)
   timeline.sent(20, 2, 300)

@@ -81,7 +81,7 @@ async function leave(content: string | Uint8Array, isCut: boolean): Promise<void
 }
 
 describe('stdin that is spooled', () => {
-  test('is taken as it comes, though nobody reads it, and read from the disk to its end', async () => {
+  test('is taken as it comes, though no load reads it, and read from the disk to its end', async () => {
     const stdin = new PassThrough({ highWaterMark: 1000 })
     await using spool = await openWith(stdin)
     const line = `{"text":"${'x'.repeat(90)}"}\n`
@@ -176,7 +176,7 @@ describe('stdin that is spooled', () => {
   })
 })
 
-describe('what an earlier process spooled', () => {
+describe('the spool of an earlier process', () => {
   test('comes first, and other stdin behind it as an input of its own', async () => {
     await leave('{"old":1}\n', false)
     await using spool = await openWith(bytes('{"new":1}\n'))
@@ -205,7 +205,7 @@ describe('what an earlier process spooled', () => {
     stdin.end()
   })
 
-  test('stands alone at a terminal: nobody is asked for more', async () => {
+  test('is complete at a terminal: no question is asked', async () => {
     await leave('{"old":1}\n', false)
     await using spool = await openWith(Object.assign(new PassThrough(), { isTTY: true }))
     expect(spool.sources.map(({ name }) => name)).toEqual(['-'])

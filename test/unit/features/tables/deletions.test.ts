@@ -57,7 +57,7 @@ test.each(['no JSON', '[]', `{"version":2,"reconciled":"${AT}"}`, '{"version":1,
   },
 )
 
-test('what cannot be written is left', async () => {
+test('a list that cannot be written is left', async () => {
   await writeFile(join(state, 'deletions'), 'a file')
   await (await last('one')).remember(AT)
   expect((await last('one')).at).toBeUndefined()

@@ -516,7 +516,7 @@ describeBoth('time', () => {
     expect(await first).toEqual({ done: true, value: undefined })
   })
 
-  test('whoever stops in the middle closes the input', async () => {
+  test('a caller that stops in the middle closes the input', async () => {
     const feed = new Feed()
     const batches = feedInto(batcherOf({ batchDocs: 1 }), feed)
     const first = batches.next()

@@ -134,7 +134,7 @@ describe('the files of an archive are read one behind the other, each in its own
   })
 })
 
-describe('what an archive holds beside documents is left out, and said', () => {
+describe('files of an archive without documents are left out, and named', () => {
   const good = { name: 'good.ndjson', data: '{"a":1}\n' }
 
   test.each([

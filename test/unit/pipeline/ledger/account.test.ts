@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Account, sumOf } from '../../../../src/pipeline/ledger/account.js'
 
-test('what an account said stays as it was, and balances, while more is counted', () => {
+test('a copy of an account stays as it was, and balances, while more is counted', () => {
   const account = new Account()
   const refused = { status: 400, type: 'document_parsing_exception', reason: '' }
   account.reject(refused)

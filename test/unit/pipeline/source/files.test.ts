@@ -287,7 +287,7 @@ describe('stdin and named pipes', () => {
     expect(stdin.destroyed).toBe(true)
   })
 
-  test.runIf(process.platform !== 'win32')('reads a named pipe, whoever comes first', async () => {
+  test.runIf(process.platform !== 'win32')('reads a named pipe, opened first by either side', async () => {
     const path = join(cwd, 'pipe')
     execFileSync('mkfifo', [path])
     const [source] = await findSources('pipe', { cwd })

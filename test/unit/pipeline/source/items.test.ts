@@ -234,7 +234,7 @@ describe('an iterable of documents', () => {
     await busy.return?.()
   })
 
-  test.each(['never settles', 'fails'])('an iterable whose end %s holds nobody up', async how => {
+  test.each(['never settles', 'fails'])('an iterable whose end %s does not hold up the load', async how => {
     const end = async () => (how === 'fails' ? Promise.reject(new Error('no')) : await new Promise<never>(() => {}))
     const iterable = {
       [Symbol.asyncIterator]: () => ({ next: async () => ({ value: large, done: false }), return: end }),
@@ -245,7 +245,7 @@ describe('an iterable of documents', () => {
     expect(await iterator.return?.()).toEqual({ value: undefined, done: true })
   })
 
-  test('what was taken before the signal came is still there', async () => {
+  test('an item that was taken before the signal came is still there', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
     let taken = 0

@@ -12,7 +12,7 @@ import {
 const file: SeenInput = { kind: 'file', size: 1024, modifiedMs: 1_700_000_000_123, content: 'ab12' }
 const object: SeenInput = { kind: 'object', size: 2 ** 52, modifiedMs: 0, content: '4503599627370496' }
 
-test('what was seen of an input comes back from its text', () => {
+test('the facts of an input come back from their text', () => {
   for (const seen of [file, object]) expect(readSeen(seenText(seen))).toEqual(seen)
 })
 

@@ -85,7 +85,7 @@ describe('whether a run failed', () => {
   })
 })
 
-describe('what an incident says', () => {
+describe('the text of an incident', () => {
   const job = { title: 'logs-app', command: 'sluice ingest a.ndjson --index logs-app', host: 'loader-1' }
 
   test('the finding, the next step and the numbers of the run', () => {
@@ -109,7 +109,7 @@ describe('what an incident says', () => {
     ])
   })
 
-  test('a machine that nobody named is not told', () => {
+  test('a machine without a name is not shown', () => {
     expect(failedText({ failure: partly }, { title: 'logs-app' }).facts).not.toContain('Host')
   })
 
@@ -120,7 +120,7 @@ describe('what an incident says', () => {
     )
   })
 
-  test('what others said can neither become markup nor break the title’s line', () => {
+  test('quoted text can neither become markup nor break the title’s line', () => {
     const planted = { ...partly, message: 'a\n[code]<b>[/code] \u0007 [CODE] [co\u0001de] [ /code]\u202e' }
     const { headline, finding } = failedText({ failure: planted }, job)
     expect(headline).toBe(
@@ -185,7 +185,7 @@ describe('reporting', () => {
     expect(reported).toMatchObject({ did: 'failed', failure: { code: 'OPTION_INVALID', evidence: { option } } })
   })
 
-  test('of a run that was interrupted nobody is told', async () => {
+  test('a run that was interrupted makes no incident', async () => {
     const error = new SluiceError(failure('RUN_INTERRUPTED', { reason: 'SIGTERM', settled: 1 }))
     expect(await reportRun({ error }, options)).toEqual({ did: 'nothing', incidents: [], notes: [] })
   })

@@ -34,7 +34,7 @@ test('acts on no terminal, whatever a server writes into it', async () => {
   expect(actsIn(Object.values(seen).flat().join(' '))).toEqual([])
 })
 
-describe('what is wrong with it', () => {
+describe('its fault', () => {
   const hosts = { cluster: 'es.example', proxy: 'proxy.example' }
 
   test('is that it is the proxy’s own, by its name or by its fingerprint', () => {

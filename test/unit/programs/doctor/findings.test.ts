@@ -25,7 +25,7 @@ test('a way that is open has no finding', () => {
   ).toEqual([])
 })
 
-describe('what is named first is the cause', () => {
+describe('the first finding is the cause', () => {
   const timeout = failure('PROXY_TIMEOUT', { proxy, limitMs: 4000, after: 'Sluice asked it to connect to the target' })
   const unanswered: ConnectionSeen = { ...stands, failure: timeout, failedIn: 'proxy-handshake' }
 
@@ -114,7 +114,7 @@ test('a host of another product tells what it is', () => {
   expect(first?.message).toMatch(/\. The host is that of "kb"\.$/)
 })
 
-describe('what is to be done', () => {
+describe('the next step', () => {
   const refused = { ...open, allowed: 0, refused: 16 }
 
   test('names both rules, and who said them', () => {
@@ -141,7 +141,7 @@ describe('what is to be done', () => {
   })
 })
 
-test('where the pair and a node alone are judged differently, all connections are counted', () => {
+test('if the pair and a single node are judged differently, all connections are counted', () => {
   const node = { node: 'http://b.proxy.example:9293', address: '192.0.2.2', verdict: 'refused' } as const
   const [first] = findingsOf({ cluster, proxy, connection: stands, filter: open, nodes: [node] })
   expect(first).toMatchObject({ code: 'EGRESS_PARTLY_ALLOWED', evidence: { refused: 1, probes: 17 } })

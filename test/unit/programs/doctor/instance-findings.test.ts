@@ -177,7 +177,7 @@ describe('a table', () => {
   })
   const named = { instance: { url, grant: 'password', proxy, table: 'incident' } }
 
-  test('that nobody named may be none of this user’s business', () => {
+  test('that is the default may be closed to this user', () => {
     expect(codes({ instanceTable: { ...table, failure: denied } })).toEqual([])
     expect(codes({ ...named, instanceTable: { ...table, failure: denied } })).toEqual([
       'error SERVICENOW_ACCESS_DENIED',

@@ -48,7 +48,7 @@ describe('a policy is permissive', () => {
   })
 })
 
-describe('what guards a deployment', () => {
+describe('the policies of a deployment', () => {
   const judge = (attached: readonly Policy[], more: Partial<Guarded> = {}) => {
     const guard = judgeGuard({ deployment: 'd', attached, staticIps: pair, ...more })
     return { ...guard, codes: guard.findings.map(({ code, severity }) => `${severity} ${code}`) }

@@ -107,7 +107,7 @@ test('a segment ends before its journal is too long to be read', async () => {
   await spool.close()
 })
 
-describe('what a process that was killed has left', () => {
+describe('the spool of a killed process', () => {
   test('is read again, under the same ids', async () => {
     const spool = await open(60_000)
     for (const one of requests) await spool.append(request(one))

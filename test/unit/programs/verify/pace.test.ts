@@ -43,7 +43,7 @@ test('every item is done once, in batches of at most so many, a few at a time', 
   expect(most).toBe(2)
 })
 
-test('what is too large is halved, down to one; that one stops it', async () => {
+test('a request that is too large is halved, down to one id. One id that is too large stops it', async () => {
   const { pace, clock } = paceOf({ inFlight: 1 })
   const parts: number[][] = []
   await pace.through(upTo(20), async part => {
@@ -57,7 +57,7 @@ test('what is too large is halved, down to one; that one stops it', async () => 
   expect(await failureOf(pace.through([1, 2], refusing))).toBe(away)
 })
 
-test('what is busy is asked again later: what was left of it, and half of it where the cluster has too much to do', async () => {
+test('a busy cluster gets the rest of a request later, and half of it if it has too much to do', async () => {
   const { pace, clock } = paceOf({ inFlight: 1 })
   const asked: number[][] = []
   const answers: PartStep<number>[] = [

@@ -206,7 +206,7 @@ const table: readonly [string, ClusterAnswer, string, string, RouteFacts?][] = [
   ['a 407 from inside a tunnel', answer(407, '', { server: 'squid' }), 'unknown', 'GATEWAY_REFUSED'],
 ]
 
-describe('who answered', () => {
+describe('the server that answered', () => {
   for (const [what, given, by, code, route = tunnel] of table) {
     test(`${what}: ${by}, ${code}`, () => {
       const answered = whoAnswered(given, route)
@@ -252,7 +252,7 @@ describe('who answered', () => {
   })
 })
 
-describe('what GET / tells', () => {
+describe('the answer to GET /', () => {
   const root = (number: unknown, more: object = {}) =>
     JSON.stringify({ cluster_name: 'c', cluster_uuid: 'u', version: { number, build_flavor: 'default', ...more } })
 
@@ -309,7 +309,7 @@ test('a refusal never repeats a user name that the cluster does not know: it may
   expect(message).not.toContain('s3cret')
 })
 
-test('credentials that were sent and did not arrive are told from credentials that nobody set', () => {
+test('credentials that did not arrive are told from credentials that were not set', () => {
   const refused = answer(401, security(401, 'missing authentication credentials for REST request [/]'))
   const named = (isWithLogin: boolean) => {
     const given = { ...refused, isWithLogin }

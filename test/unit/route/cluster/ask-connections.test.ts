@@ -43,7 +43,7 @@ const isFinal = (end: End) => ways[end].by === 'everybody' && end !== 'accepted'
 const told = (letters: string) => (letters === 'st' ? 'si' : letters)
 const pairs = ends.flatMap(row => ends.filter(end => end !== row).map(column => [row, column] as const))
 
-describe('what is named', () => {
+describe('the named cause', () => {
   test('is what the model names, for every pair of ends that take turns, whichever is first', async () => {
     const others: unknown[] = []
     for (const [row, column] of pairs) {

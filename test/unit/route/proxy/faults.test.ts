@@ -602,7 +602,7 @@ describe('a connection that breaks', () => {
     await route.destroy()
   })
 
-  it('in the middle of the answer is of unknown outcome, and told to whoever reads the body', async () => {
+  it('in the middle of the answer is of unknown outcome, and the reader of the body gets the error', async () => {
     const { target, proxy, route } = await withTunnel(
       socket => void socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
       certificate,
@@ -614,7 +614,7 @@ describe('a connection that breaks', () => {
     await route.destroy()
   })
 
-  it('direct and refused has reached nobody', async () => {
+  it('direct and refused has reached no server', async () => {
     const route = openRoute({ target: new URL(`http://127.0.0.1:${await closedPort()}`), connections: 1 })
     expect(facts(await failureOf(route))).toEqual({
       code: 'ECONNREFUSED',

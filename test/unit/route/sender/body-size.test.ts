@@ -34,7 +34,7 @@ describe('how large a body may be', () => {
   })
 })
 
-describe('what an earlier run found', () => {
+describe('the limit that an earlier run found', () => {
   test('is where this one begins; one larger body is tried, and not another', () => {
     const size = new BodySize(5 * MB, MB)
     expect(send(size, 5, 1.5 * MB)).toEqual([MB, 2 * MB, MB, MB, MB])

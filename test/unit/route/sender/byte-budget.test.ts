@@ -149,7 +149,7 @@ describe('a body', () => {
     expect(await soon(one.budget.room())).toBeUndefined()
   })
 
-  test('is waited for by nobody once the budget is closed', async () => {
+  test('holds up no request once the budget is closed', async () => {
     const one = wire(20_200, 1000)
     void one.budget.whileMade(4200, async () => await new Promise(() => undefined))
     const room = one.budget.room()
@@ -159,7 +159,7 @@ describe('a body', () => {
   })
 })
 
-test('a budget that is closed admits nothing, and nobody waits for it', async () => {
+test('a budget that is closed admits nothing, and no request waits for it', async () => {
   const one = wire(3000)
   await one.budget.admit(plain(1000, 1))
   await one.budget.admit(plain(1000, 1))

@@ -34,7 +34,7 @@ describe('without patience', () => {
     }
   })
 
-  test('what passes by itself, or is no loss of access, gives no refusal another name', () => {
+  test('a fault that passes by itself, or is no loss of access, gives no refusal another name', () => {
     for (const seen of [proxyGone, clusterGone]) {
       const circuit = impatient()
       circuit.trip(filtered, 0)
@@ -99,7 +99,7 @@ describe('with patience', () => {
     expect(circuit.failed(bothRefused, 0)).toEqual({ kind: 'probe', afterMs: 4000 })
   })
 
-  test('what is seen last has the name: a pair that is half registered by then', () => {
+  test('the last refusal gives the name: a pair that is half registered by then', () => {
     const circuit = new CircuitBreaker(1000, () => 1)
     circuit.trip(filtered, 0)
     expect(circuit.failed(bothRefused, 0)).toEqual({ kind: 'probe', afterMs: 1000 })

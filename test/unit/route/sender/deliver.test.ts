@@ -307,7 +307,7 @@ describe('pressure on a single document', () => {
     expect([...outcome.rejected][0]?.reason).toContain('es_rejected: queue full')
   })
 
-  test('is waited out when nobody is taken', async () => {
+  test('is waited out if no document is taken', async () => {
     const { outcome, sent } = await delivered(1, (_, at) => (at < 20 ? wait(overloaded) : done(1)))
     expect(sent).toHaveLength(21)
     expect(outcome).toMatchObject({ created: 1, rejected: [] })
@@ -378,7 +378,7 @@ describe('waiting', () => {
   })
 })
 
-describe('what is left behind', () => {
+describe('connections and timers that are left behind', () => {
   test('was not sent when a refusal is certain, and is unknown when it is not', async () => {
     expect((await delivered(2, () => stop(filtered))).outcome).toMatchObject({ unsent: 2, unknown: 0, stop: filtered })
     expect((await delivered(2, () => stop(filtered, 'possible'))).outcome).toMatchObject({ unsent: 0, unknown: 2 })

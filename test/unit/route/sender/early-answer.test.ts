@@ -66,7 +66,7 @@ const root = '{"cluster_name":"c","version":{"number":"9.4.3"}}'
 test.each<[string, (socket: Socket) => void]>([
   ['closes', socket => socket.end()],
   ['is cut off', socket => socket.destroy()],
-  ['stands, and nobody reads it', () => undefined],
+  ['stands unread', () => undefined],
 ])('with ids of the cluster no document is in doubt after an early 413 whose connection %s', async (_, left) => {
   leave = left
   refused = length => (length > 200_000 ? '413 Request Entity Too Large' : undefined)

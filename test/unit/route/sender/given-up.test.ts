@@ -83,7 +83,7 @@ test('a refusal within the grace is not answered by another attempt', async () =
   expect(told).toEqual([])
 })
 
-test('what comes after the end of the grace is not sent', async () => {
+test('a request after the end of the grace is not sent', async () => {
   answering = () => expect.unreachable()
   const sender = senderOf({ givenUp: AbortSignal.abort() })
   sender.halt()
@@ -91,7 +91,7 @@ test('what comes after the end of the grace is not sent', async () => {
   expect(sender.requests).toBe(0)
 })
 
-test('what does not fit into the byte budget is unsent', async () => {
+test('a request that does not fit into the byte budget is unsent', async () => {
   answering = (_, response) => response.end(stored)
   const { route } = cluster
   const used = () => route.traffic.bytesSent + route.traffic.bytesReceived
@@ -107,7 +107,7 @@ test('what does not fit into the byte budget is unsent', async () => {
   expect(used()).toBeLessThan(limit)
 })
 
-test('what waited for its share of the byte budget when access was lost is sent once that is back, not before', async () => {
+test('a request that waited for the byte budget when access was lost is sent once access is back, not before', async () => {
   const order: (string | undefined)[] = []
   server.on('request', ({ method }) => order.push(method))
   const first = new Promise<ServerResponse>(resolve => (answering = (_, response) => resolve(response)))

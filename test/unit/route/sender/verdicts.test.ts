@@ -424,7 +424,7 @@ describe('a request without an answer', () => {
     expect(short(judgeError(wrapped, cluster))).toBe('wait CLUSTER_UNAVAILABLE possible')
   })
 
-  test('is waited for when something else answered, and is thrown on when nobody knows it', () => {
+  test('is waited for if something else answered, and is thrown on if it is unknown', () => {
     const headers = { server: 'nginx', 'content-type': 'text/html' }
     const meta = { statusCode: 200, headers, warnings: null, meta: {} } as unknown as errors.ResponseError['meta']
     const verdict = judgeError(new errors.ProductNotSupportedError('Elasticsearch', meta), cluster)

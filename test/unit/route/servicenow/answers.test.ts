@@ -239,7 +239,7 @@ describe('an answer of the token endpoint', () => {
   })
 })
 
-describe('what somebody else says', () => {
+describe('an answer from somebody else', () => {
   test('is shown without the secrets that it repeats, in any form that they are sent in', () => {
     const told: string[] = []
     const secrets = new Secrets(secret => told.push(secret))

@@ -9,7 +9,7 @@ function idOf(number: number): string {
 
 const numbers = Array.from({ length: 20_000 }, (_, number) => number)
 
-test('what was added in order is found, and nothing else is', () => {
+test('ids that were added in order are found, and no others', () => {
   const ids = numbers.map(idOf).toSorted()
   const set = new IdSet()
   for (const id of ids) set.add(id)
@@ -18,7 +18,7 @@ test('what was added in order is found, and nothing else is', () => {
   expect(numbers.some(number => set.has(idOf(number + 20_000)))).toBe(false)
 })
 
-test('what was added in any order is found, also between additions', () => {
+test('ids that were added in any order are found, also between additions', () => {
   const set = new IdSet()
   for (const number of numbers) {
     if (number % 4999 === 0) expect(set.has(idOf(number))).toBe(false)

@@ -128,7 +128,7 @@ describe('a lost answer', () => {
     expect(sent('POST')).toHaveLength(2)
   })
 
-  test('is told as it is where nobody can look', async () => {
+  test('is reported as it is if no look-up is possible', async () => {
     platform.after = ({ method }) => {
       if (method === 'POST')
         platform.before = () => {

@@ -22,7 +22,7 @@ test('pages are halved down to one row, and grow again', () => {
   expect(size.rows).toBe(1000)
 })
 
-test('what fails again and again is tried more and more seldom', () => {
+test('a size that fails again and again is tried more and more seldom', () => {
   const size = pageSize(1000)
   expect(ask(size, 10_000, () => 300)).toBeLessThan(30)
   expect(size.rows).toBe(250)

@@ -36,7 +36,7 @@ test('the reading by sys_id ends where the order does, and what follows is known
   expect(placeBehind({ v: 1 }, found)).toEqual({ v: 1, cursor: { id: d } })
 })
 
-test('what a failing machine left in the middle ends it', async () => {
+test('damage in the middle ends the list', async () => {
   const torn = `${text}${'\0'.repeat(100)}\n${line(idOf(99))}`
   expect(await rowsSoFar(pieces(torn, 100))).toMatchObject({ rows: 50, bytes: Buffer.byteLength(text) })
 })

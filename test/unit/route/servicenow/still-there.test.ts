@@ -66,12 +66,12 @@ test('a row that is hidden is there, and those beside it are not', async () => {
   expect(asked.length).toBeLessThan(40)
 })
 
-test('where rows are not counted, none is known to be gone', async () => {
+test('if rows are not counted, none is known to be gone', async () => {
   const { found } = await look({ there: [], counts: false }, ids.slice(0, 5))
   expect(found).toEqual(ids.slice(0, 5))
 })
 
-test('what the instance gives up on is asked for in parts', async () => {
+test('a request that the instance gives up on is sent in parts', async () => {
   const there = ids.slice(10, 30)
   expect((await look({ there, most: 6 })).found).toEqual(there)
 })

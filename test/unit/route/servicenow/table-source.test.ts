@@ -135,7 +135,7 @@ describe('reading a whole table', () => {
   })
 })
 
-describe('what is asked of a table', () => {
+describe('the requests for a table', () => {
   test.each([
     ['a field that it does not have', { query: 'actve=true^state=1' }, 'actve=true'],
     ['an operator that the platform does not know', { query: 'state=1^numberBEGINSINC' }, 'numberBEGINSINC'],

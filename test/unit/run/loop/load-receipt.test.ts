@@ -355,7 +355,7 @@ describe('a run that has to stop', () => {
 })
 
 describe('a bug', () => {
-  test('is thrown when everything in flight has ended, whoever made it', async () => {
+  test('is thrown once everything in flight has ended, for every origin of the error', async () => {
     let ended = 0
     const send = async (batch: Batch) => {
       for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate)

@@ -126,7 +126,7 @@ test.each(onTheWay)('a table that fails with $code keeps the next one from nothi
   ])
 })
 
-test('what is no fault of a table ends the run', async () => {
+test('an error that is no fault of a table ends the run', async () => {
   const full = failure('DEAD_LETTERS_UNWRITABLE', { path: 'dead.ndjson', problem: 'the disk is full' })
   const broken = table(0, [new SluiceError(full)])
   const { loaded, ledger } = await run(

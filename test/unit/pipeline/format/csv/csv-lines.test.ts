@@ -135,7 +135,7 @@ describe('a header', () => {
   })
 })
 
-describe('what was found is said:', () => {
+describe('the fault is named:', () => {
   const found = async (...given: Parameters<typeof readCsv>): Promise<CsvRead['found']> =>
     (await readCsv(...given)).found
   test.each<[string, string | Buffer, string]>([

@@ -32,7 +32,7 @@ async function watched(stateDir: string, checks: readonly DoctorReport[]): Promi
   return all
 }
 
-test('what was told is kept for the next process', async () => {
+test('reported findings are kept for the next process', async () => {
   await using work = await folder()
   const kinds = async (...checks: DoctorReport[]) =>
     (await watched(work.path, checks)).map(changes => changes.map(({ kind }) => kind))

@@ -26,7 +26,7 @@ test('workers never take more together than the job has, and leave almost nothin
   expect(total).toBeGreaterThan(1_000_000 - 4 * 700)
 })
 
-test('what a worker leaves is there for others, and a killed worker leaves nothing', async () => {
+test('bytes that a worker leaves are there for others, and a killed worker leaves none', async () => {
   const { budget } = logOf()
   const [one, other] = [budget(1000, 1), budget(1000, 1)]
   expect(await one.take(900, 900)).toBe(900)

@@ -110,7 +110,7 @@ test('a group of which an input was replaced no longer counts, and the others of
   expect(queue.ids.filter(id => before.includes(id))).toHaveLength(2)
 })
 
-test('what was loaded into another index is loaded again', async () => {
+test('an object that was loaded into another index is loaded again', async () => {
   const { load, loaded } = world()
   await load([small('a')])
   await load([small('a')], 'logs-2')

@@ -49,7 +49,7 @@ test('if the cluster makes the ids, there is nothing to look up', async () => {
   expect(lower.requests[0]?.history).toEqual({ resent: true, doubtful: true })
 })
 
-test('if nobody else makes such ids, a first send is not looked up, and a conflict is the same document', async () => {
+test('if no other load makes such ids, a first send is not looked up, and a conflict is the same document', async () => {
   const { looked, stream } = watch({ sentBefore: false, safeToResend: true, repeatsIds: true })
   const lower = lowerLayer()
   expect(await rollover(stream, lower)(await bulkRequest())).toBe(done)

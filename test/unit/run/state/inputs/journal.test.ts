@@ -197,7 +197,7 @@ describe('a journal', () => {
   })
 })
 
-describe('what counts', () => {
+describe('the marks that count', () => {
   const first = () => read([...linesOf(checkpoint)].join(''))
   const moved: CheckpointInput = {
     ...begun,
@@ -226,7 +226,7 @@ describe('what counts', () => {
     expect(known.at(-1)).toMatchObject({ token: 't9', status: 'begun', mark: fresh.mark, read: 0, hasStored: true })
   })
 
-  test('what may be sent counts at once, and a mark that knows less does not take it back', () => {
+  test('lines that may be sent count at once, and a mark that knows less does not take them back', () => {
     const sent = linesOf(checkpoint).join('') + sentLine(1, 800, 'sum-800')
     const file = { path: begun.name, stat: stats, bytes: 800, sum: 'sum-800' }
     expect(read(sent).inputs[0]).toEqual({ ...begun, file })

@@ -118,7 +118,7 @@ describe('several runs', () => {
     expect(result.inputs[1]).not.toHaveProperty('by')
   })
 
-  test('what a run has left that does not continue is numbered onwards by the one that does', async () => {
+  test('the numbers of a run that does not continue are continued by the one that does', async () => {
     const [a, b] = [await file('a', 0), await file('b', 1)]
     const first = run('1', [await known(a, 1)])
     const second = run('2', [await known(b, 2)])

@@ -64,7 +64,7 @@ async function plan(sources: readonly Source[], previous?: Checkpoint, more: Par
 
 const place = { at: 8 }
 
-test('a table that nobody has read is read from its start', async () => {
+test('an unread table is read from its start', async () => {
   const { run, inputs, notes } = await plan([table(0)])
   expect({ run, notes }).toEqual({ run: 'second', notes: [] })
   expect(inputs).toEqual([expect.objectContaining({ isLoaded: false, read: 0 })])
@@ -143,7 +143,7 @@ test('other rows are refused while a run is unfinished, also of a table that was
   })
 })
 
-test('where each run has an index of its own, what was read to its end is done with', async () => {
+test('if each run has an index of its own, a table that was read to its end is done', async () => {
   const previous = checkpoint([known(0, 'finished', { place }), known(1, 'begun', { place })], 'failed')
   const { inputs } = await plan([table(0), table(1)], previous, { readsWhole: true })
   expect(inputs).toMatchObject([
@@ -152,7 +152,7 @@ test('where each run has an index of its own, what was read to its end is done w
   ])
 })
 
-test('what was read to its end is read again where that is asked for', async () => {
+test('a table that was read to its end is read again on request', async () => {
   const previous = checkpoint([known(0, 'finished', { place })], 'finished')
   const { inputs } = await plan([table(0)], previous, { again: true })
   expect(inputs[0]).not.toHaveProperty('place')

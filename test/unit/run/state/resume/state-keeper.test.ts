@@ -134,7 +134,7 @@ test('a checkpoint covers no dead letter that is not on the disk', async () => {
   expect(letters.kept).toBe((await readFile(join(folder, 'dead.ndjson'))).length)
 })
 
-test('what a checkpoint could not say, the next one says: its counts are those of its marks', async () => {
+test('facts that a checkpoint could not hold are in the next one: its counts are those of its marks', async () => {
   const [a, b]: [Source, Source] = [
     { id: 0, name: 'a', open: nothingIsRead },
     { id: 1, name: 'b', open: nothingIsRead },

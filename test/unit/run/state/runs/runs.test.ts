@@ -143,6 +143,6 @@ test('a run that cannot be read is named, and a folder that cannot', async () =>
   expect(await readdir(work)).toEqual(['runs'])
 })
 
-test.runIf(existsSync('/proc/self'))('a state folder where the system lets nobody make one is named', async () => {
+test.runIf(existsSync('/proc/self'))('a state folder that the system does not allow is named', async () => {
   await expect(prepareStateDir('/proc/sluice/state')).rejects.toMatchObject({ code: 'STATE_UNWRITABLE' })
 })

@@ -81,7 +81,7 @@ test('a folder that cannot be made is named', async () => {
   })
 })
 
-test('what a killed process had not finished is removed after an hour, and nothing else', async () => {
+test('unfinished files of a killed process are removed after an hour, and nothing else', async () => {
   const old = new Date(Date.now() - 2 * 3_600_000)
   const temporary = ['runs/a.jsonl.0123abcd.tmp', 'limits/b.json.0123abcd.tmp', 'deletions/c.json.89abcdef.tmp']
   const others = ['runs/a.jsonl', 'runs/note.tmp', 'runs/new.jsonl.0123abcd.tmp']
