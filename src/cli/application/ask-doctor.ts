@@ -139,7 +139,7 @@ function named(symptom: Failure, { finding, next, isOver }: Cause): Failure {
   return { code, message, evidence: { ...seen, ...evidence, ...first }, exit, retry }
 }
 
-/** On a slow machine, connections of the diagnosis get no answer in time. Then the load has seen more, so the report shows the load's own evidence. */
+/** On a slow machine, the diagnosis may get too few answers in time. Then the report shows the evidence of the load. */
 function sawFewer({ code, evidence }: Pick<Failure, 'code' | 'evidence'>, symptom: Failure): boolean {
   return code === symptom.code && Number(evidence['probes']) < Number(symptom.evidence['probes'])
 }

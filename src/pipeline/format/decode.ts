@@ -86,7 +86,7 @@ export async function decode(
 
 /**
  * Returns whether an input is CSV if no option names its format: its name says so, and its content does not say otherwise.
- * A name that ends with .txt says little, so the content has to look like a table. `alike`: what the content looks like, unless it is UTF-16.
+ * A name that ends with .txt says little, so the content has to look like a table. `alike`: the look of the content, unless UTF-16.
  */
 function isCsv(name: string, { encoding, head, isWhole }: Opening, alike: LookAlike | undefined): boolean {
   const [, ending] = /\.(csv|tsv|tab|txt)(?:\.(?:gz|zst|bz2|xz|br))?$/i.exec(name) ?? []

@@ -29,7 +29,7 @@ export interface Dialog {
   readonly register: (dialog: Dialog, answers: Answers, finding: Finding) => Promise<Answers | false>
 }
 
-/** Returns the answers, as flags. Throws SluiceError OPTION_INVALID if something is missing, and the first obstacle if there is no terminal. */
+/** Returns the answers, as flags. Throws SluiceError OPTION_INVALID if one is missing, and the first obstacle without a terminal. */
 export async function setUp(dialog: Dialog): Promise<Answers> {
   const { line } = dialog
   if (line === undefined) await requireAnswers(dialog)
