@@ -25,8 +25,9 @@ export default defineConfig({
     tags,
     // Tests wait for others more than they work.
     maxWorkers: availableParallelism() + 2,
-    // No test replaces a module, so files share a worker and what it has loaded.
+    // No test replaces a module, so files share a worker and what it has loaded. A file that leaves a global changed fails.
     isolate: false,
+    setupFiles: ['test/support/isolation/same-globals.ts'],
     execArgv: workerArgs,
     // Three runs of `.ci/run` take the same modules.
     experimental: { fsModuleCache: true },

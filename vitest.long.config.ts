@@ -27,10 +27,12 @@ export default defineConfig({
     // The real servers run beside them.
     maxWorkers: availableParallelism() + 2,
     isolate: false,
+    setupFiles: ['test/support/isolation/same-globals.ts'],
     execArgv: workerArgs,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['scripts/kernel/build.js', 'test/support/build.ts'],
+    // A hang costs longer here than in the ordinary run: one of these tests may load for minutes.
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 240_000, interval: 5 } },

@@ -21,9 +21,11 @@ export default defineConfig({
     // Each file starts servers of its own, and waits for them: a few at a time, and time to start.
     maxWorkers: 4,
     isolate: false,
+    setupFiles: ['test/support/isolation/same-globals.ts'],
     execArgv: workerArgs,
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
+    // A server may take minutes to start beside three others on two cores.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 240_000, interval: 5 } },

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, type Receipt, ingest } from '../../src/index.js'
 import { eventually } from '../support/eventually.js'
 import { startSluice } from '../support/command/sluice.js'
+import { kill } from '../support/command/kill.js'
 import { lostAnswer, startLosing } from './losing-gate.js'
 import { failureOf, newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
@@ -133,8 +134,7 @@ function describeColumns(world: () => World, columns: readonly Column[]): void {
           )
           const stored = eventually(async () => expect(await numbersIn(loading.index)).toEqual(once(operation)))
           await Promise.race([ended, stored])
-          running.child.kill('SIGKILL')
-          await running.ended
+          await kill(running)
         }
         const again = { ...way(), ...operation, ...loading }
         if (!killed.startsWith('`OPTION_INVALID`')) expectAll(await ingest(again), killed)

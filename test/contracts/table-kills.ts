@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import type { Lab } from '../../src/lab/index.js'
 import type { Receipt } from '../../src/pipeline/ledger/receipt.js'
 import { startSluice } from '../support/command/sluice.js'
+import { killWhen } from '../support/command/kill.js'
 import type { Seeded } from '../support/random/seeded.js'
 
 interface KilledLoads {
@@ -51,25 +52,22 @@ export async function killLoads(options: KilledLoads): Promise<Killed> {
     const mayKill = kills < (isWhole ? Math.ceil(wanted / 2) : wanted)
     const lifeMs = isWhole ? 300 + random.below(4000) : 100 + random.below(1200)
     const running = startSluice(options.args, { cwd: options.cwd, env: options.env })
-    const life = { isOver: false }
-    void running.ended.finally(() => (life.isOver = true))
     const until = performance.now() + (mayKill ? lifeMs : Infinity)
-    while (!life.isOver && performance.now() < until) {
+    const ended = await killWhen(running, async () => {
       peak = Math.max(peak, residentBytes(running.child.pid))
       // Spread over all lives, so that each has something to read.
       const most = Math.min(all, ((kills + 1) * all) / wanted)
       const due = Math.min(6, Math.ceil(most - changes))
       for (let some = 0; some < due; some += 1) change()
       await new Promise(resolve => setTimeout(resolve, 40))
-    }
-    if (!life.isOver) {
-      running.child.kill('SIGKILL')
+      return performance.now() >= until
+    })
+    if (ended === undefined) {
       kills += 1
+      continue
     }
-    const { code, signal, stdout, stderr } = await running.ended
-    if (signal === 'SIGKILL') continue
-    expect(code, stderr).toBe(0)
-    receipts.unshift(JSON.parse(stdout) as Receipt)
+    expect(ended.code, ended.stderr).toBe(0)
+    receipts.unshift(JSON.parse(ended.stdout) as Receipt)
     if (isLast && receipts[0]?.read === 0) return { kills, changes, receipts, peak }
   }
 }

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Receipt } from '../../src/index.js'
 import { index, lab, path, shareLab } from '../support/lab/shared-lab.js'
 import { type Running } from '../support/command/sluice.js'
+import { kill } from '../support/command/kill.js'
 import { type Seeded, seeded } from '../support/random/seeded.js'
 import { endAll, listed, receiptOf, startIngest, startWorker, stored } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
@@ -61,8 +62,7 @@ describe(`one job on ${ENGINE}, ${KILLS} kills, ${DOCUMENTS} documents`, () => {
     let planner = await ingest()
     const did = { worker: 0, planner: 0, queue: 0, stopped: 0 }
     const killPlanner = async () => {
-      planner.child.kill('SIGKILL')
-      await planner.ended
+      await kill(planner)
       planner = await ingest()
       did.planner += 1
     }
@@ -134,8 +134,7 @@ async function killed(workers: Running[], random: Seeded, start: () => Running, 
   const busy = [...atWork][random.below(Math.max(1, atWork.size))]
   if (busy === undefined) return false
   const at = workers.indexOf(busy)
-  busy.child.kill('SIGKILL')
-  await busy.ended
+  await kill(busy)
   workers[at] = start()
   return true
 }

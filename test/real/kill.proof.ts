@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Receipt } from '../../src/index.js'
 import { startSluice } from '../support/command/sluice.js'
+import { killWhen } from '../support/command/kill.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { type Seeded, seeded } from '../support/random/seeded.js'
 import { describeOnRealServers } from './on-real-servers.js'
@@ -77,25 +78,19 @@ async function killAndFinish(
   const env = environmentOf(world)
   for (let kills = 0; ;) {
     const running = startSluice(['ingest', file, ...options, '--batch-bytes', '500kb', '--json'], { cwd: folder, env })
-    if (kills < most) {
-      // Half of them early: in the preflight, at the first checkpoint, with the first requests.
-      const ms = random.below(random.chance(0.5) ? 900 : 3500)
-      const isOver = await Promise.race([running.ended.then(() => true), after(ms)])
-      if (!isOver) {
-        running.child.kill('SIGKILL')
-        await running.ended
-        kills += 1
-        afterKill()
-        continue
-      }
+    // Half of them early: in the preflight, at the first checkpoint, with the first requests.
+    const until = performance.now() + (kills < most ? random.below(random.chance(0.5) ? 900 : 3500) : Infinity)
+    const ended = await killWhen(running, () => performance.now() >= until)
+    if (ended === undefined) {
+      kills += 1
+      afterKill()
+      continue
     }
-    const { code, stdout, stderr } = await running.ended
+    const { code, stdout, stderr } = ended
     expect(code, stderr).toBe(0)
     return { kills, receipt: JSON.parse(stdout) as Receipt }
   }
 }
-
-const after = (ms: number) => new Promise<false>(resolve => setTimeout(() => resolve(false), ms))
 
 /** Every document is there, once, as it was written, and the receipt says so. */
 async function expectWhole(world: RealWorld, index: string, { receipt, kills }: Load): Promise<void> {

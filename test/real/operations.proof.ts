@@ -8,6 +8,7 @@ import { through } from '../contracts/options.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { type Seeded, seeded } from '../support/random/seeded.js'
 import { startSluice } from '../support/command/sluice.js'
+import { killWhen } from '../support/command/kill.js'
 import { describeOnRealServers } from './on-real-servers.js'
 import { environmentOf } from './real-load.js'
 
@@ -160,14 +161,13 @@ async function killAndCompare(world: RealWorld, name: string, round: number, ran
       cwd: folder,
       env: environmentOf(world),
     })
-    const isOver = kills < most && (await Promise.race([running.ended.then(() => true), after(random.below(3000))]))
-    if (kills < most && !isOver) {
-      running.child.kill('SIGKILL')
-      await running.ended
+    const until = performance.now() + (kills < most ? random.below(3000) : Infinity)
+    const ended = await killWhen(running, () => performance.now() >= until)
+    if (ended === undefined) {
       kills += 1
       continue
     }
-    const { code, stdout, stderr } = await running.ended
+    const { code, stdout, stderr } = ended
     expect(code === 0 || (name === 'update' && code === 1), stderr).toBe(true)
     const receipt = JSON.parse(stdout) as Receipt
     const read = rows.reduce((sum, row) => sum + count(row), 0)
@@ -195,5 +195,3 @@ function tally(documents: readonly object[]): Record<string, number> {
   }
   return counts
 }
-
-const after = (ms: number) => new Promise<false>(resolve => setTimeout(resolve, ms, false))

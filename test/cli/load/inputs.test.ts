@@ -5,6 +5,7 @@ import { type Lab, startLab } from '../../../src/lab/index.js'
 import { silentCluster } from '../../support/servers/silent-cluster.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 import { folder, shell, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 
 // Each test starts processes.
 let lab: Lab
@@ -67,8 +68,7 @@ test(
       cwd: work.path,
     })
     await cluster.bulk()
-    killed.child.kill('SIGKILL')
-    await killed.ended
+    await kill(killed)
     expect(await readdir(join(state, 'locks'))).not.toEqual([])
 
     const line = `ulimit -n 256; $SLUICE ingest '*.ndjson' --index many --state-dir '${state}' --json`

@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.js'
 import { stateHome } from '../../support/build.js'
 import { silentCluster } from '../../support/servers/silent-cluster.js'
 import { binary, folder, sluice, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 
 // Each test starts processes.
 interface Said {
@@ -52,8 +53,7 @@ test('a second run of the same file does nothing, and says who is at it: exit co
   expect(cluster.requests).toBe(requests)
   expect(await readdir(work.path)).toEqual(['a.ndjson', 'b.ndjson', 'state'])
 
-  first.child.kill('SIGKILL')
-  await first.ended
+  await kill(first)
   const goesOn = cluster.bulk()
   const third = startSluice(['ingest', '*.ndjson', ...into], surroundings)
   await goesOn
@@ -65,8 +65,7 @@ test('a second run of the same file does nothing, and says who is at it: exit co
   const goesOnAgain = cluster.bulk()
   const fourth = startSluice(['ingest', 'a.ndjson', ...into], surroundings)
   await goesOnAgain
-  fourth.child.kill('SIGKILL')
-  await fourth.ended
+  await kill(fourth)
 })
 
 /** Processes with numbers of their own, as a container has them. The first one of them is 1. */

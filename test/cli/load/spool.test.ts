@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { folder, shell, sluice, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 
 // Each test starts processes.
 let lab: Lab
@@ -27,8 +28,7 @@ test('a command that was killed goes on from its spool, and says that the end of
   const load = startSluice(command, { ...surroundings, piped: true })
   load.child.stdin?.write(`${lines(2000)}{"torn`)
   await eventually(() => expect(lab.control.count('cli-spool')).toBeGreaterThan(100))
-  load.child.kill('SIGKILL')
-  await load.ended
+  await kill(load)
   lab.control.heal()
 
   const { code, stdout, stderr } = await sluice(command, surroundings)
@@ -136,8 +136,7 @@ test('runs shows what is spooled, and rm deletes it with its run', async () => {
   const run = listed.runs[0]?.run ?? ''
   const live = await sluice(['runs', 'rm', run], surroundings)
   expect(live).toMatchObject({ code: 6, stderr: expect.stringContaining('RUN_LOCKED') as string })
-  load.child.kill('SIGKILL')
-  await load.ended
+  await kill(load)
   lab.control.heal()
 
   expect((await sluice(['runs'], surroundings)).stdout).toMatch(/\n\S+ +\S+ \S+ .*cli-kept +\d+ +0 +20\.9 kB +-\n/)

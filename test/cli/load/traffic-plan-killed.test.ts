@@ -7,6 +7,7 @@ import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/index.js'
 import { eventually } from '../../support/eventually.js'
 import { folder, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 
 let lab: Lab
 beforeAll(async () => {
@@ -45,8 +46,7 @@ test('several processes at once count each byte once, and one that is killed los
   lab.control.plant({ hold: { after: 5 } })
   const killed = load('d', '--batch-docs', '20')
   await eventually(async () => expect(await counted(state)).toBeGreaterThan(before + 50_000))
-  killed.child.kill('SIGKILL')
-  await killed.ended
+  await kill(killed)
   lab.control.heal()
   const after = await counted(state)
   const resumed = JSON.parse((await load('d').ended).stdout) as Receipt

@@ -9,6 +9,7 @@ import { until } from '../../support/eventually.js'
 import { seeded } from '../../support/random/seeded.js'
 import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 import { startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 import { codeOf } from '../../support/lab/run-world.js'
 import { follow, linesOf, log, numbers, upTo } from './followed.js'
 
@@ -34,7 +35,7 @@ test('killed again and again while files grow and rotate, each line is stored on
     await appendFile(log(), text.slice(0, cut))
     await appendFile(log(), text.slice(cut))
   }
-  for (let kill = 0; kill < KILLS; kill += 1) {
+  for (let kills = 0; kills < KILLS; kills += 1) {
     const running = start()
     const wanted = lab.control.count(index) + random.below(60)
     const life = { isOver: false }
@@ -48,8 +49,7 @@ test('killed again and again while files grow and rotate, each line is stored on
       await after(random.below(30))
     }
     await after(random.below(30))
-    running.child.kill('SIGKILL')
-    await running.ended
+    await kill(running)
     await grow()
   }
   const last = start()

@@ -8,6 +8,7 @@ import { rounds } from '../../support/rounds.js'
 import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { folder, sluice, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 import { newIndex } from '../../contracts/options.js'
 import { behind, indicesOf } from '../../support/lab/guarded-world.js'
 
@@ -60,8 +61,7 @@ test.each(chosen)('killed %s, the same command makes it whole', async (_, fault,
   const killed = startSluice(load('new.ndjson'), surroundings)
   const name = fault.stall === undefined ? 'hold' : 'stall'
   await eventually(() => expect(lab.control.struck(name)).toBeGreaterThan(0))
-  killed.child.kill('SIGKILL')
-  await killed.ended
+  await kill(killed)
   lab.control.heal()
   const now = await behind(lab, alias)
   const fresh = (await indicesOf(lab, `${alias}-*`)).filter(index => index.name !== old)

@@ -7,6 +7,7 @@ import { rounds } from '../../support/rounds.js'
 import { seeded } from '../../support/random/seeded.js'
 import { index, lab, path, shareLab, smallBatches, way, work } from '../../support/lab/shared-lab.js'
 import { startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 
 shareLab()
 
@@ -47,19 +48,13 @@ test('a load that is killed again and again loses and doubles nothing, and each 
   let kills = 0
   for (;;) {
     const running = startSluice([...args, ...more], { cwd: work, env: lab.env })
-    const life = { isOver: false }
-    void running.ended.finally(() => (life.isOver = true))
     const wanted = lab.control.count(`${index}-*`) + 1 + random.below(500)
-    if (kills < KILLS)
-      while (!life.isOver && lab.control.count(`${index}-*`) < wanted)
-        await new Promise(resolve => setTimeout(resolve, 2))
-    if (kills < KILLS && !life.isOver) {
-      running.child.kill('SIGKILL')
-      await running.ended
+    const ended = await killWhen(running, () => kills < KILLS && lab.control.count(`${index}-*`) >= wanted)
+    if (ended === undefined) {
       kills += 1
       continue
     }
-    const { stdout, stderr } = await running.ended
+    const { stdout, stderr } = ended
     expect(stdout, stderr).toMatch(/^\{/)
     const receipt = JSON.parse(stdout) as Receipt
     expect(receipt).toMatchObject({ status: 'finished', read: lines.length, rejected: 0, unknown: 0 })

@@ -10,6 +10,7 @@ import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some twenty processes.
@@ -107,26 +108,16 @@ async function killAndFinish(
   for (;;) {
     const running = command()
     const isThere = instant(random, keepsState ? 10 : 5)
-    const life = { isOver: false }
-    void running.ended.finally(() => (life.isOver = true))
-    const mayKill = kills < KILLS
-    if (mayKill) while (!life.isOver && !(await isThere())) await shortly()
-    if (mayKill && !life.isOver) {
-      running.child.kill('SIGKILL')
-      await running.ended
+    const ended = await killWhen(running, async () => kills < KILLS && (await isThere()))
+    if (ended === undefined) {
       kills += 1
       await afterKill()
       continue
     }
-    const { code, stdout, stderr } = await running.ended
+    const { code, stdout, stderr } = ended
     expect(stdout, stderr).toMatch(/^\{/)
     return { receipt: JSON.parse(stdout) as Receipt, kills, code }
   }
-}
-
-/** Looks again soon, and leaves the machine to the load. */
-async function shortly(): Promise<void> {
-  await new Promise(resolve => setTimeout(resolve, 2))
 }
 
 interface Kept {

@@ -7,6 +7,7 @@ import { rounds } from '../../support/rounds.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 import { lab, path, shareLab } from '../../support/lab/shared-lab.js'
 import { startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 import { type Loader, tell } from './input-story.js'
 
 shareLab()
@@ -31,21 +32,19 @@ function loader(index: string, state: string, random: Seeded): Loader {
         cwd: process.cwd(),
         env: lab.env,
       })
-      const life = { isOver: false }
-      void running.ended.finally(() => (life.isOver = true))
       const wanted = lab.control.count(index) + random.below(30)
       const delayMs = random.below(40)
-      if (ending !== 'finished') {
-        while (!life.isOver && lab.control.count(index) < wanted) await after(1)
-        await after(delayMs)
-        running.child.kill(ending === 'killed' ? 'SIGKILL' : 'SIGINT')
+      const isTime = async () => {
+        const isThere = ending !== 'finished' && lab.control.count(index) >= wanted
+        if (isThere) await after(delayMs)
+        return isThere
       }
-      const { signal, stdout, stderr } = await running.ended
-      // A process that has only just started does not catch the other signal yet.
-      if (signal !== null) {
+      const ended = await killWhen(running, isTime, ending === 'stopped' ? 'SIGINT' : 'SIGKILL')
+      if (ended === undefined) {
         cut.killed += 1
         return { code: 'KILLED', alreadyLoaded: undefined }
       }
+      const { stdout, stderr } = ended
       const said = JSON.parse(stdout === '' ? stderr : stdout) as Said
       if (said.failure === undefined)
         return { code: undefined, alreadyLoaded: said.inputs?.map(one => one.alreadyLoaded === true) }

@@ -3,10 +3,10 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { until } from '../../support/eventually.js'
 import { ObjectServer } from '../../support/servers/object-server.js'
 import { index, lab, path, shareLab } from '../../support/lab/shared-lab.js'
 import { startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 
 shareLab()
 
@@ -34,13 +34,11 @@ test.each(cases)('an input that is $name', async ({ file, bytes, isCutShort }) =
   await using server = await ObjectServer.start()
   server.put(file, bytes)
   for (const wanted of [60, 250, 400]) {
-    const running = start(server.url(file))
-    let isOver = false
-    void running.ended.finally(() => (isOver = true))
-    await until(() => isOver || lab.control.count(index) >= wanted)
-    await after(10)
-    running.child.kill('SIGKILL')
-    await running.ended
+    await killWhen(start(server.url(file)), async () => {
+      const isThere = lab.control.count(index) >= wanted
+      if (isThere) await after(10)
+      return isThere
+    })
   }
   const before = lab.control.count(index)
   expect(before).toBeGreaterThan(0)

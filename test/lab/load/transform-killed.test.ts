@@ -9,6 +9,7 @@ import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { rounds } from '../../support/rounds.js'
 import { seeded } from '../../support/random/seeded.js'
 import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 
 const KILLS = rounds(4, 20)
 const LINES = 20_000
@@ -62,16 +63,10 @@ test.each(['input.ndjson', 'input.ndjson.gz'])('%s, killed again and again: same
   const how = ['--batch-docs', '100', '--concurrency', '3', '--preflight-connections', '1', '--json']
   const start = () => startSluice(['ingest', name, ...where, ...how], { cwd: work.path, env: lab.env })
   let goal = 0
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const { child, ended } = start()
-    const running = { isOver: false }
-    void ended.then(() => (running.isOver = true))
+  for (let kills = 0; kills < KILLS; kills += 1) {
     goal += 1 + random.below(Math.floor((2 * LINES) / KILLS / 2))
-    while (!running.isOver && lab.control.ids('killed').length < goal)
-      await new Promise(resolve => setTimeout(resolve, 5))
-    child.kill('SIGKILL')
-    await ended
-    if (running.isOver) break
+    const ended = await killWhen(start(), () => lab.control.ids('killed').length >= goal)
+    if (ended !== undefined) break
   }
   const { code, stdout, stderr } = await start().ended
   expect(code, stderr).toBe(1)

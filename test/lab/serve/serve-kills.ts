@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { ServeReceipt } from '../../../src/index.js'
 import { type Running, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 const token = 'a-token-of-the-lab-and-nothing-else'
@@ -78,8 +79,7 @@ export async function killServing(killing: Killing): Promise<Killed> {
       // Some before they listen, some after.
       if (random.real() < 0.85) await running.printed('listening on')
       await sleep(random.below(killing.longestMs))
-      running.child.kill('SIGKILL')
-      const { signal, stderr } = await running.ended
+      const { signal, stderr } = await kill(running)
       if (signal !== 'SIGKILL') throw new Error(`it ended by itself:\n${stderr}`)
     }
     await killing.settle?.()

@@ -8,6 +8,7 @@ import { rounds } from '../../support/rounds.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, type Running, folder, startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some ten processes.
@@ -33,30 +34,20 @@ function start(...more: string[]): Running {
   return startSluice(args, { cwd: work.path, env: lab.env, piped: true })
 }
 
-async function shortly(): Promise<void> {
-  await new Promise(resolve => setTimeout(resolve, 2))
-}
-
 /** Says all of it; or, for who will be killed, perhaps only a part, and then nothing more. */
 function produce(content: string, { child }: Running, random: Seeded, isDoomed: boolean): void {
   if (isDoomed && random.real() < 0.5) child.stdin?.write(content.slice(0, random.below(content.length)))
   else child.stdin?.end(content)
 }
 
-/** Kills it after some time, or after so many more documents; false where it ended before. */
-async function kill(running: Running, random: Seeded): Promise<boolean> {
-  const { child } = running
-  const isOver = () => child.exitCode !== null || child.signalCode !== null
+/** Kills a load after some time, or after so many more documents. Returns false if it ended before that. */
+async function killSoon(running: Running, random: Seeded): Promise<boolean> {
   const isTimed = random.real() < 0.3
   // Some wait for more than they were given.
   let turns = isTimed ? random.below(400) : 1000
   const wanted = lab.control.count(index) + 1 + random.below(2500)
   const isThere = () => (turns -= 1) <= 0 || (!isTimed && lab.control.count(index) >= wanted)
-  while (!isOver() && !isThere()) await shortly()
-  if (isOver()) return false
-  child.kill('SIGKILL')
-  await running.ended
-  return true
+  return (await killWhen(running, isThere)) === undefined
 }
 
 /** Every copy of stdin that a process has left, by its id. */
@@ -110,7 +101,7 @@ test('each spooled stdin is loaded once, whatever is killed, though no producer 
     const running = start()
     const isDoomed = kills < KILLS
     produce(content, running, random, isDoomed)
-    const wasKilled = isDoomed && (await kill(running, random))
+    const wasKilled = isDoomed && (await killSoon(running, random))
     const { code, stdout, stderr } = await running.ended
     for (const [id, token] of await tokens()) known.set(id, token)
     if (wasKilled) {
@@ -145,7 +136,7 @@ test.each([
       const running = start('--run-id', 'nightly', ...limit)
       const isDoomed = kills < KILLS
       produce(content, running, random, isDoomed)
-      const wasKilled = isDoomed && (await kill(running, random))
+      const wasKilled = isDoomed && (await killSoon(running, random))
       const { code, stdout, stderr } = await running.ended
       if (wasKilled) {
         kills += 1

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some twenty processes.
@@ -32,15 +33,10 @@ function start() {
 /** Ends by itself, or is killed once it is time; the receipt of one that ended. */
 async function runOrKill(isTime: () => boolean = () => false): Promise<Receipt | undefined> {
   lab.control.servicenow.forgetRequests()
-  const running = start()
-  const life = { isOver: false }
-  void running.ended.finally(() => (life.isOver = true))
-  while (!life.isOver && !isTime()) await new Promise(resolve => setTimeout(resolve, 1))
-  if (!life.isOver) running.child.kill('SIGKILL')
-  const { code, signal, stdout, stderr } = await running.ended
-  if (signal === 'SIGKILL') return undefined
-  expect(code, stderr).toBe(0)
-  return JSON.parse(stdout) as Receipt
+  const ended = await killWhen(start(), isTime)
+  if (ended === undefined) return undefined
+  expect(ended.code, ended.stderr).toBe(0)
+  return JSON.parse(ended.stdout) as Receipt
 }
 
 /** An instant of a run: after so many requests to the platform, or when its deletions are sent, carried out already or not. */

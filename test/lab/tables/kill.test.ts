@@ -8,6 +8,7 @@ import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Checkpoint } from '../../../src/run/state/checkpoint/checkpoint.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // It starts some thirty processes.
@@ -42,14 +43,10 @@ async function runOrKill(random: Seeded | undefined): Promise<Receipt | undefine
   const { servicenow } = lab.control
   servicenow.forgetRequests()
   const pages = random === undefined ? Infinity : random.below(60)
-  const life = { isOver: false }
-  void running.ended.finally(() => (life.isOver = true))
-  while (!life.isOver && servicenow.requests().length < pages) await new Promise(resolve => setTimeout(resolve, 1))
-  if (!life.isOver && random !== undefined) running.child.kill('SIGKILL')
-  const { code, signal, stdout, stderr } = await running.ended
-  if (signal === 'SIGKILL') return undefined
-  expect(code, stderr).toBe(0)
-  return JSON.parse(stdout) as Receipt
+  const ended = await killWhen(running, () => servicenow.requests().length >= pages)
+  if (ended === undefined) return undefined
+  expect(ended.code, ended.stderr).toBe(0)
+  return JSON.parse(ended.stdout) as Receipt
 }
 
 /** Somebody else's changes: old rows, and new ones. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { folder, shell, sluice, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 
 // Each test starts processes.
 const ROWS = 3000
@@ -56,8 +57,7 @@ test('two at once, another selection, and a folder that no pull has made are ref
   const second = await sluice(pull, { cwd: work.path, env })
   expect(second.code).toBe(6)
   expect(second.stderr).toMatch(/rows\.ndjson is being written by another pull: process \d+/)
-  running.child.kill('SIGKILL')
-  await running.ended
+  await kill(running)
   const other = await sluice([...pull, '--query', 'active=true'], { cwd: work.path, env })
   expect(other.code).toBe(2)
   expect(other.stderr).toMatch(

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { expect } from 'vitest'
 import type { Lab } from '../../../src/lab/index.js'
 import { startSluice } from '../../support/command/sluice.js'
+import { killWhen } from '../../support/command/kill.js'
 import { residentBytes } from '../../contracts/table-kills.js'
 import type { Seeded } from '../../support/random/seeded.js'
 
@@ -61,8 +62,6 @@ export async function killPulls(options: KilledPulls): Promise<PulledAll> {
     const isWhole = life < kills * 0.75
     sn.forgetRequests()
     const running = startSluice(args, { cwd, env })
-    const state = { isOver: false }
-    void running.ended.finally(() => (state.isOver = true))
     const asked = () => {
       const all = sn.requests().filter(({ path }) => path.endsWith('/incident'))
       const catching = all.filter(({ query }) => /ORDERBYsys_updated_on/.test(query['sysparm_query'] ?? '')).length
@@ -71,26 +70,25 @@ export async function killPulls(options: KilledPulls): Promise<PulledAll> {
     const pagesLeft = random.below(5) === 0 ? 0 : random.below(Math.ceil((pages * 1.6) / kills))
     const until = isWhole ? pagesLeft : 1 + random.below(2)
     due = Math.min(changes, Math.ceil(((life + 1) * changes) / kills))
-    for (;;) {
+    const delayMs = random.below(until === 0 ? 500 : 20)
+    const ended = await killWhen(running, async () => {
       const { all, catching } = asked()
       // Some wait for a page, and some for a moment before the first one.
-      if (state.isOver || (!isLast && (isWhole ? all >= until : catching >= until))) break
-      peak = Math.max(peak, residentBytes(running.child.pid))
-      change(8)
-      await new Promise(resolve => setTimeout(resolve, 2))
-    }
-    await new Promise(resolve => setTimeout(resolve, random.below(until === 0 ? 500 : 20)))
-    if (!isLast && !state.isOver) {
-      running.child.kill('SIGKILL')
+      const isTime = !isLast && (isWhole ? all >= until : catching >= until)
+      if (isTime) await new Promise(resolve => setTimeout(resolve, delayMs))
+      else {
+        peak = Math.max(peak, residentBytes(running.child.pid))
+        change(8)
+      }
+      return isTime
+    })
+    if (ended === undefined) {
       const { all, catching } = asked()
       killedIn[catching > 0 ? 'changes' : all > 0 ? 'whole' : 'start'] += 1
-    }
-    const { code, signal, stdout, stderr } = await running.ended
-    // Also those that a kill came too late for.
-    if (signal === 'SIGKILL') {
       change(Infinity)
       continue
     }
+    const { code, stdout, stderr } = ended
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',

@@ -8,6 +8,7 @@ import { type Faults, type Lab, startLab } from '../../../src/lab/index.js'
 import { newIndex } from '../../contracts/options.js'
 import { eventually } from '../../support/eventually.js'
 import { folder, sluice, startSluice } from '../../support/command/sluice.js'
+import { kill } from '../../support/command/kill.js'
 
 let lab: Lab
 beforeAll(async () => {
@@ -62,8 +63,7 @@ test.each(points)('killed %s, the settings come back: %s', async (_, fault, [the
   lab.control.plant(fault)
   const killed = startSluice(['ingest', 'all.ndjson', ...options, '--tune'], surroundings)
   await eventually(() => expect(lab.control.struck('stall' in fault ? 'stall' : 'hold')).toBeGreaterThan(0))
-  killed.child.kill('SIGKILL')
-  await killed.ended
+  await kill(killed)
   lab.control.heal()
 
   const verb = {
