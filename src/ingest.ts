@@ -63,7 +63,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   return await followInputs({ ...load, follow }, oneRound, keptSegments)
 }
 
-/** What the loads of one call share. */
+/** The parts that the loads of one call share. */
 interface Shared {
   readonly limits: SharedLimits
   /** The feature that only such loads have. */

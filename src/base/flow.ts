@@ -148,7 +148,7 @@ export interface FileReading {
   /** How many, and their checksum: both grow while the file is read. */
   readonly bytes: number
   sum(): string
-  /** What another process needs to continue the checksum. Absent if it can read all bytes again at no cost. */
+  /** The state from which another process continues the checksum. Absent if it can read all bytes again at no cost. */
   state?(): string
 }
 
@@ -190,7 +190,7 @@ export interface Lines {
   readonly hasParts?: true
   /** Only of an archive: returns its first file, once. */
   members?(): Member | undefined
-  /** What looking at the input showed, if it decides how the input is read. */
+  /** The result of a look at the input, if it decides how the input is read. */
   readonly found?: string
   /** Chunks may end within a line. Each is valid until the caller asks for the next one. */
   readonly bytes: AsyncIterable<Uint8Array>

@@ -1,4 +1,4 @@
-/** Says what following files cannot be combined with: it has no end, and the state tells each round what is loaded. */
+/** Checks the options beside `follow`: it has no end, and each round reads from the state what is loaded. */
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import { listedIn, namedIn, isTable } from './names.js'
 import { invalid } from './option-checks.js'

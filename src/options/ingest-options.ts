@@ -108,7 +108,7 @@ export interface GuardedOptions {
   readonly checkHits?: number | undefined
 }
 
-/** What Sluice does with the index before the first document. */
+/** Work on the index before the first document. */
 export interface PreparationOptions {
   /**
    * Turns refreshes and replicas of `index` off for the load, and restores them at its end, also after a failure. The index

@@ -125,7 +125,7 @@ export interface InstanceSection extends Complete<
   'servicenow' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'maxElapsedMs'
 > {
   readonly proxy: ProxySection
-  /** Undefined: no time limit is set. */
+  /** Undefined if no time limit is set. */
   readonly connectTimeoutMs: number | undefined
 }
 
@@ -148,7 +148,7 @@ export interface TableSection {
   readonly names: readonly string[]
   readonly servicenow: ServiceNowOptions
   readonly selection: Complete<TableOptions, 'displayValue' | 'pageSize'>
-  /** Undefined: documents of deleted rows stay. */
+  /** Undefined if documents of deleted rows stay. */
   readonly deletions: DeletionSection | undefined
 }
 

@@ -11,7 +11,7 @@ export function masked<T>(value: T, secrets: readonly string[]): T {
   return replaceIn(value, (text: string) => withoutSecrets(text, secrets)) as T
 }
 
-/** A value without these secrets. Leaves other text alone, which may be that of documents. */
+/** A value without these secrets. Changes no other text, which may be that of documents. */
 export function withoutKnown<T>(value: T, secrets: readonly string[]): T {
   const isFound = (text: string) => secrets.some(secret => text.includes(secret))
   return replaceIn(value, (text: string) => (isFound(text) ? replaceKnown(text, secrets) : text)) as T

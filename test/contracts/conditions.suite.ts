@@ -7,7 +7,7 @@ import { lostAnswer, startLosing } from './losing-gate.js'
 import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
-/** Changes of documents that nobody has changed since they were read. */
+/** Changes of documents that have not changed since they were read. */
 export function describeConditions(world: () => World): void {
   let folder: string
   let files = 0

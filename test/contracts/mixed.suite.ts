@@ -100,7 +100,7 @@ export function describeMixedVerdicts(world: () => World, pairs: 'all' | 'quick'
       await using front = await startFront({ nodes: world().proxy.nodes, ports, ends })
       const way = through(world(), front.url)
       const events: IngestEvent[] = []
-      // Only a connection that nobody answers waits so long. A connection that works may take a third of that.
+      // Only a connection without an answer waits so long. A connection that works may take a third of that.
       const timeoutMs = ends.some(end => patient.has(end)) ? 30_000 : 60_000
       // A real limit lets more through than one connection in sixteen: here it is enough that the load begins.
       const dryRun = ends.filter(end => end === 'limited' || end === 'busy').length > 1

@@ -12,7 +12,7 @@ const cases: readonly [Registered, string][] = [
   ['none', 'EGRESS_NOT_ALLOWED'],
 ]
 
-/** Whoever refuses is named, and before the first document. */
+/** Sluice names the refusing side before it sends the first document. */
 export function describeRefusals(world: () => World, pairs = allPairs): void {
   describe('refusals', () => {
     afterEach(async () => await world().register('both'))

@@ -81,7 +81,7 @@ export function describeScripts(world: () => World): void {
       const way = loadThrough(world(), world().proxy.http)
       const again = await replay({ ...way, source: letters })
       expect(again.rejections).toMatchObject([{ status: 400, documents: 2 }])
-      // Whoever repairs the letters may correct the script in them, too.
+      // A user who repairs the letters may also correct the script in them.
       const [first = '', second = ''] = records
       const corrected = [first.replace(JSON.stringify(THROW), JSON.stringify(COUNT)).replace('{"id":"a"}', '{"by":7}'), second.replace(JSON.stringify(THROW), JSON.stringify(DELETE))] // prettier-ignore
       await writeFile(letters, `${corrected.join('\n')}\n`)

@@ -19,7 +19,7 @@ export interface Cause<W = World> {
   readonly says?: string
   /** What has to be named too, further down. */
   readonly beside?: FailureCode
-  /** Causes that nobody can tell apart from outside. */
+  /** Causes that look the same from outside. */
   readonly alike?: AlikeName
   /** Plants it. What lives only as long as the cause belongs to `owner`. */
   plant(world: W, owner: Owner): Promise<Asked> | Asked

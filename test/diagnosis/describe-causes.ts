@@ -14,7 +14,7 @@ const page = fileURLToPath(new URL('../../docs/diagnosis.md', import.meta.url))
 
 /**
  * `mend` takes back what the world itself was told. `section` is the part of the page that the outcomes make. `isPlanted`: which causes
- * an ordinary run plants here. A search, and whoever writes the page, plants all.
+ * an ordinary run plants here. A search and the script that writes the page plant all.
  */
 export function describeCauses<W extends World>(
   world: () => W,

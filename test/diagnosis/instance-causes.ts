@@ -1,6 +1,6 @@
 /**
  * What can be wrong at the service-management platform, behind the proxy of either world. The platform is the lab's double in both:
- * nobody can install one.
+ * no test can install one.
  */
 import { readFileSync } from 'node:fs'
 import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'

@@ -34,7 +34,7 @@ export async function showing({ cert, key }: Leaf): Promise<Listener> {
   return await listening(createTlsServer({ cert, key }, socket => socket.once('data', () => socket.end(answer))))
 }
 
-/** A port on 127.0.0.1 where nobody listens. */
+/** A port on 127.0.0.1 where no process listens. */
 export async function closedPort(): Promise<number> {
   const { port, [Symbol.asyncDispose]: close } = await listen(() => {})
   await close()

@@ -19,7 +19,7 @@ import { findParts } from './servers/parts.js'
 import { type SourceServers, startSources } from './servers/sources.js'
 
 const PAGE = 10_000
-/** What is compared is the document. The fields that nobody searches need no index. */
+/** The proof compares documents and searches no field, so fields need no index. */
 const MAPPING = JSON.stringify({ mappings: { dynamic: false, properties: { n: { type: 'long' } } } })
 
 describeOnRealServers({ major: 9, heap: '2g' }, world => {
@@ -121,7 +121,7 @@ describeOnRealServers({ major: 9, heap: '2g' }, world => {
 
 const numberIn = (source: string) => Number(/"n":(\d+)/.exec(source)?.[1])
 
-/** The SHA-256 of all `_source` in the order of `n`, as the cluster has them. Nobody parses them, and no filter_path makes the
+/** The SHA-256 of all `_source` in the order of `n`, as the cluster has them. They are not parsed, and no filter_path makes the
  * cluster write them anew: both change numbers. */
 async function hashOf(world: RealWorld, index: string, firstLine: string): Promise<string> {
   await request(world, index, '_refresh', 'POST')

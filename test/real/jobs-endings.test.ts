@@ -1,4 +1,4 @@
-/** The last steps of a job happen once, whoever coordinates it when they are due: on a real Redis, into the lab. */
+/** The last steps of a job happen once, whichever process coordinates it when they are due: on a real Redis, into the lab. */
 import { describe, expect, test } from 'vitest'
 import { connect } from '../../src/index.js'
 import { eventually } from '../support/eventually.js'

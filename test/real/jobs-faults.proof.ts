@@ -166,7 +166,7 @@ describe.skipIf(isSkipped)('a job', () => {
   })
 
   test('slows down at all workers if one of them finds the cluster busy, and recovers', async () => {
-    // Nobody is stopped here, so a slow machine must not look like it.
+    // No process is stopped here, so a slow machine must not look like it.
     const lease = ['--lease', '20s']
     const worker = startWorker(queue.url, ...lease)
     await worker.printed('working on')

@@ -180,7 +180,7 @@ for (const [name, start] of Object.entries(engines))
       expect(incidents()).toHaveLength(1)
       expect(incidents()[0]?.['description']).toContain('rejected')
       expect(incidents()[0]?.['work_notes'] ?? '').not.toContain('Occurrence')
-      // The same end again: the incident gets one more note, from whoever is the coordinator.
+      // The same end again: the incident gets one more note, from the process that coordinates.
       const { code } = await startIngest(queue.url, ...slowly, ...alarm).ended
       expect(code).toBe(1)
       expect(incidents()).toHaveLength(1)

@@ -33,7 +33,7 @@ export const LOW_CONTRAST = `[...document.querySelectorAll('main *')].filter(one
   return contrast < 4.5 ? [contrast.toFixed(1) + ' ' + one.outerHTML.slice(0, 80)] : []
 })`
 
-/** Buttons and fields that nobody can name. */
+/** Buttons and fields without an accessible name. */
 export const UNNAMED = `[...document.querySelectorAll('button, input, select, textarea, [role=region], [tabindex]')].filter(one => {
   const label = one.labels && one.labels.length > 0 ? one.labels[0].textContent : ''
   return (one.getAttribute('aria-label') || label || (one.localName === 'button' ? one.textContent : '')).trim() === ''

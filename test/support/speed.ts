@@ -17,7 +17,7 @@ interface TestFile {
   readonly tag: string | undefined
 }
 
-/** Reads the test files and their tags. Throws for a tag in another line, because nobody would see it there. */
+/** Reads the test files and their tags. Throws for a tag in another line, because readers would miss it there. */
 export function taggedFiles(): TestFile[] {
   return globSync([...testFiles]).map(path => {
     const text = readFileSync(path, 'utf8')

@@ -100,7 +100,7 @@ test('the package installs what its doors load, and nothing else', () => {
   const doors = Object.values(exports).flatMap(door => door.import ?? [])
   expect(doors.length).toBeGreaterThanOrEqual(3)
   const packages = new Set(doors.flatMap(door => packagesOf(join(built, door))))
-  // Whoever reads from S3 or wants spans installs them.
+  // Users who read from S3 or want spans install them.
   for (const optional of Object.keys(peerDependencies)) packages.delete(optional)
   expect([...packages].toSorted()).toEqual(Object.keys(dependencies).toSorted())
 })

@@ -27,7 +27,7 @@ export async function gunzipWhole(file: Buffer, most: number): Promise<Buffer | 
   }
 }
 
-/** What zlib returns with `info`. Its types do not know that. */
+/** The result of zlib with `info`. Its types do not know it. */
 interface Decoded {
   readonly buffer: Buffer
   readonly engine: { readonly bytesWritten: number }

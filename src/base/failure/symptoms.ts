@@ -7,13 +7,13 @@ import type { FailureCode } from './catalogue.js'
 export interface Symptom {
   /** The side that seems to answer. */
   readonly where: 'proxy' | 'cluster' | 'instance' | 'anywhere'
-  /** What the user sees. */
+  /** The symptom that the user sees. */
   readonly symptom: string
   /** The situation behind it. */
   readonly when: string
   /** Most likely first. */
   readonly codes: readonly FailureCode[]
-  /** How to tell the codes apart. */
+  /** The difference between the codes. */
   readonly note: string
 }
 

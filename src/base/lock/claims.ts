@@ -52,7 +52,7 @@ interface OwnFile {
   readonly file: StoredFile
 }
 
-/** What this process wants to load. Two files are one input if they have the same inode or the same path. */
+/** The inputs that this process wants to load. Two files are one input if they have the same inode or the same path. */
 export class Claims {
   readonly #head: Head
   readonly #tables: ReadonlyMap<string, string>

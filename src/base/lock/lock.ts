@@ -30,7 +30,7 @@ const CLAIMING_MS = 30_000
 const LOOK_MS = 5
 const LONGEST_LOOK_MS = 100
 
-/** What keeps this process from an input. */
+/** The process that has an input already. */
 interface Conflict {
   readonly holder: Holder
   readonly input: string

@@ -9,7 +9,7 @@ interface Login {
 /** Users that every cluster has. */
 const BUILT_IN = /^(elastic|kibana|kibana_system|logstash_system|beats_system|apm_system|remote_monitoring_user)$/
 
-/** An encoded API key is longer: its id alone has 20 characters. */
+/** An encoded API key is longer: even its id has 20 characters. */
 const SHORTEST_KEY = 40
 
 /** Returns which credential is in the place of another one, as far as the credentials themselves show it. Never shows their values. */

@@ -9,7 +9,7 @@ export interface SourceUrl {
   readonly url?: URL
   readonly username?: string
   readonly password?: string
-  /** What no output may show. */
+  /** The secrets that no output may show. */
   readonly secrets: readonly string[]
 }
 

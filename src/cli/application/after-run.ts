@@ -17,7 +17,7 @@ import { tell } from '../terminal/log.js'
 import type { HoldingTerminal } from '../terminal/hold-back.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-/** What follows the end of a run. It follows once. */
+/** The steps after the end of a run. They happen once. */
 export interface AfterRun {
   /** Called with the account of a run, before the user sees it. */
   ended(receipt: Receipt): Promise<void>

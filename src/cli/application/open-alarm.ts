@@ -172,7 +172,7 @@ function shownSources({ sources }: Work): readonly string[] {
   return sources.map(source => (/^https?:/i.test(source) ? withoutCredentials(source) : source))
 }
 
-/** The fixed part of a command, which tells its incidents from those of other commands. */
+/** The fixed part of a command, which separates its incidents from those of other commands. */
 export interface Work {
   readonly command: string
   /** Sources as the user typed them, with globs. */

@@ -11,7 +11,7 @@ import { jobNameIn, type Work } from './open-alarm.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-/** What a run shows to its metrics. */
+/** The parts of a run that its metrics read. */
 export interface Measuring {
   /** Absent: there are no metrics. */
   readonly hear?: (event: IngestEvent) => void

@@ -11,10 +11,10 @@ import type { Terminal } from '../terminal/terminal.js'
 interface ShellCommand {
   readonly command: string
   readonly env: Terminal['env']
-  /** What it reads from stdin. */
+  /** The lines that the command reads from stdin. */
   readonly account: Iterable<string>
   readonly timeoutMs: number
-  /** What must not be shown of its output. */
+  /** The secrets that its output must not show. */
   readonly secrets: Terminal['manner']['secrets']
   /** Aborted when the caller no longer waits for the command. */
   readonly signal: AbortSignal

@@ -76,13 +76,13 @@ export interface Heard {
   readonly onEvent: (event: IngestEvent) => void
 }
 
-/** What runs beside a load. */
+/** The helpers that run beside a load. */
 interface Besides {
   /** How to find the cause of a refusal. Absent: Sluice does not look for it. */
   readonly asking?: Asking | undefined
   /** Hears every event. */
   readonly hear?: ((event: IngestEvent) => void) | undefined
-  /** What Sluice does after a signal. */
+  /** The work of Sluice after a signal. */
   readonly doing?: string | undefined
 }
 

@@ -102,7 +102,7 @@ function listReader(effective: Effective, { stdin }: Terminal): (path: string) =
 
 type Inputs = readonly string[] | { readonly files: readonly string[] }
 
-/** What happens around a load. */
+/** The steps around a load. */
 interface Around {
   readonly record: ReturnType<typeof recording>
   readonly measuring: Measuring

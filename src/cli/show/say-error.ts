@@ -95,7 +95,7 @@ export function nextAfter({ code, message }: Failure, continues: boolean): strin
 interface More {
   /** Lines behind the causes. */
   readonly facts?: readonly string[]
-  /** What to do in the end, if the failure does not know better. */
+  /** The last step of the fix, if the failure has none. */
   readonly next?: string | undefined
 }
 

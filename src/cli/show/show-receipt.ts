@@ -111,7 +111,7 @@ function countsOf(receipt: Receipt): string[][] {
   ])
 }
 
-/** What earlier processes of a run did, a dry run would not do again. */
+/** Returns the counts without those of earlier processes: a dry run would not repeat their work. */
 function ownCounts(receipt: Receipt): Counts {
   return receipt.dryRun === true ? receipt.thisProcess : receipt
 }

@@ -8,7 +8,7 @@ interface Asking {
   /** The terminal does not show what is typed. */
   readonly isHidden?: boolean
   readonly signal: AbortSignal
-  /** What is left if the user leaves. */
+  /** The work that is left if the user leaves. */
   readonly left: string
 }
 

@@ -7,12 +7,12 @@ import type { OpenPlan } from '../../features/limits/traffic-plan/plan-use.js'
 /** Something that happened. */
 export interface LogEntry {
   readonly level: 'info' | 'warn' | 'error'
-  /** What kind of thing it is, for programs: one word. */
+  /** The kind of the message, for programs: one word. */
   readonly event: string
   readonly message: string
   /** For programs only. Hold no secret and no document. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** What people read instead of the message: whole lines, or nothing. */
+  /** The text for people instead of the message: whole lines, or nothing. */
   readonly text?: string
 }
 

@@ -1,7 +1,7 @@
 /** Works out once what the edits of a run do with each field, so that a document is walked only as deep as a name leads. */
 import type { EditSection } from '../../options/load.js'
 
-/** What happens to the fields of one object. */
+/** The edits of the fields of one object. */
 export interface Level {
   /** The names that lead to it: `user.` inside `user`, nothing at the top. */
   readonly prefix: string
@@ -16,7 +16,7 @@ export interface Level {
   readonly inserts: readonly { readonly set: number; readonly key: Buffer }[]
 }
 
-/** What happens to one field. Absent parts: nothing of that kind. */
+/** The edits of one field. An absent part means no such edit. */
 export interface Field {
   /** Its name in this object, as UTF-8. */
   readonly name: Buffer

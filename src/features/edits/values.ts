@@ -5,7 +5,7 @@ import { IN_BRACES, type SetValue } from '../../options/edit-values.js'
 /** The JSON of a value: one text, or several with the number of the line between them. */
 export type ValueText = readonly [Buffer, ...Buffer[]]
 
-/** What placeholders stand for in one input. */
+/** The values of placeholders in one input. */
 export interface LineFacts {
   /** When the run began. */
   readonly now: string

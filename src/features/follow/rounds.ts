@@ -20,7 +20,7 @@ import { planRound } from './plan-round.js'
 import type { RoundEvents } from './round-events.js'
 import { RoundInput } from './round-input.js'
 
-/** What one round has of its own. */
+/** The own parts of one round. */
 export interface Round {
   /** Without what ends the whole load. */
   readonly stopping: StopSection

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../base/json/parse-json.js'
 export interface Difference {
   /** As people name a field: `customer.region`, or `total: format` for a parameter. */
   readonly at: string
-  /** Undefined: it is missing. */
+  /** Undefined if the field is missing. */
   readonly wanted: string | undefined
   readonly has: string | undefined
   /** A parameter that the cluster does not show. It may have the wanted value as its default. */

@@ -19,7 +19,7 @@ interface Rehearsal {
   readonly asked: 'cluster' | 'mapping' | 'nobody'
   /** Reasons, the most frequent one first. `documents`: maximum number of documents that the index would refuse for this reason. */
   readonly refusals: readonly RehearsedRefusal[]
-  /** What could not be asked, and why. */
+  /** The questions without an answer, and the reasons. */
   readonly notes: readonly string[]
 }
 
@@ -82,7 +82,7 @@ export function rehearse({ documents: { pipeline, indexPattern }, preparing }: S
 
 interface Asking {
   readonly cluster: Cluster
-  /** Undefined: each document names its own. */
+  /** Undefined if each document names its own index. */
   readonly index: string | undefined
   readonly pipeline: string | undefined
   /** The mapping that a missing index would get. */

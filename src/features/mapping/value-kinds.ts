@@ -16,7 +16,7 @@ export function parseExactly(line: string): unknown {
   return parseJson(marked)
 }
 
-/** Undefined: null or an empty text, which says nothing. */
+/** Returns undefined for null and an empty text, which have no kind. */
 export function kindOf(value: unknown): ValueKind | undefined {
   switch (typeof value) {
     case 'boolean':

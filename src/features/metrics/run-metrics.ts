@@ -36,7 +36,7 @@ export class MetricSet {
   }
 }
 
-/** What runs do. */
+/** The metrics of runs. */
 export class RunMetrics extends MetricSet {
   readonly #documents = this.counter('documents_total', 'Documents by outcome.', ['outcome'])
   readonly #inputBytes = this.counter('input_bytes_total', 'Decoded bytes read from inputs.')

@@ -27,7 +27,7 @@ function invalid(problem: string) {
   return fail('OPTION_INVALID', { option: '--metrics-textfile', problem })
 }
 
-/** Replaces the file as a whole. Counters go on from their earlier values. Rejects with the error of the file system. */
+/** Replaces the file as a whole. Counters continue from their earlier values. Rejects with the error of the file system. */
 export async function writeTextfile(path: string, now: string): Promise<void> {
   await replaceFile(path, addedTo(await earlierText(path), now), { mode: READABLE_BY_ALL })
 }

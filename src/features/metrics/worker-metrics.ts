@@ -4,7 +4,7 @@ import { type Counts, outcomes } from '../../pipeline/ledger/receipt.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import { DURATIONS, MetricSet, snake } from './run-metrics.js'
 
-/** What became of a range at this worker. `returned`: it went back to the queue. */
+/** The end of a range at this worker. `returned`: the range went back to the queue. */
 export type RangeOutcome = 'loaded' | 'failed' | 'returned'
 
 /** How far a job is, as its coordinator knows it. */

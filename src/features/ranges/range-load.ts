@@ -32,7 +32,7 @@ const rewriting = ['edits', 'transform', 'pick', 'csv'] as const satisfies reado
 /** Options of a load of ranges. `stateDir` only counts for the traffic plan: no state of the load is kept. */
 export type RangeOptions = Omit<IngestOptions, (typeof ofWhole)[number]>
 
-/** What one call loads. */
+/** The range that one call loads. */
 export interface RangeJob {
   /** Name of the run that the ranges belong to. Other runs make other ids. */
   readonly run: string

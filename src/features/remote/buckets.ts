@@ -162,7 +162,7 @@ function named(error: SluiceError, input: string): SluiceError {
   })
 }
 
-/** What the SDK throws for an answer. */
+/** The error that the SDK throws for an answer. */
 interface ServiceError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number }
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> }

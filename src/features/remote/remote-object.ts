@@ -262,7 +262,7 @@ function encodingsOf(facts: ObjectFacts | undefined): string[] {
   return (facts?.encoding ?? '').split(/[\s,]+/).filter(one => !plain.has(one))
 }
 
-/** What needs no decoding. Some programs note how they uploaded an object. */
+/** The encodings that need no decoding. Some programs note how they uploaded an object. */
 const plain: ReadonlySet<string> = new Set(['', 'identity', 'aws-chunked', 'none'])
 /** Encodings whose bytes say what they are. */
 const magic: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'zstd'])

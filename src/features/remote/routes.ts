@@ -12,7 +12,7 @@ import { lostSourceAnswer } from './judge-answer.js'
 const CONNECTIONS = 24
 
 export interface RouteSettings {
-  /** Undefined: Sluice connects directly. */
+  /** Undefined if Sluice connects directly. */
   readonly proxy: ProxySection | undefined
   readonly ca: string | Buffer | undefined
   readonly connectTimeoutMs: number | undefined

@@ -1,6 +1,6 @@
 /** Defines what all servers of objects have in common. */
 
-/** What a server says about an object. */
+/** The facts that a server sends about an object. */
 export interface ObjectFacts {
   /** Stored bytes. Undefined if the server does not say it. */
   readonly size: number | undefined

@@ -15,7 +15,7 @@ type Shape =
 export interface Chart {
   readonly id: string
   readonly title: string
-  /** What it shows, in a sentence or two. */
+  /** A sentence or two on the chart. */
   readonly says: string
   readonly columns: readonly TimePart[]
   readonly lengthMs: number

@@ -17,7 +17,7 @@ export interface ReportFacts {
   readonly end: RunEnd
   /** Absent: nothing was sampled, for example because the run never began. */
   readonly timeline?: KeptTimeline | undefined
-  /** What to do next. Backticks mark commands. */
+  /** The next steps. Backticks mark commands. */
   readonly next: readonly string[]
   /** Version of Sluice. */
   readonly version: string

@@ -79,7 +79,7 @@ class Recorder {
   readonly run: string
   readonly #recording: Recording
   #limits: RunLimits
-  /** What the time line shows at `performance.now() === 0`. */
+  /** The time of the time line at `performance.now() === 0`. */
   readonly #zero: number
   #written: number
   #writing: Promise<void> | undefined

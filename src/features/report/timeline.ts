@@ -11,7 +11,7 @@ const FIRST_BUCKET_MS = 250
 const MOST_WAITS = 40
 const MOST_PROCESSES = 40
 
-/** What happened in one part of the time. */
+/** The events in one part of the time. */
 export interface Bucket {
   /** Documents that the target took, and documents that were rejected. */
   taken: number

@@ -21,7 +21,7 @@ export interface ListedRun {
   /** ISO 8601 with an offset: when its last process began, and when that ended or wrote its state last. */
   readonly began: string
   readonly written: string
-  /** Undefined: it runs, was killed, or an older Sluice loaded it. */
+  /** Undefined if the load runs, was killed, or was that of an older Sluice. */
   readonly exit?: number
   /** Why it failed. */
   readonly failure?: Failure

@@ -18,7 +18,7 @@ interface TunedMark {
   readonly loaders: Readonly<Record<string, LoadingRun>>
 }
 
-/** Undefined: no load has tuned the index. */
+/** Returns undefined if no load has tuned the index. */
 export function readTuned({ mappings }: Pick<IndexFacts, 'mappings'>): TunedMark | undefined {
   const { sluice_tuned: mark } = metaOf(mappings)
   if (!isObject(mark) || !isObject(mark['restore'])) return undefined

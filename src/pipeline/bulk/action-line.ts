@@ -136,7 +136,7 @@ function isOwn(id: ActionTemplate['id']): id is 'number' | 'offset' {
 export interface ActionProblem {
   readonly problem: string
   readonly field: string
-  /** What the field should hold. Default: the id. */
+  /** The wanted value of the field. Default: the id. */
   readonly of?: 'index' | 'version'
 }
 

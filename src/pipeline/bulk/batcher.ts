@@ -28,7 +28,7 @@ import { RefusedLines } from './refused-lines.js'
 import { type Slot, type SlotPool, reserve } from './slots.js'
 
 export interface BatchOptions extends ActionOptions {
-  /** Bytes of a body. A batch is sealed before it would exceed this. A larger document goes alone. */
+  /** Bytes of a body. A batch is sealed before it would exceed this. A larger document has a body of its own. */
   readonly batchBytes: number
   /** Returns the limit to use instead of `batchBytes` from now on. Called often, and never returns more. */
   bodyBytes?(): number

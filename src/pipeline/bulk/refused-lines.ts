@@ -18,7 +18,7 @@ interface Stretch {
   readonly name: string
   /** The file of an archive that holds the first line. */
   readonly member: Member | undefined
-  /** What Sluice's own ids begin with. */
+  /** The start of Sluice's own ids. */
   readonly idStart: string | undefined
 }
 

@@ -14,7 +14,7 @@ export type LookAlike = 'lines' | 'json' | Found
 
 interface Found {
   readonly kind: ForeignKind
-  /** What shows it. */
+  /** The observed evidence. */
   readonly observed: string
   /** The format that reads it, if its documents carry their own ids. */
   readonly dump?: 'bulk' | 'elasticdump' | 'search'

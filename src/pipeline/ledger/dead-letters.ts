@@ -15,7 +15,7 @@ const OTHERS = 0o077
 const WRITE_BYTES = 1 << 20
 
 export class DeadLetters implements AsyncDisposable {
-  /** Undefined: rejected documents are counted and passed to the caller, but not written. */
+  /** Undefined if rejected documents are counted and passed to the caller, but not written. */
   readonly path: string | undefined
   readonly #stamp: Stamp | undefined
   readonly #warn: (message: string) => void

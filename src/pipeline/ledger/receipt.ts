@@ -93,7 +93,7 @@ export interface Receipt extends Counts {
   readonly status: 'finished' | 'failed' | 'interrupted'
   /** Set if the run was a dry run: `unsent` documents would be sent. */
   readonly dryRun?: true
-  /** What ran: `ingest` or `replay`. */
+  /** The command: `ingest` or `replay`. */
   readonly command: string
   /** When this process began and ended the run: ISO 8601 with the offset of its time zone. */
   readonly began: string

@@ -12,7 +12,7 @@ const NAMES_BYTES = 64 << 10
 export class FileTable {
   /** The folder that their names are relative to. */
   readonly folder: string
-  /** What the files that are open, or will soon be, have read. */
+  /** The readings of the files that are open, or will soon be. */
   readonly readings = new Map<number, FileReading>()
   /** By id: throw if a file is not the one that somebody else has seen. */
   readonly checks = new Map<number, (stat: FileStat) => void>()

@@ -126,7 +126,7 @@ async function* find(name: string, { folder, elsewhere, stdin, named, order }: S
   yield await checkNamed(name, folder)
 }
 
-/** Returns what tells whether a file was not found before. */
+/** Returns a function that returns true if a file was not found before. */
 function filesOnce(folder: string): (file: FoundFile) => boolean {
   const seen = new Map<number, Set<number | string>>()
   return ({ device, inode, name }) => {

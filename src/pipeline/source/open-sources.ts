@@ -12,7 +12,7 @@ import { fail } from '../../base/failure/failure.js'
 
 /**
  * The inputs of a load.
- * - A string, or an array of strings: a path, a glob (quoted, so that the shell leaves it alone), or `-` for stdin.
+ * - A string, or an array of strings: a path, a glob (quoted, so that the shell does not expand it), or `-` for stdin.
  * - `{ files }`: paths that mean exactly themselves, also with `*` in them.
  * - A byte stream (Node's or the web's), a Buffer or Uint8Array: the bytes of a file, gzip or not.
  * - An object stream or any other (async) iterable: each item is one document. Objects are turned into JSON; strings,

@@ -15,7 +15,7 @@ export interface InputRange {
   /** Offsets in the stored bytes of plain NDJSON. Absent: the input is loaded whole, whatever its format. */
   readonly from?: number | undefined
   readonly to?: number | undefined
-  /** What was seen of it: see `seenText`. */
+  /** The facts that Sluice saw of the file: see `seenText`. */
   readonly identity: string
 }
 
@@ -53,7 +53,7 @@ export async function openRanges({ run, ranges }: RangeList, { folder, elsewhere
   return sources
 }
 
-/** What all files of a list share. */
+/** The parts that all files of a list share. */
 interface Shared {
   readonly table: FileTable
   readonly run: string

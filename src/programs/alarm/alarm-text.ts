@@ -21,7 +21,7 @@ export interface JobText {
 interface FailedText {
   /** One line. */
   readonly headline: string
-  /** What happened, and what to do. */
+  /** The finding and its fix, as text. */
   readonly finding: string
   readonly facts: string
 }

@@ -1,4 +1,4 @@
-/** What Sluice asks of the administration API, for deployments and for serverless projects. */
+/** The requests to the administration API, for deployments and for serverless projects. */
 import type { Policy } from './policy.js'
 import type { AdminAnswer, AdminRequest, Deployment } from './read-policy.js'
 
@@ -10,7 +10,7 @@ export type SendToAdmin = (request: AdminRequest) => Promise<AdminAnswer>
  * last one, and after an abort, a change may still have been carried out.
  */
 export interface AdminCalls {
-  /** What policies are attached to. */
+  /** The kind of thing that policies are attached to. */
   readonly noun: 'deployment' | 'project'
   deployment(id: string): Promise<Deployment>
   policies(): Promise<readonly Policy[]>

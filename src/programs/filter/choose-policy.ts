@@ -4,7 +4,7 @@ import { coversAddress, type Policy, type Rule, sameSources } from './policy.js'
 
 export interface WantedPolicy {
   readonly name: string
-  /** Undefined: any. */
+  /** Undefined if any region will do. */
   readonly region?: string | undefined
   readonly rules: readonly Rule[]
   /** Attach it to what is created later in its region. */

@@ -1,4 +1,4 @@
-/** What stands on the queue: jobs, their ranges, and the receipts of ranges. No credentials, and no documents. */
+/** The entries of the queue: jobs, their ranges, and the receipts of ranges. No credentials, and no documents. */
 import { createHash } from 'node:crypto'
 import type { Failure } from '../../base/failure/failure.js'
 import type { InputRange } from '../../pipeline/source/ranges.js'
@@ -11,7 +11,7 @@ export interface JobData {
   readonly sources: readonly string[]
   /** Options of the load that are no secrets, by their names in the table. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** URL of the cluster without credentials. A worker for another cluster leaves the job alone. */
+  /** URL of the cluster without credentials. A worker for another cluster does not take the job. */
   readonly url: string
   /** Name of the index or alias, for lists. */
   readonly index: string
@@ -34,7 +34,7 @@ export interface JobData {
   readonly retries?: true
 }
 
-/** What an incident says of a job. */
+/** The facts of a job that its incident shows. */
 export interface JobAlarm {
   readonly job: string
   readonly title?: string | undefined
@@ -56,7 +56,7 @@ export function addPlanned(one: Planned, other: Planned): Planned {
   return { objects, ranges: one.ranges + other.ranges, bytes: one.bytes + other.bytes }
 }
 
-/** What one worker loads at a time: one range of a large object, or a group of small ones. */
+/** The work of one worker at a time: one range of a large object, or a group of small ones. */
 export interface RangeData {
   readonly inputs: readonly InputRange[]
   /** Number of their name among the sources of the job. */
@@ -79,7 +79,7 @@ export interface RangeReceipt {
   readonly failure?: Failure
 }
 
-/** What a job leaves on the queue: the receipt, or why it could not begin. */
+/** The end of a job on the queue: its receipt, or the reason why it could not begin. */
 export type JobEnd = ({ readonly receipt: Receipt } | { readonly failure: Failure }) & {
   /** Whether the alarm of the job has heard of it. */
   readonly isReported?: boolean

@@ -7,7 +7,7 @@ import { ENTRY_BYTES } from './segment.js'
 
 /** Largest share of the limit to keep free: small requests must find room even if the cluster is down for long. */
 const MOST_KEPT = 1 / 2
-/** A caller that was told when to come again may come so much later. */
+/** A refused caller may come this much later than it was asked to. */
 const LATE_MS = 60_000
 
 const NOTHING = { bytes: 0, until: 0 }

@@ -1,4 +1,4 @@
-/** Tells callers of this machine from web pages, and those that know the token from others. */
+/** Separates callers on this machine from web pages, and callers that know the token from others. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLoopback } from '../../route/cluster/credentials.js'

@@ -36,7 +36,7 @@ export function childEnvironment(
   }
 }
 
-/** Returns whether a value holds the credentials in a URL. A password alone may be part of any text. */
+/** Returns whether a value holds the credentials in a URL. A password without its URL may be part of any text. */
 function secretsOf(url: string | undefined): (value: string) => boolean {
   const userinfo = url?.match(/^(?:[a-z0-9.+-]+:\/\/)?(.*:.*)@/i)?.[1]
   if (userinfo === undefined) return () => false

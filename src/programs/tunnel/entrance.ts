@@ -9,7 +9,7 @@ import type { OpenDestination } from './open-destination.js'
 import { type RequestRoute, passRequest } from './pass-request.js'
 import { failureOf, type CallerRefusal, refuse, refuseTunnel } from './refusals.js'
 
-/** What all entrances of a tunnel share. */
+/** The parts that all entrances of a tunnel share. */
 export interface Passage {
   /** Closes a connection on which nothing moves for that time. */
   readonly idleMs: number

@@ -162,7 +162,7 @@ function sameName(path: string): string {
   return `an earlier run with other content had the same name. To verify it, pass the path of its checkpoint: ${path}`
 }
 
-/** What holds the documents of a run, and how they can be found. */
+/** The indices of a run, and the way to find its documents in them. */
 interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh'> {
   readonly notes: readonly string[]
 }
@@ -170,7 +170,7 @@ interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh'> {
 async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promise<Held> {
   const { index, indexUuid } = target
   const seen = await seeIndex(cluster, index)
-  // A document with a routing value cannot be found by its id alone.
+  // A document with a routing value cannot be found by only its id.
   const by = seen.kind === 'index' && options['routingField'] === undefined ? 'id' : 'search'
   const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
   return { holders: index, by, isFresh, notes: [...noteOn(index, seen, indexUuid), ...unfresh(index, isFresh)] }

@@ -1,6 +1,6 @@
 /**
  * Asks the same question on fresh connections until their ends show what is wrong, if anything is. Connections of one wave are open
- * side by side. Where some fail, others are opened one at a time: that tells a limit from a node that is down.
+ * side by side. If some fail, Sluice opens others one at a time: so a limit differs from a node that is down.
  */
 import type { Clock } from '../../base/flow.js'
 import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
@@ -111,7 +111,7 @@ async function askOne<T extends Ended>(asking: ConnectionsToAsk<T>, before: read
   return { ...(await asking.ask(before.length, before)), isAlone: true }
 }
 
-/** Returns whether one was accepted alone after the last that failed. */
+/** Returns whether a connection without others beside it was accepted after the last failure. */
 function hasPassed(ends: readonly Ended[]): boolean {
   const lastBad = ends.findLastIndex(({ end }) => end !== 'accepted')
   return ends.slice(lastBad + 1).some(({ isAlone }) => isAlone === true)

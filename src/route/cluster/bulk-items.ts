@@ -3,11 +3,11 @@ import { isObject, type JsonObject, parseObject } from '../../base/json/parse-js
 
 /** The result of one item of a bulk request, as far as the answer has it in the expected form. */
 export interface BulkItem {
-  /** What its action line said: `index`, `create`, `update` or `delete`. */
+  /** The operation of its action line: `index`, `create`, `update` or `delete`. */
   readonly action: string
   readonly status: number | undefined
   readonly error: { readonly type: string; readonly reason: string } | undefined
-  /** What became of the document, if that was asked for. */
+  /** The result for the document, if the request asked for it. */
   readonly result: string | undefined
   readonly failureStore: string | undefined
   readonly id: string | undefined

@@ -2,7 +2,7 @@
 import type { Failure } from '../../base/failure/failure.js'
 
 interface Way {
-  /** What is wrong if some connections end so and others are accepted. `everybody`: the target, as all others would find out. */
+  /** The thing at fault if some connections end so and others are accepted. `everybody`: the target, as all others would find out. */
   readonly by: 'node' | 'address' | 'limit' | 'cluster' | 'everybody'
   /** Another connection may be accepted without any change. */
   readonly passes?: true

@@ -1,7 +1,7 @@
 /** A connection as every version of the Elasticsearch client expects it, without the client itself. */
 import { inspect } from 'node:util'
 
-/** What the pool of a client passes for each node. */
+/** The settings that the pool of a client passes for each node. */
 export interface NodeSettings {
   readonly url: URL
   readonly id?: string | undefined

@@ -49,7 +49,7 @@ export interface PreflightOptions {
 
 interface Judged extends Ended {
   readonly info?: ClusterInfo
-  /** What accepted it was an answer to GET /, the only one that can show the version and the uuid. */
+  /** True if the accepting answer was that of GET /, the only one that can show the version and the uuid. */
   readonly isRoot?: boolean
 }
 
@@ -67,7 +67,7 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
     ask: async (number, soFar) => {
       const isLast = number === Math.max(1, options.connections) - 1
       const asked = isRootAnswered(soFar) || isForFresh(route, number) ? number : 0
-      // Some were not accepted: connections that are asked alone must be alone.
+      // Some were not accepted. The next connections are opened one at a time, so no other may be open.
       if (options.keepsLast === true && number >= Math.max(1, options.connections)) route.closeSpare()
       return await judge(route, cluster, options, asked, options.keepsLast === true && isLast)
     },

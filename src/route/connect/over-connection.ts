@@ -12,7 +12,7 @@ type OfConnection = (typeof ofConnection)[number] | 'byteBudget'
 export type OverConnection<T extends ConnectOptions> = Omit<T, OfConnection> & {
   readonly [Name in OfConnection]?: undefined
 } & {
-  /** What `connect` returned. `concurrency` may be smaller than that of the connection. */
+  /** The result of `connect`. `concurrency` may be smaller than that of the connection. */
   readonly connection: Connected<unknown>
 }
 

@@ -11,7 +11,7 @@ interface GivenProxy {
 }
 
 export interface ChosenProxy {
-  /** Undefined: connect directly. */
+  /** Undefined to connect directly. */
   readonly proxy?: ProxyUrl
   /** The deciding setting: the origin of the proxy URL, `--direct`, `NO_PROXY`, or `default` without a proxy. */
   readonly origin: string

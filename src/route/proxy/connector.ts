@@ -113,7 +113,7 @@ export class Connector {
     return raw
   }
 
-  /** Undefined: a layer has learnt a certificate, and needs another connection. */
+  /** Returns undefined if a layer has learnt a certificate and needs another connection. */
   async #build(raw: Socket, progress: ConnectProgress): Promise<Socket[] | undefined> {
     const { way, form, secure } = this
     const { proxy } = way

@@ -9,7 +9,7 @@ import type { RouteTarget } from './destination.js'
 /** Turns of the event loop in which the last writes of a body are still reported. */
 const LAST_WRITES = 3
 
-/** Tells undici that no connection could be built. It has no code, because some codes make undici reconnect again and again. */
+/** Reports to undici that no connection could be built. It has no code, because some codes make undici reconnect again and again. */
 export class NoConnection extends Error {
   constructor(readonly fault: RouteError) {
     super(fault.message)

@@ -38,7 +38,7 @@ interface Meaning {
   readonly code: 'PROXY_ACCOUNT_REFUSED' | 'PROXY_LIMIT_REACHED' | 'PROXY_NOT_A_PROXY'
   /** Matches status, reason and body in one line. */
   readonly if: RegExp
-  /** What that shows, beside the words of the answer. */
+  /** The facts that the answer shows beside its words. */
   readonly shows?: string
 }
 

@@ -47,7 +47,7 @@ export function secureLayer(options: TlsOptions, name: string): SecureLayer {
 const known = new Map<string, string>()
 
 /**
- * A handshake alone cannot verify a server against a certificate that only the server has. So the first connection learns that
+ * One handshake cannot verify a server against a certificate that only the server has. So the first connection learns that
  * certificate and is closed. All others trust only this certificate.
  */
 function pinnedLayer(options: TlsOptions, given: SecureContext, pin: string): SecureLayer {
@@ -152,7 +152,7 @@ function learn(socket: TLSSocket, pin: string): string {
   throw Object.assign(new Error(message), { code: 'FINGERPRINT_MISMATCH' })
 }
 
-/** Undefined: OpenSSL cannot read the certificate. */
+/** Returns undefined if OpenSSL cannot read the certificate. */
 function fingerprintOf(pem: string): string | undefined {
   try {
     return hexOf(new X509Certificate(pem).fingerprint256)

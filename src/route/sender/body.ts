@@ -90,7 +90,7 @@ function isDeletion(bytes: Buffer, from: number): boolean {
   return bytes.compare(DELETION, 0, DELETION.length, from, from + DELETION.length) === 0
 }
 
-/** Returns the operation of an item. Only its document tells an upsert from an update. */
+/** Returns the operation of an item. Only its document separates an upsert from an update. */
 export function operationOf(of: BatchOperation, action: Buffer, document: Buffer): Operation {
   if (of !== 'mixed') return of
   const { closing } = bulkFormOf('upsert')

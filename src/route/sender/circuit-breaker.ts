@@ -10,7 +10,7 @@ import type { Verdict } from './send.js'
 /** After this number of accepted bodies since access came back, a refusal begins another outage. */
 const STEADY_AFTER = 50
 
-/** What to do next while the circuit is open. */
+/** The next step while the circuit is open. */
 export type CircuitStep =
   | { readonly kind: 'probe'; readonly afterMs: number }
   | { readonly kind: 'close' }

@@ -9,7 +9,7 @@ export interface BulkRequest {
   readonly body: Body
   readonly batch: Batch
   readonly history: SendHistory
-  /** What goes over the wire. Absent: the body as it stands. */
+  /** The bytes on the wire. Absent if they are the body as it stands. */
   readonly wire?: { readonly bytes: Buffer; readonly isGzip: boolean }
   /** Set by the access layer: whether access was lost since the request passed the gate. */
   readonly isHeld?: () => boolean

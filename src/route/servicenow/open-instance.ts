@@ -22,7 +22,7 @@ export interface InstanceSettings {
   /** Only its origin counts. */
   readonly url: URL
   readonly access: Access
-  /** Undefined: connect directly. */
+  /** Undefined to connect directly. */
   readonly proxy?: ProxyUrl | undefined
   readonly proxyTls?: TlsOptions | undefined
   readonly tls?: TlsOptions | undefined

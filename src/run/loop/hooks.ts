@@ -15,7 +15,7 @@ import type { Loaded } from './load-documents.js'
 import type { StopSignals } from './stop-signals.js'
 import type { StepRetrying } from './retry-step.js'
 
-/** Tells the caller what happens. */
+/** Reports events to the caller. */
 export type Tell = (event: IngestEvent) => void
 
 /** One call of `ingest` or `replay`, from its start to its end. */

@@ -1,4 +1,4 @@
-/** What a load by many workers would put on the queue. Nobody answers where the queue and the cluster should be. */
+/** The jobs that a load by many workers would put on the queue. No process listens at the URLs of the queue and the cluster. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

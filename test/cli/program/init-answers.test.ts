@@ -101,7 +101,7 @@ describe('without a terminal', () => {
     const { ELASTICSEARCH_URL: at = '', ...others } = env
     const named = await sluiceHere(['init', '--url', at, '--json'], { cwd: work.path, env: others })
     expect(named.code, named.stderr).toBe(0)
-    // The variable holds a key, and the file that nobody names would say where it goes.
+    // The variable holds a key, and a file outside the command would say where it goes.
     expect(JSON.parse(named.stdout)).toMatchObject({
       next: 'sluice ingest FILE --index INDEX --config sluice.config.json',
     })

@@ -217,7 +217,7 @@ describe('a bulk fault', () => {
     await using world = await openLab()
     world.lab.control.plant({ items: { status: 429, type: 'busy', after: 1, every: 3, times: 2 } })
     const answers: { readonly text: string }[] = []
-    // One behind the other: which of several at once comes first is nobody's to say.
+    // One behind the other: the order of several at once is not fixed.
     for (let request = 0; request < 5; request += 1) answers.push(await world.bulk(bulkBody))
     const items = answers.flatMap(({ text }) => (JSON.parse(text) as { items: { index: { status: number } }[] }).items)
     const refused = items.flatMap(({ index }, at) => (index.status === 429 ? [at] : []))

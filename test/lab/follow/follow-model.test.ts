@@ -46,7 +46,7 @@ class Story {
     expect(numbers()).toEqual(this.#expected.toSorted((a, b) => a - b))
   }
 
-  /** A file that was renamed while nobody looked is known again, because the glob matches it. */
+  /** A file that was renamed between two looks is known again, because the glob matches it. */
   #start(): Followed {
     const more = { stateDir: `${this.#folder}/../state`, batchDocs: 1 + this.#random.below(5) }
     return follow(`${this.#folder}/*.ndjson*`, more)
@@ -68,7 +68,7 @@ class Story {
       this.#following = this.#start()
       return
     }
-    // What nobody has read yet would be lost.
+    // Bytes that are not read yet would be lost.
     await this.#following.stored(this.#expected.length)
     if (choice === 6) {
       await truncate(this.#at(name))

@@ -121,7 +121,7 @@ const relays = () => [cluster, instance, admin]
 test('in answers of the cluster, of the instance and of the administration', async () => {
   for (const relay of relays()) relay.alter = json => planted(json)
   await tellAll('planted', true)
-  // So that a load gets further: only texts that nobody compares.
+  // So that a load gets further: only texts that Sluice does not compare.
   const compared = [
     'result',
     '_index',

@@ -165,7 +165,7 @@ describe('an interrupted run', () => {
       [{ ids: 'hash' }, 'ids was field but is now hash'],
     ] as const)
       expect(await codeOf(load(path('a.ndjson'), { ...byFields, ...more }))).toContain(change)
-    // The default is the same, whoever names it.
+    // Naming the default changes nothing.
     expect(await load(path('a.ndjson'), { ...byFields, idSeparator: '|' })).toMatchObject({
       status: 'finished',
       rejected: 0,

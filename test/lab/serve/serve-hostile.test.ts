@@ -30,7 +30,7 @@ test('without a token, only programs of this machine may post or look, and no we
   const type = { 'content-type': ndjson['content-type'] }
   for (const host of ['localhost', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'LOCALHOST'])
     expect(await asked({ host }), host).toBe(202)
-  // A page whose name leads to this machine is its own origin: the browser asks nobody.
+  // A page whose name leads to this machine is its own origin: the browser sends no preflight.
   for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '127.0.0.1.evil.example']) {
     expect(await asked({ host }), host).toBe(403)
     expect(await asked({ host }, '/health'), host).toBe(403)

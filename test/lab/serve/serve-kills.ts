@@ -167,7 +167,7 @@ async function call(
       note(answer)
       one.isAcknowledged = answer === 202 || answer === 200
       if (one.isAcknowledged) break
-      // A caller that waits for a process to come back; it was refused for certain where nobody listened.
+      // A caller that waits for a process to come back; it was certainly refused if no process listened.
       await sleep(20 + random.below(50))
       if (!isKeyed) break
     }

@@ -190,7 +190,7 @@ describe('if the cluster refuses', () => {
           fix: expect.arrayContaining([expect.stringMatching(/policy/)]) as unknown,
         },
       })
-      // Whoever has no token is told no more than whether documents are accepted.
+      // A caller without the token learns only whether documents are accepted.
       expect(JSON.parse((await ask(`${lab.line.inbound.url}/health`)).text)).toEqual({ state: 'blocked' })
       lab.control.register('both')
       await expect.poll(() => serving.status().waiting.bytes).toBe(0)

@@ -1,4 +1,4 @@
-/** The attachments of pulled rows: whole, each once, in their place, whatever they are called and whoever refuses. */
+/** The attachments of pulled rows: whole, each once, in their place, for all names and all refusals. */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -25,7 +25,7 @@ export interface ClusterOptions extends Pick<ElasticsearchOptions, 'heap' | 'set
   readonly major: Major
 }
 
-/** Elasticsearch behind an IP filter that lets nobody through yet. */
+/** Elasticsearch behind an IP filter that accepts no address yet. */
 export async function startCluster(
   parts: Parts,
   owner: Owner,

@@ -29,7 +29,7 @@ export interface ElasticsearchOptions {
 // Most of a server's work in the tests is its start: code is compiled once, and garbage is collected by one thread.
 const cheap = ['-XX:TieredStopAtLevel=1', '-XX:-UseG1GC', '-XX:+UseSerialGC', '-XX:-AlwaysPreTouch']
 
-// Elasticsearch refuses to run as root; this is Debian's nobody.
+// Elasticsearch refuses to run as root; this is Debian's user `nobody`.
 const nobody = { uid: 65_534, gid: 65_534 }
 
 /** One node of Elasticsearch with security, over plain http on 127.0.0.1, on ports that it chooses itself. */

@@ -29,7 +29,7 @@ export interface SquidOptions {
   readonly clientCaFile?: string
 }
 
-/** The one port that its rules let nobody reach. */
+/** The one port that its rules forbid. */
 export const DENIED_PORT = 9
 
 /** Squid as a static-IP proxy: either address for each connection that it opens, chosen at random. */

@@ -67,7 +67,7 @@ function start(
   args: readonly string[],
   { cwd = tmpdir(), env = {}, input, endless, piped }: Surroundings,
 ): Running {
-  // Checkpoints stay out of the home folder of whoever runs the tests.
+  // Checkpoints stay out of the home folder of the user who runs the tests.
   // Tests read stderr as a person does, unless they say otherwise.
   const own = { PATH: process.env['PATH'], XDG_STATE_HOME: stateHome, SLUICE_LOG_FORMAT: 'text' }
   const child = spawn(command, args, { cwd, env: { ...own, ...env } })

@@ -72,7 +72,7 @@ function matches(row: Row, part: string): boolean {
   return operator === '=' ? isEqual : !isEqual
 }
 
-/** What the client throws when a connection ends before the answer, and nobody knows whether it was carried out. */
+/** What the client throws when a connection ends before the answer, and it is not known whether it was carried out. */
 export function lostAnswer(): SluiceError {
   const known = failure('SERVICENOW_UNREACHABLE', { instance: 'https://instance.example', observed: 'ECONNRESET' })
   return new SluiceError({ ...known, evidence: { ...known.evidence, outcome: 'unknown' } })

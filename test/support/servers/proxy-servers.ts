@@ -189,7 +189,7 @@ export function startPort(accept: (socket: Socket) => void, tls?: Certificate): 
   return listen(server)
 }
 
-/** A port of 127.0.0.1 on which nobody listens. */
+/** A port of 127.0.0.1 on which no process listens. */
 export async function closedPort(): Promise<number> {
   const running = await startPort(() => {})
   await running[Symbol.asyncDispose]()

@@ -10,7 +10,7 @@ export interface SilentCluster extends AsyncDisposable {
   bulk(): Promise<unknown>
 }
 
-/** Answers what is asked before a load, and never a bulk request: whoever sent one waits, until it is stopped. */
+/** Answers what is asked before a load, and never a bulk request: its sender waits until it is stopped. */
 export async function silentCluster(): Promise<SilentCluster> {
   const arrivals = new EventEmitter()
   let requests = 0

@@ -1,4 +1,4 @@
-/** What both sides of the kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
+/** The constants of both sides of this kernel. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
 
 /** Four columns of 16 bytes. Each column is one register. */
 export const STRIPE_BYTES = 64

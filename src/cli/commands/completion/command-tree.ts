@@ -1,4 +1,4 @@
-/** What a command line may hold, as the parser knows it: for completion by shells, and for the man page. */
+/** The possible words of a command line, as the parser knows them: for completion by shells, and for the man page. */
 import type { Command } from 'commander'
 import { optionNames } from '../../../options/table.js'
 import { describeOption } from '../../../options/describe-option.js'

@@ -1,4 +1,4 @@
-/** What `sluice init` asks for, and which answer a finding of the doctor puts in doubt. */
+/** The questions of `sluice init`, and the answers that a finding of the doctor puts in doubt. */
 import { access } from 'node:fs/promises'
 import type { FailureCode } from '../../../base/failure/catalogue.js'
 import type { Effective } from '../../../options/resolve.js'
@@ -16,7 +16,7 @@ export interface Question {
   readonly how: string
   readonly isOptional?: true
   isSet(values: Settings): boolean | Promise<boolean>
-  /** Undefined: the user only pressed Enter. */
+  /** Returns undefined if the user only pressed Enter. */
   ask(line: AskLine): Promise<Answers | undefined>
 }
 

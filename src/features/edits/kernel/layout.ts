@@ -1,4 +1,4 @@
-/** What both sides of this kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
+/** The constants of both sides of this kernel. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
 
 /** Why the kernel stopped: all lines are edited. */
 export const STOP_EDITED = 0

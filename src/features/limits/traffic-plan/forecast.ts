@@ -1,4 +1,4 @@
-/** What the rest of the month brings if the traffic continues as on the whole days so far. */
+/** Forecasts the traffic of the rest of the month, from the whole days so far. */
 import { DAY_MS, dayOf, type Period } from './period.js'
 
 /** Whole days that a forecast needs. */

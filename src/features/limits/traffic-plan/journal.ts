@@ -22,7 +22,7 @@ interface JournalOptions {
   readonly now: () => number
 }
 
-/** What was read of a file, by the midnight before it was written. */
+/** The contents of a file, by the midnight before it was written. */
 interface MonthFile {
   offset: number
   readonly days: Map<number, number>

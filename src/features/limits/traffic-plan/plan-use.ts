@@ -15,7 +15,7 @@ import { sayPlan } from './say-plan.js'
 const EVERY_MS = 1000
 /** A process that is killed may lose this share of the plan. */
 const UNWRITTEN_SHARE = 1 / 10_000
-/** What the first checks of a load take, and their largest share of a plan. */
+/** The bytes of a load's first checks, and their largest share of a plan. */
 const START_BYTES = 100_000
 const START_SHARE = 1 / 100
 
@@ -167,7 +167,7 @@ async function count(folder: string, account: string, worthWriting: number): Pro
   }
 }
 
-/** What cannot be written now stays for the next time: a full disk must not end a load. */
+/** Writes the journal. Entries that cannot be written now stay for the next time: a full disk must not end a load. */
 function sync(journal: TrafficJournal, isEnd = false): void {
   try {
     journal.sync(isEnd)

@@ -1,4 +1,4 @@
-/** What a run and its worker threads say to each other. */
+/** The messages between a run and its worker threads. */
 import type { MessagePort } from 'node:worker_threads'
 import type { LineJob } from '../transform-lines.js'
 

@@ -24,7 +24,7 @@ export interface CsvOptions {
   readonly inferTypes?: boolean | undefined
   /** The types of some columns, by name. */
   readonly types?: Readonly<Record<string, CellType>> | undefined
-  /** What an empty cell becomes: no field (default), or null. */
+  /** The value of an empty cell: no field (default), or null. */
   readonly empty?: 'omit' | 'null' | undefined
 }
 

@@ -23,7 +23,7 @@ type FoundRow = 'row' | 'cut' | 'open' | 'broken'
  * one at the start of a cell. The same arrays serve every row.
  */
 export class RowSplitter {
-  /** What bytes are in a cell without quotes, and in one with quotes. */
+  /** The kinds of bytes in a cell without quotes, and in one with quotes. */
   readonly #bare: Uint8Array
   readonly #quoted: Uint8Array
   readonly #quote: number | undefined

@@ -1,4 +1,4 @@
-/** What both sides of this kernel agree on. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
+/** The constants of both sides of this kernel. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
 
 /** Why the kernel stopped: nothing but white space, and perhaps a comma, is left. */
 export const STOP_END = 0

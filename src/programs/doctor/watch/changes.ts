@@ -22,7 +22,7 @@ export interface Change {
   readonly share?: { readonly seen: number; readonly of: number }
 }
 
-/** What a watch knows, in a form for a file. */
+/** The knowledge of a watch, in a form for a file. */
 export interface Known {
   /** Checks so far. */
   readonly count: number
@@ -32,7 +32,7 @@ export interface Known {
   readonly addresses: Readonly<Record<string, number>>
   /** Fingerprints, versions and the like. */
   readonly values: Readonly<Record<string, string>>
-  /** The smallest number of days that was told, by the thing that ends and its end. */
+  /** The smallest number of days reported so far, by the thing that ends and its end. */
   readonly told: Readonly<Record<string, number>>
 }
 

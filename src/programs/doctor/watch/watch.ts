@@ -12,7 +12,7 @@ export interface Watching {
   readonly everyMs: number
   /** Folder of what was known. */
   readonly stateDir: string
-  /** What is watched: URLs without credentials. Two watches of the same share what they know. */
+  /** The watched URLs, without credentials. Two watches of the same share what they know. */
   readonly places: readonly string[]
   readonly clock: Clock
   /** Milliseconds since the epoch. */
@@ -37,7 +37,7 @@ export async function watch(watching: Watching): Promise<void> {
     if (report === undefined) return
     const { known, changes } = compare(before, report, now())
     before = known
-    // First the file: if a kill comes between the two, nothing is told twice.
+    // First the file: if a kill comes between the two, no message is sent twice.
     await rememberJson(path, VERSION, known)
     await checked(report, changes)
     await clock.sleep(everyMs, signal).catch(() => undefined)

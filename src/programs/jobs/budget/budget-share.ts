@@ -6,7 +6,7 @@ import type { JobBudget } from './job-budget.js'
 
 type Route = Pick<OpenConnection['cluster']['route'], 'traffic'>
 
-/** What a fresh connection costs at most: TLS in two layers, with the certificates of both, and one small request. */
+/** The most bytes of a fresh connection: TLS in two layers, with the certificates of both, and one small request. */
 const CONNECTION_BYTES = 24 << 10
 /** Stays reserved for the end of a connection. */
 const CLOSING_BYTES = 1 << 10
@@ -18,7 +18,7 @@ export class BudgetShare {
   #held: number
   #route: Route | undefined
   #counted = 0
-  /** What each connection cost so far. */
+  /** The bytes of each connection so far. */
   #overhead = 0
 
   private constructor(budget: JobBudget, held: number) {

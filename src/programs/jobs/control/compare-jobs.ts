@@ -33,7 +33,7 @@ function whatDiffers(open: JobData, wanted: JobData): string | undefined {
   return name === undefined ? undefined : `another value of ${describeOption(name as OptionName).flag ?? name}`
 }
 
-/** What comes from the queue has no fields that are undefined. */
+/** Compares two values as JSON: entries of the queue have no fields that are undefined. */
 function same(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other))
 }

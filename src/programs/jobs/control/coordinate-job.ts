@@ -24,7 +24,7 @@ import { progressOf } from './tell-progress.js'
 import { untilQueueDone } from '../queue/until-done.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
 
-/** What a coordinator asks of the cluster beside its connections: about the index, at the beginning and at the end. */
+/** The most bytes of a coordinator's requests to the cluster beside its connections: about the index, at the beginning and at the end. */
 const STEPS_BYTES = 64 << 10
 
 export interface Coordination {
@@ -34,7 +34,7 @@ export interface Coordination {
   /** Of the job itself: another worker may have taken over. */
   readonly lease: Lease
   readonly now: () => number
-  /** Tells this process from others. */
+  /** Names this process. */
   readonly worker: string
   /** Ranges of a job that it loads at the same time. */
   readonly slots: number
@@ -133,7 +133,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   return await giveBackRange(job, token, lease.lost?.message ?? 'the worker leaves')
 }
 
-/** What may go away is tried again after a while, perhaps by another worker. Its ranges stay on the queue. */
+/** Returns whether the failure may go away. The job is retried after a while, perhaps by another worker. Its ranges stay on the queue. */
 function mayTryAgain({ attemptsMade, opts: { attempts = 1 } }: Job, end: JobEnd): boolean {
   const why = 'receipt' in end ? end.receipt.failure : end.failure
   if (why === undefined || why.retry === 'no' || attemptsMade + 1 >= attempts) return false

@@ -29,11 +29,11 @@ export interface Dispatching {
   readonly ranges: Queue<RangeData>
   /** Notes that all ranges are on the queue. */
   planned(planned: Planned): Promise<void>
-  /** Takes what workers have told. Returns why the job must stop, if it must. */
+  /** Takes the reports of workers. Returns why the job must stop, if it must. */
   look(): Promise<Failure | undefined>
   /** Returns why this process coordinates the job no more, if it does not. */
   lost(): Failure | undefined
-  /** Tells workers to stop. */
+  /** Stops the workers. */
   stop(why: Failure): Promise<void>
   /** Keeps what this process itself sends within the budget of the job, if it has one. */
   readonly share?: BudgetShare | undefined
@@ -166,7 +166,7 @@ class Dispatch {
     return { left, underWay }
   }
 
-  /** Returns why the job must stop, and tells its workers. */
+  /** Returns why the job must stop, and stops its workers. */
   async #heed({ ledger, stop }: LoadingElsewhere): Promise<Failure | undefined> {
     if (stop.signal.aborted) return stop.why(0)
     const lost = this.#given.lost()

@@ -1,4 +1,4 @@
-/** Keeps the state of a job from what its workers tell: whether it is parked, slowed or stopping. Only the coordinator has one. */
+/** Keeps the state of a job from the reports of its workers: whether it is parked, slowed or stopping. Only the coordinator has one. */
 import type { Queue } from 'bullmq'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { FairShare } from './fair-share.js'
@@ -84,7 +84,7 @@ export class JobControl {
     await this.#write()
   }
 
-  /** Tells workers to stop. They leave receipts for what they have begun. */
+  /** Stops the workers. They leave receipts for what they have begun. */
   async stop(why: Failure): Promise<void> {
     this.#state = { stopping: why }
     await this.#write()

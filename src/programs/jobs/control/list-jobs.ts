@@ -30,7 +30,7 @@ export interface ListedJob {
   /** From the first range to now, or to the end. */
   readonly elapsedMs: number
   readonly docsPerSecond: number
-  /** What it waits for, or why it failed. */
+  /** The reason why the job waits or failed. */
   readonly failure?: Failure
   /** Only of a job that is over. */
   readonly receipt?: Receipt

@@ -1,4 +1,4 @@
-/** Tells how far a job is, for the metrics of the worker that coordinates it. */
+/** Reports how far a job is, for the metrics of the worker that coordinates it. */
 import type { Queue } from 'bullmq'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import type { IngestEvent, StandingEvent } from '../../../options/run-events.js'
@@ -13,7 +13,7 @@ interface Telling {
   tell(event: WorkerEvent): void
 }
 
-/** Returns what hears the run of the job, and what tells how far it is. */
+/** Returns a listener for the run of the job, and a function that reports how far it is. */
 export function progressOf({ job, ranges, most, tell }: Telling): {
   hear(event: IngestEvent): void
   tellNow(state: JobState): Promise<void>

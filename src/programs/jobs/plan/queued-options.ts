@@ -40,7 +40,7 @@ function isQueued(name: OptionName): boolean {
   return commands.includes('ingest') && groups.has(group)
 }
 
-/** Options of documents that only say how the load goes on. */
+/** Options of documents that only say how the load continues. */
 const ofLoading: ReadonlySet<OptionName> = new Set([
   'deadLetters',
   'maxRejected',

@@ -1,4 +1,4 @@
-/** Looks at a queue: whether it keeps what it is told, and whether its clock is right. */
+/** Checks that a queue keeps its entries, and that its clock is right. */
 import type { QueueEngine } from './open-engine.js'
 
 export interface QueueFacts {

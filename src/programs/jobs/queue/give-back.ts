@@ -6,6 +6,6 @@ import { inTime } from './in-time.js'
 export async function giveBackRange(job: Pick<Job, 'moveToWait'>, token: string, why: string): Promise<never> {
   // A queue that is silent finds out by itself, when the lease is over.
   await inTime(job.moveToWait(token))
-  // The queue knows this error by its name, and leaves the job alone.
+  // The queue knows this error by its name, and does not touch the job.
   throw Object.assign(new Error(why), { name: 'WaitingError' })
 }

@@ -1,5 +1,5 @@
 /**
- * What the workers of a job tell each other. Workers add rows to the log of the job. Its one coordinator reads them, and writes the
+ * The messages between the workers of a job. Workers add rows to the log of the job. Its one coordinator reads them, and writes the
  * state that all workers read: a single writer needs no lock.
  */
 import type { Job, Queue } from 'bullmq'
@@ -19,7 +19,7 @@ export interface JobState {
   readonly stopping?: Failure
 }
 
-/** Written by workers, and by people. `worker`: tells one process from others. */
+/** Written by workers, and by people. `worker` names one process. */
 export type JobRow =
   | { readonly type: 'busy'; readonly worker: string }
   | {

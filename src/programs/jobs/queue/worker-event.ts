@@ -3,7 +3,7 @@ import type { Counts } from '../../../pipeline/ledger/receipt.js'
 import type { IngestEvent } from '../../../options/run-events.js'
 import type { RangeReceipt } from '../job.js'
 
-/** What a worker reports. */
+/** An event that a worker reports. */
 export type WorkerEvent =
   | { readonly type: 'joined'; readonly job: string; readonly index: string }
   /** A range was taken from the queue. */

@@ -17,7 +17,7 @@ export interface OwnWay {
   readonly problem?: string
 }
 
-/** What a worker says of itself. It holds no credentials. */
+/** The facts of a worker that others may read. They hold no credentials. */
 export interface WorkerSign {
   readonly version: 1
   readonly worker: string

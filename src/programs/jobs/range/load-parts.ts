@@ -14,7 +14,7 @@ export interface LoadParts {
    * before it could say so.
    */
   loadWhole(options: IngestOptions, feature: Feature, isContinued: boolean): Promise<Receipt>
-  /** What loads ranges, and keeps what they share until it is disposed of. */
+  /** Returns a loader of ranges. It keeps their shared parts until it is disposed of. */
   openRanges(): RangeLoads
 }
 

@@ -31,7 +31,7 @@ export interface RangeLoading {
   readonly heard: (range: string, event: IngestEvent) => void
 }
 
-/** What happens while a range is loaded. */
+/** The events while a range is loaded. */
 export interface RangeWatch {
   readonly permit: Permit
   readonly signal: AbortSignal

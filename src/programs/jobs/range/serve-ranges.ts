@@ -22,7 +22,7 @@ export interface RangeServing {
   readonly control: Queue<JobData>
   readonly job: Job<JobData>
   readonly loader: RangeLoader
-  /** Tells this process from others. */
+  /** Names this process. */
   readonly worker: string
   readonly slots: number
   readonly leaseMs: number
@@ -194,7 +194,7 @@ function emptyReceipt(): RangeReceipt {
   return { counts: nothing, rejections: [], bytes, requests: 0, retries: 0, elapsedMs: 0, host: hostname() }
 }
 
-/** What is wrong with one object is no reason to stop the others. */
+/** Returns whether a failure stops the job. A fault of one object does not stop the others. */
 function stopsJob({ code }: Failure): boolean {
   return !/^(INPUT|SOURCE|DOCUMENT)_/.test(code)
 }

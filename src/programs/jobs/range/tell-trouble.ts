@@ -1,4 +1,4 @@
-/** Tells the coordinator of a job that the cluster is busy, or that this worker has no access. */
+/** Reports to the coordinator of a job that the cluster is busy, or that this worker has no access. */
 import type { Queue } from 'bullmq'
 import { hostname } from 'node:os'
 import type { Failure } from '../../../base/failure/failure.js'
@@ -8,13 +8,13 @@ import type { RangeWatch } from './load-range.js'
 interface Telling {
   readonly control: Queue
   readonly job: string
-  /** Tells this process from others. */
+  /** Names this process. */
   readonly worker: string
   readonly leaseMs: number
   readonly now: () => number
 }
 
-/** A cluster that is busy is told to others at most this often, in milliseconds. */
+/** A worker reports a busy cluster at most this often, in milliseconds. */
 const TELL_MS = 1000
 
 export class Trouble {
@@ -40,7 +40,7 @@ export class Trouble {
     }
   }
 
-  /** Tells again that access is lost, while it is: the job must not wait for a worker that is gone. */
+  /** Repeats that access is lost as long as it is: the job must not wait for a worker that is gone. */
   renew(): void {
     const { worker, now, leaseMs } = this.#given
     const blocked = this.#blocked
@@ -57,7 +57,7 @@ export class Trouble {
     this.#tell({ type: 'busy', worker })
   }
 
-  /** What is not heard is told again, or is over. */
+  /** A report that gets lost is repeated, or its reason is over. */
   #tell(row: JobRow): void {
     const { control, job } = this.#given
     void tellJob(control, job, row).catch(() => undefined)

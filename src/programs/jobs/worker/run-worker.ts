@@ -36,7 +36,7 @@ export interface Working {
   /** Milliseconds by which the clock of the queue is ahead of this machine's. */
   queueAheadMs(): Promise<number>
   readonly parts: LoadParts
-  /** Whether `tell` counts how far jobs are. */
+  /** Whether `tell` receives the progress of jobs. */
   readonly isMeasured: boolean
   /** Hears what happens. */
   tell(event: WorkerEvent): void

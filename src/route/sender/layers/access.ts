@@ -19,7 +19,7 @@ export interface Blocked {
   readonly waitedMs: number
   readonly leftMs: number
   readonly nextProbeMs: number
-  /** What else failed in the last probe: credentials could not be read again, or the cluster did not answer. */
+  /** Another failure of the last probe: credentials could not be read again, or the cluster did not answer. */
   readonly problem?: string
 }
 

@@ -1,4 +1,4 @@
-/** The layer that lets as many requests pass at once as the cluster bears, and tells the reader when to read on. */
+/** The layer that lets as many requests pass at once as the cluster bears, and signals the reader when to read more. */
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { Clock } from '../../../base/flow.js'
 import { backoffMs } from '../../../base/time/retry.js'

@@ -35,7 +35,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
   const judge = cluster.isManaged ? judgeQueued : judgeAnswer
   const withoutSource = canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}
   const { proxy } = cluster.route
-  // A node that failed before the load is told already.
+  // Sluice has already reported a node that failed before the load.
   const isTold = cluster.preflight.half !== undefined || onDoubt === undefined
   const nodes = isTold ? undefined : new NodeWatch({ proxy, now: wallClock, onFailing: onDoubt })
   /** The first answer shows which ids the cluster stores, and in which indices. */

@@ -25,7 +25,7 @@ export class TokenBucket {
   readonly #options: BucketOptions
   /** Returns the bytes on the wire so far. */
   #used: () => number = () => 0
-  /** What the requests that passed cost at least. Their headers, answers and retries show up in `#used`. */
+  /** The least bytes of the requests that passed. Their headers, answers and retries show up in `#used`. */
   #charged = 0
   #spent = 0
   #level = 0

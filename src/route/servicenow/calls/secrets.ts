@@ -8,7 +8,7 @@ const SHORTEST = 3
 export class Secrets {
   readonly #known = new Set<string>()
 
-  /** `tell` receives each new secret, tokens included. */
+  /** `tell` receives each new secret, also tokens. */
   constructor(private readonly tell: (secret: string) => void = () => {}) {}
 
   add(...secrets: readonly (string | undefined)[]): void {

@@ -15,7 +15,7 @@ interface TableProbing {
 }
 
 interface Probed {
-  /** Undefined: the rows show no time of change. */
+  /** Undefined if the rows show no time of change. */
   readonly time: TimeField | undefined
   /** The instance's clock. */
   readonly date: number

@@ -18,7 +18,7 @@ export interface PageRequest {
   readonly query: string
   readonly limit: number
   readonly offset?: number | undefined
-  /** Undefined: every field. */
+  /** Undefined for all fields. */
   readonly fields?: readonly string[] | undefined
   readonly displayValue?: 'false' | 'all' | undefined
   /** Whether the platform counts the rows that the query finds, which is expensive in a large table. Default true. */

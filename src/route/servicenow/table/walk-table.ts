@@ -10,7 +10,7 @@ const MOST_KEYS = 10_000
 
 interface Search {
   readonly order: RowOrder
-  /** Undefined: from the start. */
+  /** Undefined to begin at the start. */
   readonly from?: RowCursor | undefined
   readonly time: TimeField
   readonly size: PageSize
@@ -21,7 +21,7 @@ interface Search {
 }
 
 export interface Walk extends Search {
-  /** Undefined: every field. */
+  /** Undefined for all fields. */
   readonly fields: readonly string[] | undefined
   readonly displayValue: 'false' | 'all'
   /** Describes a row out of order: the platform did not understand the condition or the order. */

@@ -23,10 +23,10 @@ const TEXT_AT_ONCE = 1 << 16
 /** The facts about a run in its journal. */
 type KeptRun = Omit<Checkpoint, 'inputs'> & { readonly inputs: Iterable<CheckpointInput> }
 
-/** What does not change during a run. */
+/** The part that does not change during a run. */
 type Head = Pick<Checkpoint, 'run' | 'began' | 'scope' | 'kind' | 'named' | 'key' | 'sources' | 'options'>
 
-/** What each checkpoint says of the run as a whole. */
+/** The part of each checkpoint about the run as a whole. */
 export type Whole = Pick<
   Checkpoint,
   'status' | 'written' | 'target' | 'isDoubtful' | 'left' | 'counts' | 'rejections'

@@ -1,4 +1,4 @@
-/** What runs know of each input. Several runs may know the same one: it was appended to, continued by another run, or found again. */
+/** The records that runs keep of each input. Several runs may know the same one: it was appended to, continued by another run, or found again. */
 import type { Checkpoint, CheckpointInput } from '../checkpoint/checkpoint.js'
 import { type InputList, inputsOf } from './packed-inputs.js'
 
@@ -96,7 +96,7 @@ export function knownInputsOf(runs: readonly Checkpoint[]): KnownInput[] {
   return isSorted ? all : all.toSorted((a, b) => (a.time > b.time ? -1 : Number(a.time < b.time)))
 }
 
-/** Tells which states of inputs are the newest: of the run that took one up last, and of one that found it again after that. */
+/** Finds the newest states of inputs: of the run that took one up last, and of one that found it again after that. */
 export function newestStates(runs: readonly Checkpoint[]): (run: Checkpoint, input: CheckpointInput) => boolean {
   const loaded = new Map<string, Pick<Seen, 'run' | 'time'>>()
   const found = new Map<string, Pick<Seen, 'run' | 'time'>>()

@@ -64,7 +64,7 @@ export interface PlannedInput {
   readonly isLoaded: boolean
   /** Documents and blank lines that this run has read before. */
   readonly read: number
-  /** What Sluice knew of the input before. Absent if nothing of it is left to load, and its file is as it was. */
+  /** The earlier record of the input. Absent if nothing of it is left to load, and its file is as it was. */
   readonly known?: CheckpointInput
   /** The run that loaded it, if that is another one. */
   readonly by?: Checkpoint

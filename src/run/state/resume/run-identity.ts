@@ -83,7 +83,7 @@ export function plainIdentity(inputs: InputSection, documents: DocumentSection):
   }
 }
 
-/** Returns the key that tells this run from others. `place`: the uuid of the cluster, or its URL. */
+/** Returns the key of this run, which no other run has. `place`: the uuid of the cluster, or its URL. */
 export function runKey(place: string, { into, scope, kind, sources }: RunIdentity, runId: string | undefined): string {
   return keyOf([
     place,

@@ -13,7 +13,7 @@ import { PackedText } from '../inputs/packed-text.js'
 import { parseOldCheckpoint } from '../checkpoint/old-checkpoint.js'
 
 const SUFFIX = '.jsonl'
-/** What Sluice wrote before it kept journals. */
+/** The suffix of the files that Sluice wrote before it kept journals. */
 const OLD_SUFFIX = '.json'
 const OLD_FOLDER = 'earlier'
 /** Inputs of runs whose own files are removed. */

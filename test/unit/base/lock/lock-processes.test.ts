@@ -46,7 +46,7 @@ test('of eight processes with sets that overlap, no two have one input, and each
     expect(answers.filter(({ code }) => code !== undefined && code !== 'RUN_LOCKED')).toEqual([])
     const kept = winners.flatMap(n => sets[n] ?? [])
     expect(new Set(kept).size).toBe(kept.length)
-    // Who was refused met somebody who has one of its inputs.
+    // A refused process met one that has one of its inputs.
     for (const [n, { code }] of answers.entries())
       if (code !== undefined) expect(sets[n]?.some(name => kept.includes(name))).toBe(true)
     for (const n of winners) await children[n]?.ask('release')

@@ -14,7 +14,7 @@ async function told(symptom: Failure, doctor: Asking['doctor']): Promise<Failure
   return error.failure
 }
 
-/** Nobody listens at the proxy any more. */
+/** No process listens at the proxy any more. */
 const away: Asking['doctor'] = async () => ({
   target: { url: cluster },
   proxy: `http://user:pass@127.0.0.1:${await closedPort()}`,

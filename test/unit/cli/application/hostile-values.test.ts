@@ -27,7 +27,7 @@ const counts = {
 }
 const refused = failure('INPUT_UNREADABLE', { input: 'b.ndjson', problem: 'it broke', stoppedBy: 'x', next: 'y' })
 const by = { run: 'before', at: '2026-11-21T10:00:00Z' }
-/** Words of our own: nobody outside chooses them. */
+/** Words of our own: no outside value is among them. */
 const own = ['status', 'form', 'code', 'plan', 'at', 'began', 'ended', 'action', 'verdict', 'severity', 'region']
 
 const receipt: Receipt = {

@@ -115,7 +115,7 @@ test(`the kernel agrees with JSON.parse on ${LINES} mutated lines, seed ${SEED}`
       }
       if (framed.documents > 0 && framed.isAscii && line.some(byte => byte > 0x7f)) fail('other bytes are no ASCII')
       if (!isUtf8(line)) {
-        // Whoever calls the kernel finds that out.
+        // The caller of the kernel finds that out.
         if (framed.documents > 0) seen.notUtf8 += 1
       } else if (framed.blankLines > 0) {
         if (!isBlank || framed.documents > 0 || framed.blankBytes !== line.length + 1) fail('a blank line')

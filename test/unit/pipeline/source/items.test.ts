@@ -228,7 +228,7 @@ describe('an iterable of documents', () => {
     await ready.next()
     await ready.return?.()
     expect(closed).toBe(1)
-    // Nobody can close a generator that is busy; nobody waits for it either.
+    // A busy generator cannot be closed, and nothing waits for it.
     const busy = await open(waits(true))
     await busy.next()
     await busy.return?.()

@@ -105,7 +105,7 @@ describe('a small file that is read ahead', () => {
 
   test('is what it was when it was read, and known as that', async () => {
     const source = await ahead()
-    // Nobody can see when the reading is over, other than by asking for it.
+    // Only a read shows that the reading is over.
     await new Promise(resolve => setTimeout(resolve, 50))
     await appendFile(join(cwd, 'a.ndjson'), 'more\n')
     const read = await text(source)

@@ -6,7 +6,7 @@ import { startPort } from '../../../support/servers/proxy-servers.js'
 
 const get: RouteRequest = { method: 'GET', path: '/', headers: {} }
 const post: RouteRequest = { method: 'POST', path: '/_bulk', headers: {}, body: 'small' }
-/** More than the kernels of both sides take while nobody reads. */
+/** More than the kernels of both sides take while no process reads. */
 const vast = Buffer.alloc(64 * 1024 * 1024)
 
 const answer = (status: string, header = '') => `HTTP/1.1 ${status}\r\n${header}Content-Length: 0\r\n\r\n`

@@ -138,7 +138,7 @@ describe.concurrent('the time limit of a request holds', () => {
   )
 
   it('for connecting to a port that drops what it is sent, as firewalls do', async () => {
-    // A thread that listens and then sleeps: once its short queue is full, the kernel drops whoever else wants to connect.
+    // A thread that listens and then sleeps: once its short queue is full, the kernel drops every other connection.
     const sleeper = `
       const { parentPort, workerData } = require('node:worker_threads')
       const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
