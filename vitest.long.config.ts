@@ -6,7 +6,7 @@ import { workerArgs } from './test/support/worker-args.js'
 
 const report = process.env.VITEST_JSON
 const isSearch = process.env.SLUICE_SEARCH !== undefined
-const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: 'long'|longUnless\(/
+const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: \[?'long'|longUnless\(/
 
 /** Starts the files that wait first, so that the others work meanwhile. */
 class WaitingFirst extends BaseSequencer {

@@ -4,7 +4,19 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { circlesOf, graphOf } from '../scripts/measure/circles.js'
-import { clientTypeOnly, districtOf, districts, double, floorOf, owners, roomOf, walls } from './support/house.js'
+import { importsIn, walkFile } from '../scripts/measure/imports.js'
+import {
+  clientTypeOnly,
+  districtOf,
+  districts,
+  double,
+  floorOf,
+  owners,
+  roomOf,
+  usesProcess,
+  usesSocket,
+  walls,
+} from './support/house.js'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
 
@@ -61,18 +73,43 @@ function doorsOf(room: string): string[] {
 }
 
 function wrongPackage({ path }: SourceFile, { target, isType }: Import): string[] {
-  if (target.startsWith('node:')) return []
+  if (target === 'node:process') return mayUseProcess(path) ? [] : [`${path}: node:process belongs to cli`]
+  if (target.startsWith('node:')) return isSocket(path, target) ? [`${path}: ${target} opens a socket`] : []
   const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
   const owner = owners[name]
   const isFine = (owner !== undefined && path.startsWith(`${owner}/`)) || (isType && path === clientTypeOnly)
-  return isFine ? [] : [`${path}: ${name} belongs to ${owner ?? 'nobody'}`]
+  return isFine ? [] : [`${path}: ${name} belongs to ${owner ?? 'no room'}`]
+}
+
+function mayUseProcess(path: string): boolean {
+  return ['cli', double.name].includes(districtOf(path)) || path in usesProcess
+}
+
+/** The pipeline turns bytes into bodies, and reaches nobody. */
+function isSocket(path: string, target: string): boolean {
+  return (
+    districtOf(path) === 'pipeline' &&
+    /^node:(?:net|tls|https?|http2|dgram|dns)\b/.test(target) &&
+    !(path in usesSocket)
+  )
+}
+
+/** Returns whether a file uses the global of this name, in any form. */
+function uses({ path, text }: SourceFile, ...names: readonly string[]): boolean {
+  let isUsed = false
+  walkFile(path, text, (node, parent, key) => {
+    if (node.type !== 'Identifier' || !names.includes(node.name ?? '')) return
+    const isName = (key === 'property' || key === 'key') && parent?.computed !== true
+    isUsed ||= !isName && !['id', 'local', 'imported', 'exported', 'params', 'label'].includes(key ?? '')
+  })
+  return isUsed
 }
 
 /** Finds what no import shows. */
 function misuses({ path, text }: SourceFile): string[] {
   const part = districtOf(path)
   const found: string[] = []
-  if (part !== 'cli' && /\b(process|console)\./.test(withoutTexts(text)))
+  if (part !== 'cli' && part !== double.name && uses({ path, text }, 'process', 'console'))
     found.push(`${path}: process and console belong to cli`)
   // The bundle of the command line has a client without its API, for a quicker start.
   if (part !== 'lab' && /\bclient\.(?!transport\b|close\b)\w/.test(withoutTexts(text)))
@@ -106,15 +143,17 @@ function listed(names = ''): string[] {
 }
 
 function importsOf({ path, text }: SourceFile): Import[] {
-  const statements = text.matchAll(
-    /^(?:import|export)\s(?:(type)\s)?[^'"]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
-  )
-  return [...statements].map(([, type, from, bare, dynamic]) => {
-    const specifier = from ?? bare ?? dynamic ?? ''
+  return importsIn(path, text).flatMap(({ specifier, isType }) => {
+    if (specifier === undefined) return mayCompute(path) ? [] : [{ target: 'a computed place', isOurs: false, isType }]
     const isOurs = specifier.startsWith('.')
     const target = isOurs ? relative('.', join(dirname(path), specifier)).replace(/(\.js)?$/, '.ts') : specifier
-    return { target, isOurs, isType: type === 'type' }
+    return [{ target, isOurs, isType }]
   })
+}
+
+/** The command reads package.json, a worker thread loads the module that the user names, and the lab stands for itself. */
+function mayCompute(path: string): boolean {
+  return ['cli', double.name].includes(districtOf(path)) || path === 'features/transform/worker/main.ts'
 }
 
 /** Returns what is wrong with the paragraph about a folder. That of JSON holds a table of all that reads JSON. */
@@ -130,6 +169,7 @@ function sourceFiles(folder = src): SourceFile[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) return sourceFiles(path)
+    if (/\.(?:[cm][jt]s|[jt]sx|js)$/.test(entry.name)) throw new Error(`${path} must end with .ts: no test reads it`)
     return entry.name.endsWith('.ts') ? [{ path: relative(src, path), text: readFileSync(path, 'utf8') }] : []
   })
 }
@@ -221,6 +261,22 @@ describe('architecture', () => {
     ['a re-export', 'pipeline/bulk/planted.ts', "export { decode } from '../format/decode.js'"],
     ['a lazy import', 'pipeline/bulk/planted.ts', "const p = await import('undici')"],
     ['an import over several lines', 'pipeline/bulk/planted.ts', "import {\n  decode,\n} from '../format/decode.js'"],
+    ['a lazy import in backticks', 'pipeline/bulk/planted.ts', 'const p = await import(`undici`)'],
+    ['a lazy import of a computed place', 'pipeline/bulk/planted.ts', 'const p = await import(name)'],
+    ['an import by require', 'pipeline/bulk/planted.ts', "import d = require('../format/decode.js')"],
+    ['a loader', 'pipeline/bulk/planted.ts', "createRequire(import.meta.url)('undici')"],
+    [
+      'an import with an apostrophe in a comment',
+      'pipeline/bulk/planted.ts',
+      "import {\n  decode, // what's cut\n} from '../format/decode.js'",
+    ],
+    ['a file by its URL', 'pipeline/bulk/planted.ts', "const w = new URL('../format/decode.js', import.meta.url)"],
+    ['a type by import()', 'pipeline/bulk/planted.ts', "type D = import('../format/decode.js').Format"],
+    ['a declared module', 'pipeline/bulk/planted.ts', "declare module '../format/decode.js' {}"],
+    ['a socket in the pipeline', 'pipeline/bulk/planted.ts', "import { connect } from 'node:net'"],
+    ['the environment by its module', 'options/planted.ts', "import { env } from 'node:process'"],
+    ['the environment taken apart', 'options/planted.ts', 'const { env } = process'],
+    ['the environment behind slashes', 'options/planted.ts', 'const url = `http://${process.env.URL}`'],
     ['the environment outside the command line', 'options/planted.ts', 'export const url = process.env.URL'],
     ['the client’s API', 'route/cluster/planted.ts', 'await cluster.client.search({ index })'],
     ['the console behind a glob', 'base/failure/planted.ts', "const all = 'dir/*.ndjson'\nconsole.log(all)\n/* */"],

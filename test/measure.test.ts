@@ -10,6 +10,7 @@ import {
   membersOf,
   upwardOf,
 } from '../scripts/measure/structure.js'
+import { filesWithOptions } from '../scripts/measure/options.js'
 import { districtOf, floorOf, roomOf } from './support/house.js'
 
 function file(path: string, text = '', imports: readonly string[] = []) {
@@ -45,11 +46,15 @@ describe('a measure sees', () => {
   test('an import that runs upward, also from the base and into the command', () => {
     const planted = [
       file('base/text/planted.ts', '', ['options/table.ts']),
-      file('ingest.ts', '', ['cli/main.ts', 'features/spool/spool-stdin.ts']),
+      file('ingest.ts', '', ['cli/main.ts', 'features/spool/spool-stdin.ts', 'lab/index.ts']),
+      file('run/loop/planted.ts', '', ['planted/outside-the-plan.ts']),
+      file('cli/commands/lab.ts', '', ['lab/index.ts']),
     ]
     expect(upwardOf([...clean, ...planted], { districtOf, floorOf })).toEqual([
       'base/text/planted.ts -> options/table.ts',
       'ingest.ts -> cli/main.ts',
+      'ingest.ts -> lab/index.ts',
+      'run/loop/planted.ts -> planted/outside-the-plan.ts',
     ])
   })
 
@@ -74,7 +79,8 @@ describe('a measure sees', () => {
 
   test('a member of the hooks that one feature has for itself', () => {
     const place = { path: 'run/loop/hooks.ts', type: 'RunHook' }
-    expect(membersOf(clean, place)).toEqual([
+    const caller = file('run/loop/run.ts', 'function run(hook: RunHook) {\n  const {\n    two,\n  } = hook\n}')
+    expect(membersOf([...clean, caller], place)).toEqual([
       { name: 'one', by: ['features/spool/spool-stdin.ts', 'features/follow/rounds.ts'] },
       { name: 'two', by: ['features/spool/spool-stdin.ts'] },
     ])
@@ -98,6 +104,28 @@ describe('a measure sees', () => {
   test('that what it looks at is gone', () => {
     expect(() => featuresNamedBy(clean, ['run/load.ts'])).toThrow('src has no run/load.ts')
     expect(() => featuresNamedBy([hooks], ['run/loop'])).toThrow('src has no features')
+    const unknown = file('features/planted/one.ts')
+    expect(() => featuresNamedBy([...clean, unknown], ['run/loop'])).toThrow('features/planted has no words')
+    expect(() => filesWithOptions(clean)).toThrow('src has no type IngestOptions')
+  })
+
+  test('a file that sees the options as a whole, also by a type that holds them', () => {
+    const all = [
+      file(
+        'options/load.ts',
+        'export interface IngestOptions {\n  a: string\n}\nexport interface Load {\n  b: string\n}\n',
+      ),
+      file(
+        'ingest.ts',
+        "import type { IngestOptions } from './options/load.js'\nexport interface Whole {\n  all: IngestOptions\n}\n",
+      ),
+      file(
+        'run/loop/planted.ts',
+        "import type { Whole } from '../../ingest.js'\nexport const one = (whole: Whole) => whole\n",
+      ),
+      file('run/loop/innocent.ts', 'export const two = 2\n'),
+    ]
+    expect(filesWithOptions(all)).toEqual(['options/load.ts', 'ingest.ts', 'run/loop/planted.ts'])
   })
 
   test('the lines of each part', () => {

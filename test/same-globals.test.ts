@@ -1,3 +1,5 @@
+import dns from 'node:dns'
+import fs from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { changesBetween, globalsNow } from './support/isolation/globals.js'
 
@@ -5,7 +7,16 @@ import { changesBetween, globalsNow } from './support/isolation/globals.js'
 const undo: (() => void)[] = []
 afterEach(() => undo.splice(0).forEach(one => one()))
 
-const stand = { now: Date.now, parse: JSON.parse, folder: process.cwd(), umask: process.umask(), warn: console.warn }
+const stand = {
+  now: Date.now,
+  parse: JSON.parse,
+  folder: process.cwd(),
+  umask: process.umask(),
+  warn: console.warn,
+  existsSync: fs.existsSync,
+  keys: Object.keys,
+  depth: Error.stackTraceLimit,
+}
 
 const sins: readonly (readonly [string, string, () => void, () => void])[] = [
   [
@@ -31,6 +42,25 @@ const sins: readonly (readonly [string, string, () => void, () => void])[] = [
     'Array.prototype.sin is new',
     () => Object.assign(Array.prototype, { sin: 1 }),
     () => Reflect.deleteProperty(Array.prototype, 'sin'),
+  ],
+  [
+    'another order of addresses',
+    'order of addresses has changed',
+    () => dns.setDefaultResultOrder('ipv6first'),
+    () => dns.setDefaultResultOrder('verbatim'),
+  ],
+  [
+    'a patched file system',
+    'fs.existsSync has changed',
+    () => (fs.existsSync = () => true),
+    () => (fs.existsSync = stand.existsSync),
+  ],
+  ['a static method', 'Object.keys has changed', () => (Object.keys = () => []), () => (Object.keys = stand.keys)],
+  [
+    'a deeper stack',
+    'Error.stackTraceLimit has changed',
+    () => (Error.stackTraceLimit = 99),
+    () => (Error.stackTraceLimit = stand.depth),
   ],
   [
     'a listener of the process',

@@ -21,6 +21,8 @@ export function filesWithOptions(files) {
   ]
   for (const { path, types } of read)
     for (const [, name] of types) if (wholes.includes(name)) holders.add(`${path}:${name}`)
+  for (const name of wholes)
+    if (![...holders].some(holder => holder.endsWith(`:${name}`))) throw new Error(`src has no type ${name}`)
   for (let before = 0; before < holders.size;) {
     before = holders.size
     for (const file of read) {

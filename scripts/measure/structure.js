@@ -15,13 +15,15 @@ export function arrowsOf(files, roomOf) {
   return [...new Set(arrows.map(([from, to]) => `${from} -> ${to}`))]
 }
 
-/** Returns the imports that run to a higher district, or to one beside it that stands outside the plan. */
+/** Returns the imports that run to a higher district, or to a part outside the plan. Only the command may start the lab. */
 export function upwardOf(files, { districtOf, floorOf }) {
   return files.flatMap(({ path, imports }) =>
     imports
       .filter(to => {
         const [from, into] = [districtOf(path), districtOf(to)]
-        return from !== into && into !== 'lab' && floorOf(into) >= floorOf(from)
+        if (from === into || (from === 'cli' && into === 'lab')) return false
+        // A part outside the plan, like the lab, stands on no floor.
+        return floorOf(into) < 0 || floorOf(into) >= floorOf(from)
       })
       .map(to => `${path} -> ${to}`),
   )
@@ -76,13 +78,16 @@ export function branchyFunctions(files, most) {
     })
 }
 
-/** Returns each member of the interface, with the files outside `home` that give a value for it. */
+/** Returns each member of the interface, with the files outside its room that give a value for it. The room itself calls them. */
 export function membersOf(files, { path: home, type }) {
   const file = theFile(files, home)
   const body = new RegExp(`^export interface ${type}\\b[^{]*\\{([\\s\\S]*?)^\\}`, 'm').exec(file.text)?.[1]
   if (body === undefined) throw new Error(`${home} has no interface ${type}`)
   const names = [...codeOf(body).matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name)
-  const users = files.filter(({ path, text }) => path !== home && new RegExp(`\\b(?:${type}|Feature)\\b`).test(text))
+  const room = home.slice(0, home.lastIndexOf('/') + 1)
+  const users = files.filter(
+    ({ path, text }) => !path.startsWith(room) && new RegExp(`\\b(?:${type}|Feature)\\b`).test(text),
+  )
   return names.map(name => ({
     name,
     by: users
@@ -91,9 +96,28 @@ export function membersOf(files, { path: home, type }) {
   }))
 }
 
+/** Words that belong to one feature, in small letters. A folder of `features` without words is an error, so that none is forgotten. */
+const words = {
+  destinations: 'dump dumps managed',
+  edits: 'edit edits edited editor',
+  follow: 'follow followed following',
+  guarded: 'alias guard guarded swap',
+  limits: 'learn learnt',
+  mapping: 'infer inferred mapped rehearse rehearsal',
+  metrics: 'metrics',
+  ranges: 'range ranges',
+  remote: 'remote bucket buckets',
+  replay: 'replay replayed',
+  report: 'timeline',
+  spool: 'spool spooled',
+  tables: 'table tables cursor servicenow',
+  transform: 'transform transformed',
+  tuned: 'tune tuned unrefreshed',
+}
+
 /**
- * Returns the features that files of the spine name: by an import from the folder of the feature, or by an identifier in which the
- * name of the folder is a word. Features are the folders of `features`, so that none is forgotten.
+ * Returns the features that files of the spine name: by an import from the folder of the feature, or by an identifier that has one of
+ * its words.
  */
 export function featuresNamedBy(files, spine) {
   const features = [
@@ -103,17 +127,24 @@ export function featuresNamedBy(files, spine) {
   const looked = spine.flatMap(place => {
     const found = files.filter(({ path }) => path === place || path.startsWith(`${place}/`))
     if (found.length === 0) throw new Error(`src has no ${place}`)
-    return found
+    return found.map(({ path, text, imports }) => ({ path, imports, said: wordsIn(codeOf(text)) }))
   })
   return features.flatMap(feature => {
-    const word = feature.replace(/s$/, '')
-    const telling = new RegExp(`\\b${word}s?(?=[A-Z]|\\b)|[a-z]${word[0].toUpperCase()}${word.slice(1)}`)
+    if (words[feature] === undefined)
+      throw new Error(`features/${feature} has no words in scripts/measure/structure.js`)
+    const own = words[feature].split(' ')
     return looked
-      .filter(
-        ({ text, imports }) => imports.some(to => to.startsWith(`features/${feature}/`)) || telling.test(codeOf(text)),
-      )
+      .filter(({ said, imports }) => {
+        return imports.some(to => to.startsWith(`features/${feature}/`)) || own.some(word => said.has(word))
+      })
       .map(({ path }) => `${feature}: ${path}`)
   })
+}
+
+/** Returns the words of all identifiers: `spoolBytes` has `spool` and `bytes`. */
+function wordsIn(code) {
+  const parts = code.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []
+  return new Set(parts.map(part => part.toLowerCase()))
 }
 
 /** Returns the lines below each folder that `groupOf` names. */

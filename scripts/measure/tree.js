@@ -2,9 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
+import { importsIn } from './imports.js'
 
-const importing =
-  /^(?:import|export)\s[^'"]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
 const exporting =
   /^export (?:declare |abstract |async |const )*(?:function\*?|class|interface|type|enum|const|let) (\w+)/gm
 
@@ -31,9 +30,8 @@ function read(path, text) {
     path,
     text,
     lines: text.split('\n').length - 1,
-    imports: [...text.matchAll(importing)]
-      .map(([, from, bare, dynamic]) => from ?? bare ?? dynamic)
-      .filter(specifier => specifier.startsWith('.'))
+    imports: importsIn(path, text)
+      .flatMap(({ specifier }) => (specifier?.startsWith('.') ? [specifier] : []))
       .map(specifier => posix.join(dirname(path), specifier.replace(/(\.js)?$/, '.ts'))),
     exports: [...text.matchAll(exporting)].map(([, name]) => name),
   }

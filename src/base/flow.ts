@@ -120,6 +120,11 @@ export interface StoredFile {
   readonly reading?: FileReading | undefined
   /** Notes that an earlier process has read the first `bytes`, and the state of their checksum, so that Sluice does not read them again. */
   continues?(bytes: number, state: string | undefined): void
+  /**
+   * Whether the stored bytes are not those that `open` yields, as far as the last `open` has shown. Absent: the file cannot be recognised
+   * by its content.
+   */
+  readonly isPacked?: boolean
   /** Drops `reading`: the input is finished. */
   forget?(): void
   look(): Promise<FileLook>
@@ -148,6 +153,8 @@ export interface FileReading {
   /** How many, and their checksum: both grow while the file is read. */
   readonly bytes: number
   sum(): string
+  /** Checksum of the first 256 bytes (`HEAD_BYTES`). Absent if there are fewer, or if reading did not begin there. */
+  readonly head?: string | undefined
   /** The state from which another process continues the checksum. Absent if it can read all bytes again at no cost. */
   state?(): string
 }

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Readable } from 'node:stream'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type IngestOptions, type Receipt, connect, explain, ingest, isSluiceError } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
@@ -245,10 +245,39 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'compressed after it was loaded': async at => {
     await at.loaded()
-    await rm(at.path('a.ndjson'))
+    await packed(at, 'a.ndjson', 'a.ndjson.gz', gzipSync)
+    return await again(at, at.path('a.ndjson.gz'))
+  },
+  'compressed, and both files exist': async at => {
+    await at.loaded()
     await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25))))
     at.holds.push(...range(1, 25))
-    return await again(at, at.path('a.ndjson.gz'))
+    return await again(at, at.path('a.ndjson*'), 'a.ndjson.gz')
+  },
+  'compressed by brotli': async at => {
+    await at.loaded()
+    await packed(at, 'a.ndjson', 'a.ndjson.br', brotliCompressSync)
+    return await again(at, at.path('a.ndjson.br'))
+  },
+  'compressed by bzip2, xz or zstd': async at => {
+    const fixture = (name: string) => readFileSync(fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url)))
+    await writeFile(at.path('a.ndjson'), '{"n":1}\n{"n":2}\n')
+    at.first = await at.load(at.path('a.ndjson'))
+    at.holds = [1, 2]
+    for (const ending of ['bz2', 'xz']) {
+      await packed(at, 'a.ndjson', `a.ndjson.${ending}`, () => fixture(`n2.ndjson.${ending}`))
+      expect(at.did(await at.load(at.path('a.ndjson.*')), `a.ndjson.${ending}`)).toBe('Loads nothing')
+      await packed(at, `a.ndjson.${ending}`, 'a.ndjson', () => '{"n":1}\n{"n":2}\n')
+      expect(at.did(await at.load(at.path('a.ndjson')), 'a.ndjson')).toBe('Loads nothing')
+    }
+    await packed(at, 'a.ndjson', 'a.ndjson.zst', () => fixture('n2.ndjson.zst'))
+    return await again(at, at.path('a.ndjson.zst'))
+  },
+  'put into an archive, as its first file': async at => {
+    await at.loaded()
+    await packed(at, 'a.ndjson', 'a.zip', () => zip(range(1, 25), range(26, 30)))
+    at.holds.push(...range(26, 30))
+    return await again(at, at.path('a.zip'), 'a.zip')
   },
 
   'lines appended': async at => {
@@ -332,8 +361,44 @@ const cases: Readonly<Record<string, Case>> = {
     await at.loaded()
     await movedToAnotherDisk(at, 'a.ndjson', 'b.ndjson')
     await append(at, 'b.ndjson', range(26, 30))
-    at.holds.push(...range(1, 25))
     return await again(at, at.path('b.ndjson'))
+  },
+  'rotated and compressed, and a new file has its name': async at => {
+    await at.loaded()
+    await packed(at, 'a.ndjson', 'a.ndjson.1.gz', gzipSync)
+    await at.write('a.ndjson', ...range(31, 35))
+    at.holds.push(...range(31, 35))
+    const [did, seen] = await again(at, at.path('a.ndjson*'), 'a.ndjson.1.gz')
+    expect(at.did(seen, 'a.ndjson')).toBe('Loads the whole file')
+    return [`${did} of it, and the whole new file`, seen]
+  },
+  'lines appended, then rotated and compressed': async at => {
+    await at.loaded()
+    await packed(at, 'a.ndjson', 'a.ndjson.1.gz', () => gzipSync(lines(range(1, 30))))
+    await at.write('a.ndjson', ...range(31, 35))
+    at.holds.push(...range(26, 35))
+    const [did, seen] = await again(at, at.path('a.ndjson*'), 'a.ndjson.1.gz')
+    expect(at.did(seen, 'a.ndjson')).toBe('Loads the whole file')
+    return [`${did}, and the whole new file`, seen]
+  },
+  'lines appended, then copied, emptied and filled again': async at => {
+    await at.loaded()
+    await at.write('a.ndjson.1', ...range(1, 30))
+    await truncate(at.path('a.ndjson'))
+    await appendFile(at.path('a.ndjson'), lines(range(31, 35)))
+    at.holds.push(...range(26, 35))
+    const [did, seen] = await again(at, at.path('a.ndjson*'), 'a.ndjson.1')
+    expect(at.did(seen, 'a.ndjson')).toBe('Loads the whole file')
+    return [`${did} of the copy, and the whole new file`, seen]
+  },
+  'loaded as the rotated file, which was then compressed and renamed': async at => {
+    await at.loaded(range(1, 25), 'a.ndjson.1')
+    await packed(at, 'a.ndjson.1', 'a.ndjson.2.gz', gzipSync)
+    await at.write('a.ndjson.1', ...range(31, 35))
+    at.holds.push(...range(31, 35))
+    expect(at.did(await at.load(at.path('a.ndjson*')), 'a.ndjson.2.gz')).toBe('Loads nothing')
+    await rename(at.path('a.ndjson.2.gz'), at.path('a.ndjson.3.gz'))
+    return await again(at, at.path('a.ndjson*'), 'a.ndjson.3.gz')
   },
 
   interrupted: async at => {
@@ -405,6 +470,20 @@ const cases: Readonly<Record<string, Case>> = {
     await append(at, 'a.ndjson', range(211, 220))
     const [did, seen] = await again(at, at.path('*.ndjson'), 'b.ndjson')
     expect(seen.receipt?.inputs).toMatchObject([{ status: 'finished', read: 10 }, { status: 'finished' }])
+    return [`${did}, and loads the new file`, seen]
+  },
+  'interrupted, then compressed': async at => {
+    await at.begun()
+    await packed(at, 'a.ndjson', 'a.ndjson.gz', gzipSync)
+    return await again(at, at.path('a.ndjson.gz'))
+  },
+  'interrupted, then rotated and compressed, and a new file has its name': async at => {
+    await at.begun()
+    await packed(at, 'a.ndjson', 'a.ndjson.1.gz', gzipSync)
+    await at.write('a.ndjson', ...range(201, 210))
+    at.holds.push(...range(201, 210))
+    const [did, seen] = await again(at, at.path('a.ndjson*'), 'a.ndjson.1.gz')
+    expect(at.did(seen, 'a.ndjson')).toBe('Continues')
     return [`${did}, and loads the new file`, seen]
   },
   'interrupted, then copied, and both files exist': async at => {
@@ -511,15 +590,36 @@ const cases: Readonly<Record<string, Case>> = {
     at.holds.push(...range(26, 30))
     return await again(at, at.path('a.ndjson.gz'))
   },
+  'gzip: one more line in the middle': async at => {
+    await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers)))
+    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines([...range(1, 10), 99, ...range(11, 25)])))
+    at.holds.push(99, ...range(1, 25))
+    return await again(at, at.path('a.ndjson.gz'))
+  },
   'gzip: interrupted': async at => {
     const text = lines(range(1, 200))
     await at.begun('a.ndjson.gz', range(1, 200), gzipSync(text))
     return await again(at, at.path('a.ndjson.gz'))
   },
+  'gzip: interrupted, then compressed again to other bytes': async at => {
+    await at.begun('a.ndjson.gz', range(1, 200), gzipSync(lines(range(1, 200))))
+    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 200)), { level: 0 }))
+    return await again(at, at.path('a.ndjson.gz'))
+  },
+  'gzip: unpacked': async at => {
+    await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers)))
+    await packed(at, 'a.ndjson.gz', 'a.ndjson', () => lines(range(1, 25)))
+    return await again(at)
+  },
+  'gzip: unpacked, and lines appended': async at => {
+    await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers)))
+    await packed(at, 'a.ndjson.gz', 'a.ndjson', () => lines(range(1, 30)))
+    at.holds.push(...range(26, 30))
+    return await again(at)
+  },
   'gzip: the same lines compressed again to other bytes': async at => {
     await loadedAs(at, 'a.ndjson.gz', numbers => gzipSync(lines(numbers), { level: 1 }))
     await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25)), { level: 0 }))
-    at.holds.push(...range(1, 25))
     return await again(at, at.path('a.ndjson.gz'))
   },
   'JSON array: the same file, renamed': async at => {
@@ -530,7 +630,7 @@ const cases: Readonly<Record<string, Case>> = {
   'JSON array: one more element': async at => {
     await loadedAs(at, 'a.json', array)
     await writeFile(at.path('a.json'), array(range(1, 26)))
-    at.holds.push(...range(1, 26))
+    at.holds.push(26)
     return await again(at, at.path('a.json'))
   },
   'JSON array: interrupted': async at => {
@@ -608,8 +708,19 @@ const cases: Readonly<Record<string, Case>> = {
   'ZIP archive: one more file in it': async at => {
     await loadedAs(at, 'a.zip', zip)
     await writeFile(at.path('a.zip'), zip(range(1, 25), range(26, 30)))
+    at.holds.push(...range(26, 30))
+    return await again(at, at.path('a.zip'), 'a.zip')
+  },
+  'ZIP archive: one more file before the others': async at => {
+    await loadedAs(at, 'a.zip', zip)
+    await writeFile(at.path('a.zip'), zip(range(26, 30), range(1, 25)))
     at.holds.push(...range(1, 30))
     return await again(at, at.path('a.zip'), 'a.zip')
+  },
+  'ZIP archive: its one file taken out': async at => {
+    await loadedAs(at, 'a.zip', zip)
+    await packed(at, 'a.zip', 'a.ndjson', () => lines(range(1, 25)))
+    return await again(at)
   },
   'ZIP archive: interrupted': async at => {
     await at.begun('a.zip', range(1, 200), zip(range(1, 5), range(6, 150), range(151, 200)))
@@ -618,7 +729,7 @@ const cases: Readonly<Record<string, Case>> = {
   'tar archive: one more file in it': async at => {
     await loadedAs(at, 'a.tar', tar)
     await writeFile(at.path('a.tar'), tar(range(1, 25), range(26, 30)))
-    at.holds.push(...range(1, 30))
+    at.holds.push(...range(26, 30))
     return await again(at, at.path('a.tar'), 'a.tar')
   },
   'tar archive in gzip: interrupted': async at => {
@@ -630,10 +741,10 @@ const cases: Readonly<Record<string, Case>> = {
     await rename(at.path('a.parquet'), at.path('b.parquet'))
     return await again(at, at.path('b.parquet'), 'b.parquet')
   },
-  'Parquet: written again with other rows': async at => {
+  'Parquet: written again with more rows': async at => {
     await loadedAs(at, 'a.parquet', () => parquet(25))
     await writeFile(at.path('a.parquet'), parquet(200))
-    at.holds.push(...range(1, 200))
+    at.holds.push(...range(26, 200))
     return await again(at, at.path('a.parquet'), 'a.parquet')
   },
   'Parquet: interrupted': async at => {
@@ -666,6 +777,13 @@ const zip = (...of: readonly (readonly number[])[]) => zipOf(filesOf(of))
 const tar = (...of: readonly (readonly number[])[]) => tarOf(filesOf(of))
 const filesOf = (of: readonly (readonly number[])[]) =>
   of.map((numbers, at) => ({ name: `${at}.ndjson`, data: lines(numbers) }))
+
+/** Writes the text of a file in another form, under another name, and removes the file. */
+async function packed(at: Place, from: string, to: string, pack: (text: Buffer) => string | Uint8Array): Promise<void> {
+  const text = readFileSync(at.path(from))
+  await rm(at.path(from))
+  await writeFile(at.path(to), pack(text))
+}
 
 async function loadedAs(
   at: Place,

@@ -102,7 +102,7 @@ export const districts: readonly District[] = [
       'state/checkpoint': { doors: 'checkpoint checkpoint-writer old-checkpoint' },
       'state/inputs': {
         beside: 'state/checkpoint',
-        doors: 'journal known-input known-inputs packed-inputs packed-text',
+        doors: 'content journal known-input known-inputs packed-inputs packed-text',
       },
       'state/runs': { beside: 'state/checkpoint state/inputs', doors: 'history prune run-locks runs state-folder' },
       'state/resume': {
@@ -273,4 +273,19 @@ export function districtOf(path: string): string {
 /** Returns the floor of a district. Imports run to lower floors. */
 export function floorOf(district: string): number {
   return district === double.name ? 0 : districts.findIndex(({ name }) => name === district)
+}
+
+/** Files outside the command that use the process, and why. */
+export const usesProcess: Readonly<Record<string, string>> = {
+  'base/lock/lock-holder.ts': 'asks whether the process of a lock lives',
+  'base/compression/program.ts': 'finds bzip2 and xz on the PATH',
+  'run/state/runs/state-folder.ts': 'checks who owns the state folder',
+  'features/follow/rounds.ts': 'measures its own CPU time',
+  'features/transform/worker-thread.ts': "passes on what the user's function prints",
+  'features/remote/buckets.ts': "reads the AWS keys as AWS's own tools do",
+}
+
+/** Files of the pipeline that import a module with sockets, and why. */
+export const usesSocket: Readonly<Record<string, string>> = {
+  'pipeline/source/read-file.ts': 'reads a named pipe, which Node opens as a socket',
 }

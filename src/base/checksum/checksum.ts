@@ -3,6 +3,9 @@ import { addStripesPlainly, firstStripe, highOfProduct } from './plain-stripes.j
 import { newMemory } from '../memory/web-assembly.js'
 import { type Kernel, kernelAt, sumInPlace } from './kernel/kernel.js'
 
+/** Inputs that may be the same are found by the checksum of so many first bytes. */
+export const HEAD_BYTES = 256
+
 /**
  * A checksum of 64 bits of the bytes that are added, in their order. It finds accidental changes: other bits, bytes that
  * are added, missing, moved or exchanged, also zeros. It misses such a change with a chance of about 2^-64. It is no

@@ -7,12 +7,13 @@ import { unzstd } from './zstd.js'
  * Decompresses bytes that begin like gzip, zstd, bzip2 or xz, and passes others as they are. The first bytes decide, not the name.
  * Only brotli is known by its name, because its data has no mark, and an empty file in .gz counts as truncated gzip.
  * `isStored`: closing waits for a read under way, which may still use memory of the caller. Otherwise it does not wait for bytes that
- * were asked for ahead: those of a stream may never come. Throws SluiceError: INPUT_TRUNCATED, INPUT_UNREADABLE.
+ * were asked for ahead: those of a stream may never come. `found`: called when the first bytes have decided. Throws SluiceError: INPUT_TRUNCATED, INPUT_UNREADABLE.
  */
 export async function* decompress(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
   isStored = false,
+  found?: (isCompressed: boolean) => void,
 ): AsyncGenerator<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]()
   let isAhead = false
@@ -20,6 +21,7 @@ export async function* decompress(
     const head = await readHead(iterator)
     const all = behind(head, iterator)
     const kind = kinds.find(one => one.fits(head, name))
+    found?.(kind !== undefined)
     if (kind === undefined) yield* all
     else {
       isAhead = true

@@ -120,7 +120,7 @@ function growingSource(name: string, writer: SpoolWriter, of: string): Source {
   }
   const open: Source['open'] = (signal, from = 0) => {
     refuseDropped(name, from, writer.dropped)
-    return decodedFrom(name, path, from, at => writer.read(name, at, signal), true)
+    return decodedFrom(name, path, from, at => writer.read(name, at, signal), { grows: true })
   }
   return { id: 0, name, copy, open }
 }

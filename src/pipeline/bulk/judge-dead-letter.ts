@@ -4,6 +4,7 @@ import type { Destination, Origin, Refused, Addressed } from '../../base/flow.js
 import { type ConditionKind, type Operation, bulkFormOf } from '../../base/operation.js'
 import { conditionForm, kindOfCondition } from '../../base/text/condition.js'
 import { patternIn } from '../../base/text/index-pattern.js'
+import { unicodeProblem } from '../../base/text/unicode.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../../base/text/bytes.js'
 import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
@@ -99,6 +100,8 @@ function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routin
   if (typeof routing === 'object') return routing
   const problem = id === undefined ? undefined : idProblem(id)
   if (problem !== undefined) return { problem, field: 'id' }
+  const ofRouting = routing === undefined ? undefined : unicodeProblem(routing)
+  if (ofRouting !== undefined) return { problem: ofRouting, field: 'routing' }
   return { ...(id === undefined ? {} : { _id: id }), ...(routing === undefined ? {} : { routing }) }
 }
 

@@ -14,6 +14,8 @@ export class FileTable {
   readonly folder: string
   /** The readings of the files that are open, or will soon be. */
   readonly readings = new Map<number, FileReading>()
+  /** Those among them that are compressed. */
+  readonly packed = new Set<number>()
   /** By id: throw if a file is not the one that somebody else has seen. */
   readonly checks = new Map<number, (stat: FileStat) => void>()
   readonly ahead = new ReadAhead()

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import { addUpTo } from '../../base/checksum/file.js'
-import { Checksum } from '../../base/checksum/checksum.js'
+import { Checksum, HEAD_BYTES } from '../../base/checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead } from './cannot-read.js'
 import { fileStat } from '../../base/disk/file-stat.js'
@@ -17,7 +17,7 @@ const readInto = promisify(readWithCallback)
 const READ_BYTES = 1 << 20
 const SMALLEST_READ_BYTES = 64 << 10
 
-interface Reading {
+interface ReadingOptions {
   /** Default: the start. */
   readonly from?: number
   /** Default: the end. */
@@ -96,28 +96,31 @@ export async function* readFile(
   path: string,
   name: string,
   signal: AbortSignal,
-  { from = 0, to = Infinity, into, opened, small, check }: Reading = {},
+  { from = 0, to = Infinity, into, opened, small, check }: ReadingOptions = {},
 ): AsyncGenerator<Uint8Array> {
   signal.throwIfAborted()
   const sum = opened === undefined ? undefined : new Checksum()
   if (small !== undefined) {
     check?.(small.stat)
-    if (sum !== undefined) opened?.(readingOf(small.stat, sum))
+    if (sum !== undefined) opened?.(readingOf(small.stat, sum, headOf(small.bytes)))
     sum?.add(small.bytes)
     if (small.bytes.length > 0) yield small.bytes
     return
   }
   if (into !== undefined) into.readers += 1
+  let reading: Reading | undefined
   try {
     const handle = await open(path, 'r')
     try {
       const status = await handle.stat()
       check?.(fileStat(status))
       if (sum !== undefined) {
-        opened?.(readingOf(fileStat(status), sum))
+        reading = readingOf(fileStat(status), sum)
+        opened?.(reading)
         await addUpTo(from, sum, handle, into?.buffers[0], signal)
       }
       for await (const chunk of readAhead(handle, name, signal, { from, to, size: status.size, into })) {
+        if (sum?.bytes === 0 && reading !== undefined) reading.head = headOf(chunk)
         sum?.add(chunk)
         yield chunk
       }
@@ -133,14 +136,24 @@ export async function* readFile(
   }
 }
 
-function readingOf(stat: FileStat, sum: Checksum): FileReading {
+type Reading = { -readonly [K in keyof FileReading]: FileReading[K] }
+
+function readingOf(stat: FileStat, sum: Checksum, head?: string): Reading {
   return {
     stat,
+    head,
     get bytes() {
       return sum.bytes
     },
     sum: () => sum.digest(),
   }
+}
+
+function headOf(chunk: Uint8Array): string | undefined {
+  if (chunk.length < HEAD_BYTES) return undefined
+  const sum = new Checksum()
+  sum.add(chunk.subarray(0, HEAD_BYTES))
+  return sum.digest()
 }
 
 /** The bytes of [from, to), as far as there are so many. */

@@ -60,17 +60,20 @@ export class StoredInput implements CuttableInput, CuttableFile {
 
   async *open(signal: AbortSignal, from = 0, _place?: unknown, into?: ReadMemory): AsyncGenerator<Uint8Array> {
     const { id, name, path } = this
-    const { ahead, readings, checks } = this.#table
+    const { ahead, readings, packed, checks } = this.#table
     const opened = (reading: FileReading) => readings.set(id, reading)
     const taken = await ahead.take(id)
     const small = from === 0 ? taken : undefined
     const check = checks.get(id)
     const read = (at: number) => readFile(path, name, signal, { from: at, into, opened, small, check })
     try {
-      if (small?.decoded !== undefined) yield* decodedBefore(small.decoded, read(0))
+      if (small?.decoded !== undefined) {
+        packed.add(id)
+        yield* decodedBefore(small.decoded, read(0))
+      }
       // There may be very many small files, and nothing is left to decide about their bytes.
       else if (small !== undefined && !mayBeCompressed(small.bytes, name)) yield* read(0)
-      else yield* decodedFrom(name, path, from, read)
+      else yield* decodedFrom(name, path, from, read, { found: isCompressed => isCompressed && packed.add(id) })
     } finally {
       // The checksum itself takes more memory.
       const { reading } = this
@@ -78,7 +81,12 @@ export class StoredInput implements CuttableInput, CuttableFile {
     }
   }
 
+  get isPacked(): boolean {
+    return this.#table.packed.has(this.id)
+  }
+
   forget(): void {
+    this.#table.packed.delete(this.id)
     this.#table.readings.delete(this.id)
   }
 
@@ -104,9 +112,9 @@ export class StoredInput implements CuttableInput, CuttableFile {
   }
 }
 
-function ended({ stat, bytes, sum }: FileReading): FileReading {
+function ended({ stat, bytes, sum, head }: FileReading): FileReading {
   const digest = sum()
-  return { stat, bytes, sum: () => digest }
+  return { stat, bytes, sum: () => digest, head }
 }
 
 /** Looks at the beginning of a file. `size`: its bytes, if they are known. Throws SluiceError INPUT_UNREADABLE, INPUT_NOT_FOUND. */
@@ -128,17 +136,20 @@ export async function look(path: string, name: string, size = LOOK_BYTES): Promi
   }
 }
 
-/** Reads the decoded bytes of a file from an offset among them. `read` reads the stored bytes from an offset, and may wait for more if the file grows. */
+/**
+ * Reads the decoded bytes of a file from an offset among them. `read` reads the stored bytes from an offset, and may wait for more if
+ * the file grows. `found`: called when the first bytes show whether the file is compressed.
+ */
 export async function* decodedFrom(
   name: string,
   path: string,
   from: number,
   read: (from: number) => AsyncIterable<Uint8Array>,
-  grows = false,
+  { grows = false, found }: { readonly grows?: boolean; readonly found?: (isCompressed: boolean) => void } = {},
 ): AsyncGenerator<Uint8Array> {
   const isPlain = from > 0 && !(await look(path, name)).isCompressed
   // Compressed bytes are decoded from their start.
-  yield* isPlain ? read(from) : skipBytes(decompress(read(0), name, !grows), from)
+  yield* isPlain ? read(from) : skipBytes(decompress(read(0), name, !grows, found), from)
 }
 
 /** Yields what was decoded before, and reads the stored bytes for their checksum. */

@@ -8,6 +8,7 @@ import { decode, type DecodeOptions, skipLines } from '../../pipeline/format/dec
 import type { IngestEvent, StandingEvent } from '../../options/run-events.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
+import { skipBytes } from '../../pipeline/source/stored-file.js'
 import { linesOfRange } from './lines-of-range.js'
 
 /** Inputs that are read while one is framed, if they are small files. */
@@ -26,6 +27,8 @@ interface Work {
   readonly token: string
   /** The mark where reading continues. Absent: the start of the input. */
   readonly from?: Mark
+  /** Whether `from` counts in lines that are not the stored bytes. Default false. */
+  readonly isPacked?: boolean
   /** The same of a table. */
   readonly place?: Place
 }
@@ -43,6 +46,8 @@ export interface Loading {
   readonly ledger: Ledger
   /** Called before the first byte of an input is read. */
   begin?(input: Input): Promise<void>
+  /** Called with the lines of an input from its start, also if a part of them is passed over. Returns what to read instead. */
+  watch?(source: Source, lines: Lines): AsyncIterable<Uint8Array>
   /** Called before the first document of the input is framed. `kind`: the detected kind of its bytes. */
   opened?(input: Input, kind: Lines['kind']): void
   /** Called after every batch. Returns a failure if the run must stop because its state cannot be kept. */
@@ -171,25 +176,33 @@ class Load {
     }
   }
 
-  async #linesOf({ source, from, place }: Work): Promise<Lines> {
+  async #linesOf({ source, from, isPacked = false, place }: Work): Promise<Lines> {
     const { format, batcher } = this.#loading
     if (source.range !== undefined) {
       const lines = await linesOfRange(source, source.range, { ...this.#loading, signal: this.#reading.signal })
       return { ...lines, bytes: this.#counted(lines.bytes) }
     }
-    const open = (offset?: number) => this.#counted(source.open(this.#reading.signal, offset, place, batcher.reading))
+    const stored = (offset?: number) => source.open(this.#reading.signal, offset, place, batcher.reading)
+    const open = (offset?: number) => this.#counted(stored(offset))
     // A row is a line, whatever it begins with.
     if (source.cursor !== undefined) {
       const { document = 1, line = 1, offset = 0 } = from ?? {}
       return { kind: 'lines', document, line, at: offset, bytes: this.#inTurn(source.cursor, open(offset)) }
     }
     const note = (name: string, found: string) => this.#loading.tell({ type: 'format', name, found })
-    if (from === undefined) return await decode(source, open(), format, note)
-    const { kind, document, line, offset, within = 0 } = from
     // In the middle of NDJSON nothing is left to recognise.
-    if (kind === 'lines') return { kind, document, line, within, at: offset, bytes: open(offset) }
-    const lines = await decode(source, open(), format, note)
-    return { ...lines, document, line, within, at: offset, bytes: skipLines(lines.bytes, line - 1) }
+    if (from?.kind === 'lines' && !isPacked) {
+      const { kind, document, line, offset, within = 0 } = from
+      return { kind, document, line, within, at: offset, bytes: open(offset) }
+    }
+    // Lines that are passed over do not count as read.
+    const passesOver = from?.kind === 'lines'
+    const lines = await decode(source, passesOver ? stored() : open(), format, note)
+    const bytes = this.#loading.watch?.(source, lines) ?? lines.bytes
+    if (from === undefined) return { ...lines, bytes }
+    const { document, line, offset, within = 0 } = from
+    const rest = passesOver ? this.#counted(skipBytes(bytes, offset - lines.at)) : skipLines(bytes, line - 1)
+    return { ...lines, document, line, within, at: offset, bytes: rest }
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import type { InputSection, RetrySection, StopSection } from '../../options/load.js'
 import { isTable, namedIn } from '../../options/names.js'
+import type { DecodeOptions } from '../../pipeline/format/decode.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
 import type { ListCopies } from '../state/runs/prune.js'
 import { prepareStateDir } from '../state/runs/state-folder.js'
@@ -169,7 +170,14 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
     const began = performance.now()
-    const started = await startRun(run, cluster, way)
+    const decoding = (): DecodeOptions => ({
+      format,
+      pick,
+      csv,
+      takesDumps: hooks.all.some(hook => hook.takesDumps),
+      besides: sections.documents.indexPattern,
+    })
+    const started = await startRun(run, cluster, way, decoding)
     tell({ type: 'begun', run: started.found.plan.run })
     await using deadLetters = await started.openDeadLetters()
     const slots = run.connection?.slots ?? openSlots(sections.connecting, sections.batching)
@@ -182,13 +190,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const loadHere = async () =>
       await load({
         inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
-        format: {
-          format,
-          pick,
-          csv,
-          takesDumps: hooks.all.some(hook => hook.takesDumps),
-          besides: sections.documents.indexPattern,
-        },
+        format: decoding(),
         batcher,
         send: async batch => {
           const refused = hooks.admit(batch)
@@ -206,6 +208,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
           extent.begin(input)
           await keeper?.begin(input)
         },
+        ...(keeper === undefined ? {} : { watch: (source, lines) => keeper.watch(source, lines) }),
         opened: (input, kind) => {
           for (const hook of hooks.all) hook.inputOpened?.(input, kind)
         },

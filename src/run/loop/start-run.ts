@@ -5,6 +5,7 @@ import { SluiceError } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
 import { lockCheckpoint, lockInCluster, refuseUndone } from '../state/runs/run-locks.js'
+import { decode, type DecodeOptions } from '../../pipeline/format/decode.js'
 import { findRun, type FoundRun } from '../state/resume/find-run.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import type { Tell } from './hooks.js'
@@ -22,8 +23,13 @@ export interface StartedRun {
   openDeadLetters(): Promise<DeadLetters>
 }
 
-/** Throws SluiceError: why the run cannot begin, or why it ended before it could. */
-export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarget): Promise<StartedRun> {
+/** `decoding`: how inputs are decoded. Throws SluiceError: why the run cannot begin, or why it ended before it could. */
+export async function startRun(
+  run: LockedRun,
+  open: Cluster,
+  way: ResolvedTarget,
+  decoding: () => DecodeOptions,
+): Promise<StartedRun> {
   const { hooks, stop, locks } = run
   const notes: string[] = []
   for (const hook of hooks.all) notes.push(...((await hook.connected?.(open)) ?? []))
@@ -31,7 +37,7 @@ export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarge
   const cluster = limitedCluster(open, stop.givenUp, budget)
   const uuid = open.preflight.info?.uuid
   if (locks !== undefined && uuid !== undefined && uuid !== '_na_') await lockInCluster(locks, uuid, run.identity.label)
-  const found = await findOwnRun(run, cluster)
+  const found = await findOwnRun(run, cluster, decoding)
   const { plan } = found
   run.record.found(found)
   // An abort cut off some of the answers: conclude nothing from them.
@@ -41,7 +47,7 @@ export async function startRun(run: LockedRun, open: Cluster, way: ResolvedTarge
   return { way, open, cluster, found, openDeadLetters: async () => await openRunsDeadLetters(run, found) }
 }
 
-async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
+async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => DecodeOptions): Promise<FoundRun> {
   const { sections, identity, sources, knownFrom, locks, stop, connection } = run
   const finding = findRun({
     state: sections.state,
@@ -52,6 +58,7 @@ async function findOwnRun(run: LockedRun, cluster: Cluster): Promise<FoundRun> {
     cluster,
     stateDir: knownFrom,
     token: connection?.token,
+    linesOf: async source => await decode(source, source.open(stop.signal), decoding()),
     own: async path => {
       const input = sources[0]?.name ?? ''
       if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: identity.label })

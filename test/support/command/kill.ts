@@ -15,10 +15,19 @@ export async function killWhen(
   isTime: () => boolean | Promise<boolean>,
   signal: NodeJS.Signals = 'SIGKILL',
 ): Promise<Ended | undefined> {
-  const life = { isOver: false }
-  void ended.finally(() => (life.isOver = true))
-  while (!life.isOver && !(await isTime())) await new Promise(resolve => setTimeout(resolve, 1))
-  if (!life.isOver) child.kill(signal)
+  const life = { isOver: false, isKilled: false }
+  const over = () => (life.isOver = true)
+  ended.then(over, over)
+  try {
+    while (!life.isOver && !(await isTime())) await new Promise(resolve => setTimeout(resolve, 1))
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+  if (!life.isOver) life.isKilled = child.kill(signal)
   const end = await ended
-  return end.signal === null ? end : undefined
+  if (end.signal === null) return end
+  // A crash is no kill of ours.
+  if (!life.isKilled || end.signal !== signal) throw new Error(`ended by ${end.signal}: ${end.stderr}`)
+  return undefined
 }

@@ -93,6 +93,8 @@ export interface CheckpointInput {
   readonly hasStored: boolean
   /** Set if the input is a file. */
   readonly file?: FileIdentity | undefined
+  /** The lines that were read of the file. Undefined if it is short, or if Sluice does not know. */
+  readonly content?: ContentIdentity | undefined
   /** Set if Sluice loaded a copy of its own: the copy's id. */
   readonly copy?: string | undefined
   /** For a table: where reading continues after the mark. Absent: at the start of the table. */
@@ -114,6 +116,19 @@ export interface FileIdentity {
   readonly state?: string | undefined
   /** Instead of the checksum, in a state that an older Sluice wrote. */
   readonly old?: OldIdentity
+}
+
+/**
+ * Shows whether another file holds the lines that were read, in whatever packing. They hold at least all lines before the mark.
+ * Without `bytes`, they are the stored bytes, and `FileIdentity` has their number and checksum.
+ */
+export interface ContentIdentity {
+  /** Checksum of the first 256 bytes. Absent if there are fewer. */
+  readonly head?: string
+  readonly bytes?: number
+  readonly sum?: string
+  /** Where the lines begin in the decoded bytes: see `Lines`. Default 0. */
+  readonly at?: number
 }
 
 /** SHA-256 of the first bytes, and of up to 64 KiB before `end`. */

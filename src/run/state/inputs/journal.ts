@@ -95,26 +95,31 @@ export function sinceLine(time: string): string {
 
 /** Says what an input is: on the disk before its first document is sent. `mark`: where reading begins, if no line of a mark follows. */
 export function inputLine(input: CheckpointInput, mark?: Mark): string {
-  const { id, name, token, file, start, copy, selection } = input
-  const more = { start, copy, selection, mark }
+  const { id, name, token, file, start, copy, selection, content } = input
+  const more = { start, copy, selection, mark, content }
   const rest = Object.values(more).some(value => value !== undefined) ? [more] : []
   return `${JSON.stringify(['input', id, name, token, file === undefined ? 0 : fileOf(name, file), ...rest])}\n`
 }
 
 /** Says how far an input has come. */
-export function markLine({ id, status, mark, read, hasStored, file, place }: CheckpointInput): string {
+export function markLine({ id, status, mark, read, hasStored, file, place, content }: CheckpointInput): string {
   const { kind, document, line, offset, tail, within } = mark
   const parts = [id, letters[status], document, line, offset, tail, read, hasStored ? 1 : 0]
   const bytes = file === undefined ? [] : [file.bytes, file.sum]
   const state = file?.state
-  const isPlain = kind === 'lines' && place === undefined && state === undefined && within === undefined
-  const more = isPlain ? [] : [{ ...(kind === 'lines' ? {} : { kind }), place, state, within }]
+  const extra = { ...(kind === 'lines' ? {} : { kind }), place, state, within, content }
+  const more = Object.values(extra).some(one => one !== undefined) ? [extra] : []
   return `${JSON.stringify(['mark', ...parts, ...bytes, ...more])}\n`
 }
 
-/** Says up to where documents of an input may be sent. */
-export function sentLine(id: number, bytes: number, sum: string, state?: string): string {
-  return `${JSON.stringify(['sent', id, bytes, sum, ...(state === undefined ? [] : [state])])}\n`
+/** Says up to where documents of an input may be sent. `more`: the state of the checksum, and the content. */
+export function sentLine(
+  id: number,
+  bytes: number,
+  sum: string,
+  ...more: readonly (string | object | undefined)[]
+): string {
+  return `${JSON.stringify(['sent', id, bytes, sum, ...more.filter(one => one !== undefined)])}\n`
 }
 
 /** Says how a process ended the run. A later checkpoint takes it back. */

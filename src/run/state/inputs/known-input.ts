@@ -45,9 +45,10 @@ export class KnownInput {
     const input = this.#inputs.at(this.#at) as CheckpointInput
     const found = this.#found?.inputs.at(this.#found.at)
     // Its run may have loaded more of it since.
-    if (found === undefined || found.file?.bytes !== input.file?.bytes) return input
-    const { name, status, mark, file } = found
-    return { ...input, name, status, mark, file }
+    if (found === undefined || found.mark.document !== input.mark.document || found.mark.line !== input.mark.line)
+      return input
+    const { name, status, mark, file, content } = found
+    return { ...input, name, status, mark, file, content }
   }
 
   loadedBy({ run, inputs, at, time }: Seen): void {

@@ -3,12 +3,13 @@
  * docs/guide/same-input.md.
  */
 import { stat } from 'node:fs/promises'
-import type { FileStat, Source, StoredFile } from '../../../base/flow.js'
+import type { FileStat, Lines, Source, StoredFile } from '../../../base/flow.js'
 import { sumsOf } from '../../../base/checksum/file.js'
 import { fileStat } from '../../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { KnownInput, knownInputsOf } from './known-input.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
+import { ContentIndex, type ContentMatch } from './content-index.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
 
 /** How a target knows an input. */
@@ -21,21 +22,30 @@ export type Recognised =
     }
   /**
    * All bytes that were read are still there. `file`: the file as it is now, if it is not as it was. `moved`: it was loaded under
-   * another name.
+   * another name. `packed`: the same lines are in a file that was not compared byte by byte.
    */
-  | { readonly kind: 'known'; readonly known: KnownInput; readonly file?: FileIdentity; readonly moved?: string }
+  | {
+      readonly kind: 'known'
+      readonly known: KnownInput
+      readonly file?: FileIdentity
+      readonly moved?: string
+      readonly packed?: Pick<ContentMatch, 'content' | 'lines' | 'isWhole'>
+    }
   /** A run has read a part of it, and that part is another one now. */
   | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
 
 /** Files that are compared at once. */
 const AT_ONCE = 16
 
-/** Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. */
+/**
+ * Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. `linesOf`: see `Planning`.
+ */
 export async function recognise(
   sources: readonly Source[],
   runs: readonly Checkpoint[],
+  linesOf?: (source: Source) => Promise<Lines>,
 ): Promise<readonly (Recognised | undefined)[]> {
-  const known = new KnownInputs(runs)
+  const known = new KnownInputs(runs, linesOf)
   const found: (Recognised | undefined)[] = []
   for (const [at, source] of sources.entries()) {
     const same = source.file === undefined ? known.copy(source) : known.unchanged(source.file)
@@ -45,7 +55,9 @@ export async function recognise(
   const steps = [
     async (file: StoredFile) => await known.sameInode(file),
     async (file: StoredFile) => await known.samePath(file),
-    async (file: StoredFile) => await known.sameContent(file),
+    async (file: StoredFile) => await known.sameBytes(file),
+    async (_: StoredFile, source: Source) => await known.sameLines(source),
+    async (file: StoredFile) => await Promise.resolve(known.changed(file)),
   ]
   for (const step of steps) {
     const left = [...found.keys()].filter(at => found[at] === undefined)
@@ -54,16 +66,16 @@ export async function recognise(
       const some = left.slice(from, from + AT_ONCE)
       const recognised = await Promise.all(
         some.map(async at => {
-          const { file } = sources[at] ?? {}
-          return file === undefined ? undefined : await step(file)
+          const source = sources[at]
+          return source?.file === undefined ? undefined : await step(source.file, source)
         }),
       )
       for (const [number, at] of some.entries()) {
-        const { file } = sources[at] ?? {}
-        if (file === undefined) continue
+        const source = sources[at]
+        if (source?.file === undefined) continue
         let one = recognised[number]
         // Two equal files cannot both be the one that was loaded. The other one may be another input that was loaded.
-        while (one !== undefined && one.kind !== 'new' && !known.claim(one.known)) one = await step(file)
+        while (one !== undefined && one.kind !== 'new' && !known.claim(one.known)) one = await step(source.file, source)
         if (one !== undefined) found[at] = one
       }
     }
@@ -91,8 +103,11 @@ class KnownInputs {
   readonly #old: KnownInput[] = []
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
   readonly size: number
+  readonly #linesOf: ((source: Source) => Promise<Lines>) | undefined
+  #contents: ContentIndex | undefined
 
-  constructor(runs: readonly Checkpoint[]) {
+  constructor(runs: readonly Checkpoint[], linesOf: ((source: Source) => Promise<Lines>) | undefined) {
+    this.#linesOf = linesOf
     this.#all = knownInputsOf(runs)
     this.size = this.#all.length
     for (const known of this.#all) {
@@ -173,11 +188,18 @@ class KnownInputs {
   async samePath(file: StoredFile): Promise<Recognised | undefined> {
     const known = this.#byPath.get(file.realPath)
     if (known === undefined || known.isClaimed) return undefined
-    const { file: was, status } = known.input
     const now = await this.#compare(known, file)
-    if (now !== undefined) return asKnown(known, was, now, file)
+    return now === undefined ? undefined : asKnown(known, known.input.file, now, file)
+  }
+
+  /** Called for files that are no known input. */
+  changed(file: StoredFile): Recognised | undefined {
+    const known = this.#byPath.get(file.realPath)
+    if (known === undefined || known.isClaimed) return undefined
+    const replaces = this.#replacedBy(file)
+    const { file: was, status } = known.input
     const { bytes } = was ?? { bytes: 0 }
-    if (status === 'finished' || bytes === 0) return undefined
+    if (status === 'finished' || bytes === 0) return replaces === undefined ? undefined : { kind: 'new', replaces }
     const isShorter = file.stat.size < bytes
     const observed = isShorter
       ? `it has only ${file.stat.size.toLocaleString('en-US')} bytes now`
@@ -186,10 +208,7 @@ class KnownInputs {
   }
 
   /** A file that was moved to another disk, or fetched again under another name. */
-  async sameContent(file: StoredFile): Promise<Recognised | undefined> {
-    const named = this.#byPath.get(file.realPath)
-    // A file of that name that was renamed, or of which nothing was read, is not replaced.
-    const replaces = named !== undefined && !named.isClaimed && named.input.file?.bytes !== 0 ? named : undefined
+  async sameBytes(file: StoredFile): Promise<Recognised | undefined> {
     let twin: KnownInput | undefined
     // What lies on a server is known only by its URL: to compare it, Sluice would have to fetch it twice.
     for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
@@ -199,7 +218,28 @@ class KnownInputs {
       if (known.isClaimed || (await isStillThere(was))) twin ??= known
       else return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
     }
-    return twin === undefined && replaces === undefined ? undefined : { kind: 'new', twin, replaces }
+    return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
+  }
+
+  /** A file that was packed, unpacked or packed again, or moved to another disk and appended to. */
+  async sameLines(source: Source): Promise<Recognised | undefined> {
+    const { file } = source
+    if (file === undefined || this.#linesOf === undefined) return undefined
+    this.#contents ??= new ContentIndex(this.#all, this.#linesOf)
+    let twin: KnownInput | undefined
+    for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
+      const was = known.input.file
+      if (known.isClaimed || (was !== undefined && was.path !== file.realPath && (await isStillThere(was))))
+        twin ??= known
+      else return { ...asKnown(known, was, now, file), packed }
+    }
+    return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
+  }
+
+  /** A file of that name that was renamed, or of which nothing was read, is not replaced. */
+  #replacedBy(file: StoredFile): KnownInput | undefined {
+    const named = this.#byPath.get(file.realPath)
+    return named !== undefined && !named.isClaimed && named.input.file?.bytes !== 0 ? named : undefined
   }
 
   /** Returns the inputs of the same size whose bytes the file has. */
@@ -240,7 +280,7 @@ function asKnown(
   was: FileIdentity | undefined,
   now: FileIdentity,
   { path }: StoredFile,
-): Recognised {
+): Extract<Recognised, { kind: 'known' }> {
   // Earlier, Sluice kept the path of a link.
   const isThere = was?.path === undefined || was.path === now.path || was.path === path
   return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: was.path }) }

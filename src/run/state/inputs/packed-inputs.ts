@@ -4,7 +4,13 @@
  */
 import type { Mark } from '../../../base/flow.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
-import { type Checkpoint, type CheckpointInput, type FileIdentity, START } from '../checkpoint/checkpoint.js'
+import {
+  type Checkpoint,
+  type CheckpointInput,
+  type ContentIdentity,
+  type FileIdentity,
+  START,
+} from '../checkpoint/checkpoint.js'
 import type { PackedText } from './packed-text.js'
 
 /** The inputs of a run in their order. An array is one, too. */
@@ -136,8 +142,11 @@ export class PackedInputs implements InputList {
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Says up to where documents may be sent. */
-function send(input: Writable<CheckpointInput>, [bytes, sum, state]: unknown[]): void {
+function send(input: Writable<CheckpointInput>, [bytes, sum, ...more]: unknown[]): void {
+  const state = more.find(one => typeof one === 'string')
+  const content = more.find(isObject)
   if (input.file !== undefined) input.file = readTo(input.file, bytes, sum, state)
+  if (content !== undefined) input.content = content
 }
 
 function inputIn(id: number, [name, token, file, more]: unknown[]): Writable<CheckpointInput> {
@@ -181,7 +190,13 @@ function checkMark([status, ...parts]: unknown[]): void {
 function move(input: Writable<CheckpointInput>, parts: unknown[]): void {
   const [status, document, line, offset, tail, read, hasStored] = parts as number[]
   const more = parts.find(isObject) as
-    | { kind?: Mark['kind']; place?: CheckpointInput['place']; state?: unknown; within?: unknown }
+    | {
+        kind?: Mark['kind']
+        place?: CheckpointInput['place']
+        state?: unknown
+        within?: unknown
+        content?: ContentIdentity
+      }
     | undefined
   const [bytes, sum] = parts.slice(7)
   input.status = statuses[String(status) as keyof typeof statuses]
@@ -190,6 +205,8 @@ function move(input: Writable<CheckpointInput>, parts: unknown[]): void {
   input.read = Number(read)
   input.hasStored = hasStored === 1
   if (more?.place !== undefined) input.place = more.place
+  if (more?.content !== undefined && (more.content.bytes ?? 0) >= (input.content?.bytes ?? 0))
+    input.content = more.content
   // Bytes behind the mark may be sent.
   if (input.file !== undefined && typeof bytes === 'number' && bytes >= input.file.bytes)
     input.file = readTo(input.file, bytes, sum, more?.state)

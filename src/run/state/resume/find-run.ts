@@ -1,7 +1,7 @@
 /** Finds the run: a new one, or one with a checkpoint. Writes nothing. */
 import { type IndexSeen, seeIndex } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import type { Source } from '../../../base/flow.js'
+import type { Lines, Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
@@ -50,6 +50,8 @@ interface RunQuery {
   readonly cluster: Cluster
   /** Absent: no input is known. */
   readonly stateDir: string | undefined
+  /** See `Planning`. */
+  readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
   /** Locks the run before Sluice continues it. Until the run is over, no other process may write it. */
@@ -118,6 +120,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     named: runId,
     newRunId: () => runId ?? newRunId(),
     newToken: tokens(query, place, runs),
+    linesOf: query.linesOf,
     ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
     listsRefusals: dryRun,
   })

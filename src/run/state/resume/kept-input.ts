@@ -1,9 +1,10 @@
 /** An input while a run loads it: what its lines in the journal say. */
-import type { Cursor } from '../../../base/flow.js'
+import type { Cursor, StoredFile } from '../../../base/flow.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import { type CheckpointInput, START } from '../checkpoint/checkpoint.js'
 import { sentLine } from '../inputs/journal.js'
 import { identityOf } from '../inputs/known-inputs.js'
+import type { ContentSum } from '../inputs/content.js'
 import type { PlannedInput } from './plan.js'
 
 /** An input whose line is in the journal, with its last mark. */
@@ -12,6 +13,8 @@ export type KeptInput = { -readonly [K in keyof CheckpointInput]: CheckpointInpu
   readonly planned: PlannedInput
   /** Documents of earlier processes of the run. */
   readonly readBefore: number
+  /** Of the lines that are read now, if they are not the stored bytes. */
+  readonly lines: ContentSum | undefined
 }
 
 type Settled = NonNullable<ReturnType<Committed['inputs']['get']>>
@@ -21,12 +24,18 @@ export function isOwn({ known, by }: PlannedInput): boolean {
   return known !== undefined && by === undefined
 }
 
-/** Begins to keep an input that the run did not know before. `since`: see `CheckpointInput`. */
-export function keep(planned: PlannedInput, id: number, since: string | undefined): KeptInput {
+/** Begins to keep an input that the run did not know before. `since`: see `CheckpointInput`. `lines`: see `KeptInput`. */
+export function keep(
+  planned: PlannedInput,
+  id: number,
+  since: string | undefined,
+  lines: ContentSum | undefined,
+): KeptInput {
   const { source, token, from, start, read, known } = planned
   return {
     planned,
     readBefore: read,
+    lines,
     id,
     since,
     name: source.name,
@@ -37,15 +46,16 @@ export function keep(planned: PlannedInput, id: number, since: string | undefine
     read,
     hasStored: known?.hasStored ?? false,
     file: planned.file ?? known?.file,
+    content: planned.content ?? known?.content,
     copy: source.copy?.id,
     ...(source.cursor === undefined ? {} : tableAt(source.cursor, planned, undefined)),
   }
 }
 
 /** Begins to keep an input that the run knew before, under its id. */
-export function keepOwn(planned: PlannedInput): KeptInput {
+export function keepOwn(planned: PlannedInput, lines: ContentSum | undefined): KeptInput {
   const { id = 0, since } = planned.known ?? {}
-  return keep(planned, id, since)
+  return keep(planned, id, since, lines)
 }
 
 /** Returns the line that says up to where documents of a file may be sent, if that is further than any process has sent before. */
@@ -53,12 +63,27 @@ export function noteSent(kept: KeptInput): string {
   const { file } = kept.planned.source
   if (file === undefined) return ''
   const { bytes = 0, stat = file.stat } = file.reading ?? {}
-  if (kept.file !== undefined && kept.file.bytes >= bytes) {
+  // A decoder takes stored bytes long before it passes on their lines.
+  const isFurther =
+    kept.lines === undefined ? kept.file === undefined || kept.file.bytes < bytes : isAhead(kept, kept.lines)
+  if (kept.file !== undefined && !isFurther) {
     kept.file = { ...kept.file, path: file.realPath, stat }
     return ''
   }
+  see(kept, file)
+  return sentLine(kept.id, kept.file?.bytes ?? 0, kept.file?.sum ?? '', kept.file?.state, kept.content)
+}
+
+function isAhead({ content }: KeptInput, { bytes }: ContentSum): boolean {
+  return content?.bytes === undefined || content.bytes < bytes
+}
+
+/** Takes the file and its content as far as they are read. */
+function see(kept: KeptInput, file: StoredFile): void {
   kept.file = identityOf(file)
-  return sentLine(kept.id, kept.file.bytes, kept.file.sum, kept.file.state)
+  const head = file.reading?.head
+  if (kept.lines !== undefined) kept.content = kept.lines.identity()
+  else if (head !== undefined && file.isPacked === false) kept.content = { head }
 }
 
 /** Moves an input to where its documents are settled. */
@@ -68,7 +93,7 @@ export function moveTo(kept: KeptInput, settled: Settled): void {
   kept.read = kept.readBefore + settled.read
   kept.hasStored ||= settled.hasStored
   if (settled.isFinished) kept.status = 'finished'
-  if (settled.isFinished && source.file !== undefined) kept.file = identityOf(source.file)
+  if (settled.isFinished && source.file !== undefined) see(kept, source.file)
   else noteSent(kept)
   if (source.cursor !== undefined) Object.assign(kept, tableAt(source.cursor, kept.planned, settled))
 }

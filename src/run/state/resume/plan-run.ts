@@ -1,7 +1,7 @@
 /** Plans the remaining work of a run: compares the inputs with what earlier runs have loaded. */
 import { relative } from 'node:path'
 import { type Failure, SluiceError } from '../../../base/failure/failure.js'
-import type { Source } from '../../../base/flow.js'
+import type { Lines, Mark, Source } from '../../../base/flow.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { type Checkpoint, type CheckpointInput, START } from '../checkpoint/checkpoint.js'
 import { type Recognised, recognise } from '../inputs/known-inputs.js'
@@ -28,7 +28,7 @@ const NAMED = 3
 /** Throws SluiceError INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
 export async function planRun(planning: Planning): Promise<Plan> {
   const { sources, runs, takesMore = false } = planning
-  const recognised = await recognise(sources, runs)
+  const recognised = await recognise(sources, runs, planning.linesOf)
   const loadsAgain = planning.again && !isUnfinished(recognised)
   const notes = new Notes()
   const judged: PlannedInput[] = []
@@ -157,14 +157,21 @@ async function judge(
     if (!hasStored || (isFinished && readsWhole)) return await fresh()
     return await refuse(optionsChanged(run.run, changed, isFinished ? source.name : undefined))
   }
-  const { file, moved } = recognised
-  const { token, mark, start, read } = input
-  const known = { source, token, known: input, by: run, read, ...(file === undefined ? {} : { file }) }
+  const { file, moved, packed } = recognised
+  const { token, start, read } = input
+  const mark = packed === undefined ? input.mark : markIn(packed.lines, input)
+  const now = {
+    ...(file === undefined ? {} : { file }),
+    ...(packed === undefined ? {} : { content: packed.content ?? {} }),
+  }
+  const isPacked = (packed === undefined ? input.content : packed.content)?.bytes !== undefined
+  const known = { source, token, known: input, by: run, read, ...now, ...(isPacked ? { isPacked } : {}) }
   // What was stored before is sent again under the same ids: what is still there counts as duplicate.
   if (lost.has(run)) return { ...known, isLoaded: false, read: 0 }
   const bytes = (file ?? input.file)?.bytes ?? 0
   const wasRead = isFinished || (input.status === 'begun' && mark.tail > 0)
-  const isWhole = source.copy === undefined ? source.file?.stat.size === bytes : !source.copy.grows
+  const hasAll = source.copy === undefined ? source.file?.stat.size === bytes : !source.copy.grows
+  const isWhole = packed?.isWhole ?? hasAll
   const isLoaded = wasRead && isWhole
   if (moved !== undefined) notes.moved(source, moved, run, isFinished)
   // A guarded load, and a run with a part of a last line, look for the token.
@@ -177,6 +184,12 @@ async function judge(
   const hasGrown = !isLoaded && source.copy === undefined
   const from = isAtStart ? {} : { from: hasGrown ? await passTail(source, mark) : mark }
   return { ...known, ...from, ...(start === undefined ? {} : { start }), isLoaded }
+}
+
+/** Returns the mark of an input in a file that holds the same lines in another packing. */
+function markIn({ kind, at }: Pick<Lines, 'kind' | 'at'>, { mark, content }: CheckpointInput): Mark {
+  if (mark.kind === 'edited' || mark === START) return mark
+  return { ...mark, kind, offset: mark.offset - (content?.at ?? 0) + at }
 }
 
 /** Throws SluiceError RUN_OPTIONS_CHANGED if the options are others than those of the run. */

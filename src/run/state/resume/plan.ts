@@ -1,6 +1,6 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
 import { type Failure, failure } from '../../../base/failure/failure.js'
-import type { Mark, Place, Source } from '../../../base/flow.js'
+import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
 import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 
@@ -29,6 +29,11 @@ export interface Planning {
   newRunId(): string
   /** Makes a token for an input without one. */
   newToken(source: Source): Promise<string>
+  /**
+   * Returns the lines of an input from its start, as a load reads them. Absent: inputs are known only by their stored bytes. Throws
+   * SluiceError if the input cannot be read.
+   */
+  readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
   /** Returns the token of a new file by the id of its source, always the same one. Absent: it depends on what the file holds. */
   readonly tokenOfFile?: ((id: number) => string) | undefined
 }
@@ -70,6 +75,10 @@ export interface PlannedInput {
   readonly by?: Checkpoint
   /** The file as it is now, if Sluice knows it, and it is not as it was. */
   readonly file?: FileIdentity
+  /** The content of the file as it is now, if it is packed otherwise than before. */
+  readonly content?: CheckpointInput['content']
+  /** Whether the lines are not the stored bytes, as far as Sluice knows. Default false. */
+  readonly isPacked?: boolean
   /** The run that loaded another content of this name. */
   readonly replaces?: Checkpoint
   /** Why the input must not be loaded. Only if the plan lists refusals. */

@@ -2,16 +2,17 @@
 import { dirname, resolve } from 'node:path'
 import { explain } from '../../../base/failure/catalogue.js'
 import { type Failure, isSluiceError } from '../../../base/failure/failure.js'
-import type { Batch, Input } from '../../../base/flow.js'
+import type { Batch, Input, Lines, Source } from '../../../base/flow.js'
 import { nothing, sumOf } from '../../../pipeline/ledger/account.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { DeadLetters } from '../../../pipeline/ledger/dead-letters.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import { systemClock } from '../../../base/time/system-clock.js'
-import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, CheckpointInput } from '../checkpoint/checkpoint.js'
 import { CheckpointWriter } from '../checkpoint/checkpoint-writer.js'
 import type { FoundRun } from './find-run.js'
 import type { IndexWatch } from './index-watch.js'
+import { ContentSum, isStoredAsLines } from '../inputs/content.js'
 import { inputLine, Journal, markLine, sinceLine, wholeLine } from '../inputs/journal.js'
 import { isOwn, keep, keepOwn, type KeptInput, moveTo, noteSent } from './kept-input.js'
 import { forgetInputs, inputsOf } from '../inputs/packed-inputs.js'
@@ -44,6 +45,8 @@ export class StateKeeper {
   /** By the id of the source. A map would take more memory. */
   readonly #planned: (PlannedInput | undefined)[] = []
   readonly #failed = new Set<number>()
+  /** Of inputs whose lines are not their stored bytes. By the id of the source. */
+  readonly #lines = new Map<number, ContentSum>()
   /** Inputs that were committed after the last written checkpoint. */
   #untold: Committed['inputs'] = new Map()
   #journal: Journal | undefined
@@ -112,25 +115,35 @@ export class StateKeeper {
   *#continued(): Generator<CheckpointInput> {
     const { continues, inputs } = this.#keeping.found.plan
     if (continues === undefined) return
-    const files = new Map<number, FileIdentity>()
-    for (const { known, by, file } of inputs)
-      if (known !== undefined && by === undefined && file !== undefined) files.set(known.id, file)
-    for (const input of inputsOf(continues)) {
-      const file = files.get(input.id)
-      yield file === undefined ? input : { ...input, file }
-    }
+    const found = new Map<number, Partial<CheckpointInput>>()
+    for (const { known, by, file, content, from: mark = known?.mark } of inputs)
+      if (known !== undefined && by === undefined && file !== undefined)
+        found.set(
+          known.id,
+          content === undefined ? { file } : { file, content, ...(mark === undefined ? {} : { mark }) },
+        )
+    for (const input of inputsOf(continues)) yield { ...input, ...found.get(input.id) }
   }
 
   /** Returns the inputs that another run has loaded, and that have another name or other times now. */
   *#adopted(): Generator<CheckpointInput> {
-    for (const { isLoaded, known, by, file, source } of this.#keeping.found.plan.inputs) {
+    for (const { isLoaded, known, by, file, source, content, from } of this.#keeping.found.plan.inputs) {
       if (!isLoaded || known?.file === undefined || file === undefined || by === undefined) continue
       const { path, stat } = known.file
       const isSame = path === file.path && stat?.ctimeMs === file.stat?.ctimeMs && stat?.inode === file.stat?.inode
       if (isSame) continue
       const start = { document: known.mark.document, wasRead: known.mark.tail > 0 }
-      yield { ...known, id: this.#nextId++, since: this.#since, name: source.name, file, read: 0, start }
+      const packed = content === undefined ? {} : { content, mark: from ?? known.mark }
+      yield { ...known, ...packed, id: this.#nextId++, since: this.#since, name: source.name, file, read: 0, start }
     }
+  }
+
+  /** Called with the lines of an input from its start. Returns the same lines, whose checksum is taken while they are read. */
+  watch({ id, file }: Source, lines: Lines): AsyncIterable<Uint8Array> {
+    if (file?.isPacked === undefined || isStoredAsLines(lines, file)) return lines.bytes
+    const sum = new ContentSum(lines.at)
+    this.#lines.set(id, sum)
+    return sum.of(lines.bytes)
   }
 
   /** Called before the first byte of an input is read. */
@@ -179,7 +192,8 @@ export class StateKeeper {
   /** Begins to keep an input. `lines`: what the journal does not say of it yet. */
   #keep(planned: PlannedInput): { readonly kept: KeptInput; readonly lines: string } {
     const isNew = !isOwn(planned)
-    const kept = isNew ? keep(planned, this.#nextId++, this.#since) : keepOwn(planned)
+    const lines = this.#lines.get(planned.source.id)
+    const kept = isNew ? keep(planned, this.#nextId++, this.#since, lines) : keepOwn(planned, lines)
     this.#kept.set(planned.source.id, kept)
     const sent = noteSent(kept)
     // A second line of an input would put it back to its start.
@@ -235,6 +249,7 @@ export class StateKeeper {
       if (!settled.isFinished) continue
       this.#left -= 1
       this.#kept.delete(id)
+      this.#lines.delete(id)
       this.#planned[id] = undefined
       planned.source.file?.forget?.()
     }

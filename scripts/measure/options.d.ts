@@ -1,0 +1,1 @@
+export function filesWithOptions(files: readonly { readonly path: string; readonly text: string }[]): string[]

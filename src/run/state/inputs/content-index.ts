@@ -1,0 +1,233 @@
+/** Finds inputs of earlier runs by their content: the file that holds their lines may be packed in any way, and hold more lines. */
+import { basename } from 'node:path'
+import { Checksum, HEAD_BYTES } from '../../../base/checksum/checksum.js'
+import { isSluiceError } from '../../../base/failure/failure.js'
+import type { Lines, Source, StoredFile } from '../../../base/flow.js'
+import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
+import { ContentSum, isStoredAsLines } from './content.js'
+import type { KnownInput } from './known-input.js'
+
+/** An earlier input whose lines a file begins with. */
+export interface ContentMatch {
+  readonly known: KnownInput
+  /** The file as it is now, and its lines as far as they are known. */
+  readonly file: FileIdentity
+  readonly content: ContentIdentity | undefined
+  readonly lines: Pick<Lines, 'kind' | 'at'>
+  /** Whether the file holds no other lines. */
+  readonly isWhole: boolean
+}
+
+type LinesOf = (source: Source) => Promise<Lines>
+/** Lines that were read of an input: how many bytes, and their checksum. */
+interface Extent {
+  readonly bytes: number
+  readonly sum: string
+}
+
+const BRACE = '{'.charCodeAt(0)
+
+export class ContentIndex {
+  readonly #linesOf: LinesOf
+  /** By the number of their first bytes, then by the checksum of these. */
+  readonly #byHead = new Map<number, Map<string, KnownInput[]>>()
+  /** An older Sluice noted no first bytes. */
+  readonly #headless: KnownInput[] = []
+  readonly #matches = new Map<number, Promise<readonly ContentMatch[]>>()
+  /** Whether lines of an input may have been made from other bytes. */
+  #hasMade = false
+
+  constructor(all: readonly KnownInput[], linesOf: LinesOf) {
+    this.#linesOf = linesOf
+    for (const known of all) this.#add(known)
+  }
+
+  #add(known: KnownInput): void {
+    const { input } = known
+    const extent = extentOf(input)
+    if (extent === undefined) return
+    this.#hasMade ||= input.mark.kind === 'elements' || input.mark.kind === 'actions'
+    const head = extent.bytes <= HEAD_BYTES ? extent.sum : input.content?.head
+    if (head === undefined) return void this.#headless.push(known)
+    const length = Math.min(extent.bytes, HEAD_BYTES)
+    const ofLength = this.#byHead.get(length) ?? new Map<string, KnownInput[]>()
+    this.#byHead.set(length, ofLength)
+    ofLength.set(head, [...(ofLength.get(head) ?? []), known])
+  }
+
+  /** Returns the inputs whose lines a file begins with, the one with the most lines first. Reads no further than it must. */
+  async find(source: Source): Promise<readonly ContentMatch[]> {
+    const found = this.#matches.get(source.id) ?? this.#search(source)
+    this.#matches.set(source.id, found)
+    return await found
+  }
+
+  async #search(source: Source): Promise<readonly ContentMatch[]> {
+    const { file } = source
+    // Only such a file can be read without a trace.
+    if (file?.isPacked === undefined || file.stat.size === 0) return []
+    if (this.#byHead.size + this.#headless.length === 0) return []
+    try {
+      const first = await file.part(0, Math.min(HEAD_BYTES, file.stat.size))
+      const candidates = this.#candidates(first, source)
+      if (first[0] === BRACE && candidates.length > 0) {
+        const stored = await storedMatches(file, candidates)
+        if (stored.length > 0) return stored
+      }
+      return first[0] === BRACE && !this.#hasMade ? [] : await this.#decodedMatches(source, file)
+    } catch (error) {
+      // The load itself says what is wrong with the file.
+      if (isSluiceError(error)) return []
+      throw error
+    } finally {
+      file.forget?.()
+    }
+  }
+
+  #candidates(first: Uint8Array, { name }: Source): KnownInput[] {
+    const found: KnownInput[] = this.#headless.filter(({ input }) => isRelated(input.name, name))
+    for (const [length, bySum] of this.#byHead)
+      if (length <= first.length) found.push(...(bySum.get(sumOf(first.subarray(0, length))) ?? []))
+    return found
+  }
+
+  async #decodedMatches(source: Source, file: StoredFile): Promise<readonly ContentMatch[]> {
+    const lines = await this.#linesOf(source)
+    const reader = new LineReader(lines.bytes)
+    try {
+      const first = await reader.first()
+      const candidates = this.#candidates(first, source)
+      if (candidates.length === 0) return []
+      const sum = new ContentSum(lines.at)
+      const matches: ContentMatch[] = []
+      for (const [bytes, ofLength] of byBytes(candidates)) {
+        if (!(await reader.addTo(sum, bytes))) break
+        const content = sum.identity()
+        const equal = ofLength.filter(one => extentOf(one.input)?.sum === content.sum)
+        if (equal.length === 0) continue
+        const isWhole = await reader.isOver()
+        const isStored = isStoredAsLines(lines, file)
+        const { realPath: path, stat, reading } = file
+        const now: FileIdentity = isStored
+          ? { path, stat, bytes, sum: content.sum ?? '' }
+          : { path, stat: reading?.stat ?? stat, bytes: reading?.bytes ?? 0, sum: reading?.sum() ?? '' }
+        const { head } = content
+        const kept = isStored ? (head === undefined ? undefined : { head }) : content
+        for (const known of equal) matches.push({ known, file: now, content: kept, lines, isWhole })
+      }
+      return meant(matches, source)
+    } finally {
+      await reader.close()
+    }
+  }
+}
+
+/** Compares a file whose stored bytes are its lines. */
+async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]): Promise<readonly ContentMatch[]> {
+  const lengths = byBytes(candidates)
+  const sums = await file.sums([...lengths.keys()])
+  const { realPath: path, stat } = file
+  const matches = [...lengths].flatMap(([bytes, ofLength], at) => {
+    const sum = sums[at]
+    const equal = sum === undefined ? [] : ofLength.filter(one => extentOf(one.input)?.sum === sum)
+    return equal.map((known): ContentMatch => {
+      const head = known.input.content?.head
+      return {
+        known,
+        file: { path, stat, bytes, sum: sum ?? '' },
+        content: head === undefined ? undefined : { head },
+        lines: { kind: 'lines', at: 0 },
+        isWhole: bytes === stat.size,
+      }
+    })
+  })
+  return meant(matches, { name: file.path })
+}
+
+/**
+ * Leaves out chance: a file may begin with the one line that another file had. The one with the most lines comes first, because other
+ * inputs may be a part of it.
+ */
+function meant(matches: readonly ContentMatch[], { name }: Pick<Source, 'name'>): readonly ContentMatch[] {
+  return matches
+    .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isRelated(input.name, name))
+    .toReversed()
+}
+
+/** Returns what was read of an input, as lines. */
+function extentOf({ file, content }: CheckpointInput): Extent | undefined {
+  if (content?.bytes !== undefined && content.sum !== undefined)
+    return content.bytes === 0 ? undefined : { bytes: content.bytes, sum: content.sum }
+  if (file === undefined || file.bytes === 0 || file.sum === '') return undefined
+  return { bytes: file.bytes, sum: file.sum }
+}
+
+/** Returns candidates by their length, the shortest first. */
+function byBytes(candidates: readonly KnownInput[]): Map<number, KnownInput[]> {
+  const all = new Map<number, KnownInput[]>()
+  for (const known of candidates) {
+    const bytes = extentOf(known.input)?.bytes ?? 0
+    all.set(bytes, [...(all.get(bytes) ?? []), known])
+  }
+  return new Map([...all].toSorted(([one], [other]) => one - other))
+}
+
+/** Returns whether names are those of one series: `app.log`, `app.log.1.gz`, `app-2026-11-27.log`. */
+function isRelated(one: string, other: string): boolean {
+  const [a, b] = [stemOf(one), stemOf(other)]
+  return a !== '' && a === b
+}
+
+function stemOf(name: string): string {
+  return /^[^.\d_-]*/.exec(basename(name))?.[0] ?? ''
+}
+
+function sumOf(bytes: Uint8Array): string {
+  const sum = new Checksum()
+  sum.add(bytes)
+  return sum.digest()
+}
+
+/** Reads lines up to given numbers of bytes. */
+class LineReader {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  /** Read, and not added yet. A chunk may be overwritten by the next one. */
+  #left: Buffer = Buffer.alloc(0)
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]()
+  }
+
+  /** Returns the first bytes, as many as there are up to `HEAD_BYTES`. */
+  async first(): Promise<Uint8Array> {
+    while (this.#left.length < HEAD_BYTES && (await this.#more()));
+    return this.#left.subarray(0, HEAD_BYTES)
+  }
+
+  /** Adds bytes until there are so many. Returns false if there are fewer. */
+  async addTo(sum: ContentSum, bytes: number): Promise<boolean> {
+    while (sum.bytes < bytes) {
+      if (this.#left.length === 0 && !(await this.#more())) return false
+      const taken = this.#left.subarray(0, bytes - sum.bytes)
+      sum.add(taken)
+      this.#left = this.#left.subarray(taken.length)
+    }
+    return true
+  }
+
+  async isOver(): Promise<boolean> {
+    while (this.#left.length === 0) if (!(await this.#more())) return true
+    return false
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  async #more(): Promise<boolean> {
+    const next = await this.#chunks.next()
+    if (next.done === true) return false
+    this.#left = this.#left.length === 0 ? Buffer.from(next.value) : Buffer.concat([this.#left, next.value])
+    return true
+  }
+}
