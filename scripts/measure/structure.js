@@ -23,7 +23,7 @@ export function upwardOf(files, { districtOf, floorOf }) {
         const [from, into] = [districtOf(path), districtOf(to)]
         if (from === into || (from === 'cli' && into === 'lab')) return false
         // A part outside the plan, like the lab, stands on no floor.
-        return floorOf(into) < 0 || floorOf(into) >= floorOf(from)
+        return into === 'lab' || floorOf(into) < 0 || floorOf(into) >= floorOf(from)
       })
       .map(to => `${path} -> ${to}`),
   )

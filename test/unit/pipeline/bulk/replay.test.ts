@@ -204,6 +204,7 @@ describe('a dead letter that was no document', () => {
       text('{"shop":1}', more),
       text('{"sku":"c"}', more),
       text(`{"sku":"${'x'.repeat(513)}","shop":1}`, more),
+      text('{"sku":"d","shop":1}', { ...more, routing: '\ud83d' }),
     ]
     const [batch] = await frame(lines.map(one => letter(one, destination)).join(''))
     expect(batch).toMatchObject({ ids: 'given' })
@@ -215,6 +216,7 @@ describe('a dead letter that was no document', () => {
       ['DOCUMENT_ID_INVALID', 'the field sku is missing'],
       ['DOCUMENT_ID_INVALID', 'the field shop is missing'],
       ['DOCUMENT_ID_INVALID', 'the field sku has more than 512 bytes'],
+      ['DOCUMENT_ID_INVALID', expect.stringContaining('the field routing') as string],
     ])
   })
 })
