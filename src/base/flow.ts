@@ -353,6 +353,8 @@ export interface Outcome {
   readonly noop?: number
   readonly notFound?: number
   readonly older?: number
+  /** Dropped by an ingest pipeline. Default 0. */
+  readonly dropped?: number
   readonly rejected: Rejected
   /** Documents that were sent without a clear answer. They may be stored. */
   readonly unknown: number

@@ -10,6 +10,7 @@ import { describeIndexByField } from './index-by-field.suite.js'
 import { describeIds } from './ids.suite.js'
 import { describeRefusals } from './refusals.suite.js'
 import { describeOperations } from './operations.suite.js'
+import { describePipelines } from './pipelines.suite.js'
 import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
@@ -38,11 +39,18 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeVersions,
   describeMapping,
   describeRuns,
+  describePipelines,
   describeIds,
   describeFieldIds,
 ]
 /** What the ordinary run tries, so that it is short. */
-export const ordinarySuites: readonly Suite[] = [describeRoutes, describeRefusals, describeDocuments, describeRuns]
+export const ordinarySuites: readonly Suite[] = [
+  describeRoutes,
+  describeRefusals,
+  describeDocuments,
+  describeRuns,
+  describePipelines,
+]
 /** What else depends on the version. */
 const longSuites: readonly Suite[] = [
   describeConditions,

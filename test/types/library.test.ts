@@ -192,6 +192,7 @@ test('every count of the receipt is a number, and what may be missing says so', 
     | 'noop'
     | 'notFound'
     | 'older'
+    | 'dropped'
     | 'duplicate'
     | 'rejected'
     | 'skipped'

@@ -93,6 +93,7 @@ const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
   noop: 'already had these values',
   notFound: 'there was no such document to delete',
   older: 'unchanged: the index has a newer version of these documents',
+  dropped: 'not stored: the ingest pipeline of the cluster dropped them',
   duplicate: 'stored by an earlier request',
   rejected: 'in the dead letters',
   skipped: 'blank lines, conflicts, or left out by --transform',
@@ -290,7 +291,7 @@ function egress(receipt: Receipt): string[][] {
 export function showServed(receipt: ServeReceipt): string {
   const { accepted, waiting, answers, deadLetters, spool, elapsedMs } = receipt
   const counted = (
-    ['created', 'updated', 'deleted', 'noop', 'notFound', 'older', 'duplicate', 'rejected'] as const
+    ['created', 'updated', 'deleted', 'noop', 'notFound', 'older', 'dropped', 'duplicate', 'rejected'] as const
   ).filter(name => receipt[name] > 0 || name === 'created' || name === 'rejected')
   const told = Object.entries(answers).map(([status, times]) => `${status} (${count(times)}x)`)
   return [

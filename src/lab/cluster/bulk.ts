@@ -49,6 +49,7 @@ function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, li
 
   const refused = refuseBefore(cluster, request, line)
   if (refused) return refused
+  if (isDropped(cluster, request, line)) return { index: name, id: action.id ?? newId(), ...dropped }
   const named = cluster.writable(name)
   if (named === 'no-write-index') return refuse(noWriteIndex(name))
   const index = named ?? cluster.createFor(name)
@@ -83,8 +84,8 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
     const reason = `[require_data_stream] request flag is [true] and [${index}] is not a data stream`
     return refuse({ status: 404, type: 'resource_not_found_exception', reason })
   }
-  const pipeline = action.pipeline ?? request.pipeline
-  if (pipeline !== undefined && pipeline !== '_none') {
+  const pipeline = pipelineOf(cluster, request, action, index)
+  if (pipeline !== undefined && !cluster.pipelines.has(pipeline)) {
     return refuse(illegalArgument(`pipeline with id [${pipeline}] does not exist`))
   }
   if (action.id === '') return refuse(illegalArgument('if _id is specified it must not be empty'))
@@ -96,6 +97,29 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
   const badName = indexNameFault(index)
   if (badName) return refuse(badName)
   return action.operation === 'delete' ? refuse(noSuchIndex(index)) : undefined
+}
+
+/** What the cluster answers for a document that it did not store. */
+const dropped = { version: -3, result: 'noop', seqNo: -2, status: 200 } as const
+
+function isDropped(cluster: Cluster, request: BulkRequest, { action, index, from, to }: Line): boolean {
+  const pipeline = pipelineOf(cluster, request, action, index)
+  const drops = pipeline === undefined ? undefined : cluster.pipelines.get(pipeline)
+  if (drops === undefined || (action.operation !== 'index' && action.operation !== 'create')) return false
+  try {
+    return drops(JSON.parse(request.body.toString('utf8', from, to)) as Record<string, unknown>)
+  } catch {
+    // It is refused later, as a document that is no JSON.
+    return false
+  }
+}
+
+/** Returns the pipeline that a document passes: that of its action, of the request, or of its index. */
+function pipelineOf(cluster: Cluster, request: BulkRequest, action: Action, index: string): string | undefined {
+  const there = cluster.writable(index)
+  const ofIndex = there === undefined || there === 'no-write-index' ? undefined : there.settings['default_pipeline']
+  const pipeline = action.pipeline ?? request.pipeline ?? (typeof ofIndex === 'string' ? ofIndex : undefined)
+  return pipeline === '_none' ? undefined : pipeline
 }
 
 function write(index: Index, line: Line, id: string, body: Buffer, quote: Parameters<typeof readDocument>[4]): Written {

@@ -3,7 +3,7 @@ import type { FilterBody } from '../filter/edge.js'
 import { flat } from './index-settings.js'
 import { declaredMapping } from './mapping.js'
 import { Security } from './security.js'
-import { type AliasProperties, Index, type PointInTime } from './store.js'
+import { type AliasProperties, Index, type Pipeline, type PointInTime } from './store.js'
 import { asObject, fits, Templates } from './templates.js'
 import { type ClusterVersion, majorOf } from './version.js'
 
@@ -19,6 +19,7 @@ export class Cluster {
   /** Data streams with their indices. Writes go to the last index. */
   readonly streams = new Map<string, Index[]>()
   readonly templates = new Templates()
+  readonly pipelines = new Map<string, Pipeline>()
   /** Points in time by id. */
   readonly points = new Map<string, PointInTime>()
   /** `http.max_content_length` */

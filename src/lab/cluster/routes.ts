@@ -5,6 +5,7 @@ import { answerDocument, answerMget, answerUpdate } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { answerIndex, answerMapping, answerSettings, createStream } from './index-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
+import { answerPipeline } from './pipelines.js'
 import { closePoint, openPoint } from './point-in-time.js'
 import { fieldTexts } from './query/indexed-fields.js'
 import { compileQuery } from './query/query.js'
@@ -45,6 +46,8 @@ export async function handle(exchange: Exchange): Promise<void> {
   }
   if (first === '_ingest' && names.at(-1) === '_simulate')
     return answerSimulation(exchange, third === undefined ? undefined : second)
+  if (first === '_ingest' && second === 'pipeline' && third !== undefined)
+    return answerPipeline(exchange, method, third)
   if (first === '_index_template') return answerTemplate(exchange, method, second)
   if (first === '_data_stream' && second !== undefined && method === 'PUT') return createStream(exchange, second)
   if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')

@@ -168,6 +168,9 @@ export interface Held {
   readonly ids: readonly string[]
 }
 
+/** Returns whether an ingest pipeline drops a document. */
+export type Pipeline = (document: Readonly<Record<string, unknown>>) => boolean
+
 export interface PointInTime {
   readonly held: readonly Held[]
   /** `performance.now()` */

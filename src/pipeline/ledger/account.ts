@@ -16,6 +16,7 @@ export const nothing: Counts = {
   noop: 0,
   notFound: 0,
   older: 0,
+  dropped: 0,
   duplicate: 0,
   rejected: 0,
   skipped: 0,
@@ -28,10 +29,10 @@ export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unse
   return read - unsent - unknown
 }
 
-/** How many the target took: stored, queued, or deleted. */
+/** How many the target took: stored, queued, deleted, or dropped by its pipeline. */
 export function takenOf(counts: Omit<Counts, 'read' | 'rejected' | 'skipped' | 'unsent' | 'unknown'>): number {
-  const { created, accepted, updated, deleted, noop, notFound, older, duplicate } = counts
-  return created + accepted + updated + deleted + noop + notFound + older + duplicate
+  const { created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate } = counts
+  return created + accepted + updated + deleted + noop + notFound + older + dropped + duplicate
 }
 
 /** Returns the counts of an outcome. Rejected documents are counted with their reasons. */
@@ -44,8 +45,8 @@ export function countsIn({
   unsent,
   ...others
 }: Outcome): Partial<Counts> {
-  const { accepted = 0, deleted = 0, noop = 0, notFound = 0, older = 0 } = others
-  return { created, accepted, updated, deleted, noop, notFound, older, duplicate, skipped, unknown, unsent }
+  const { accepted = 0, deleted = 0, noop = 0, notFound = 0, older = 0, dropped = 0 } = others
+  return { created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate, skipped, unknown, unsent }
 }
 
 /** Counts of documents, the rejected ones by what they were refused for. */
@@ -124,9 +125,10 @@ function keyOf({ status, type, field = '' }: Omit<Rejections, 'documents'>): str
   return `${status} ${type} ${field}`
 }
 
-export function addCounts(one: Counts, other: Counts): Counts {
+/** A receipt of an older Sluice may lack counts. */
+export function addCounts(one: Counts, other: Partial<Counts>): Counts {
   const sum = { ...one }
-  for (const name of Object.keys(nothing) as (keyof Counts)[]) sum[name] += other[name]
+  for (const name of Object.keys(nothing) as (keyof Counts)[]) sum[name] += other[name] ?? 0
   return sum
 }
 

@@ -19,6 +19,8 @@ export interface Counts {
   readonly notFound: number
   /** Sent with a version, but the index has a newer version of the document. Nothing changed. */
   readonly older: number
+  /** Dropped by the ingest pipeline of the index or of the request. The cluster accepted them and stored nothing. */
+  readonly dropped: number
   /** Sent again after an unknown outcome, and found stored. */
   readonly duplicate: number
   /** Rejected by Sluice or by the cluster. They are in the dead letters. */
@@ -40,6 +42,7 @@ export const outcomes = [
   'noop',
   'notFound',
   'older',
+  'dropped',
   'duplicate',
   'rejected',
   'skipped',

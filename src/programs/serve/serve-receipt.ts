@@ -93,6 +93,7 @@ export class Totals {
 }
 
 function countsOf(counts: Omit<Counts, 'rejected' | 'accepted'>): Partial<Counts> {
-  const { read, created, updated, deleted, noop, notFound, older, duplicate, skipped, unsent, unknown } = counts
-  return { read, created, updated, deleted, noop, notFound, older, duplicate, skipped, unsent, unknown }
+  const { read, created, updated, deleted, noop, notFound, older, dropped, duplicate, skipped, unsent, unknown } =
+    counts
+  return { read, created, updated, deleted, noop, notFound, older, dropped, duplicate, skipped, unsent, unknown }
 }

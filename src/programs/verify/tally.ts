@@ -2,7 +2,7 @@
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { type InputIds, idOf, type Sighting } from './run-ids.js'
 
-/** The documents of a run. `documents` = `found` + `rejected` + `missing`. */
+/** The documents of a run. `documents` = `found` + `rejected` + `missing`, and `dropped` for all inputs together. */
 interface DocumentCounts {
   readonly documents: number
   readonly found: number
@@ -36,6 +36,8 @@ export interface VerifiedInput extends DocumentCounts {
 export interface Tallied extends DocumentCounts {
   /** Rejected documents that no dead letters name. That many of the inputs' `missing` were in fact rejected. */
   readonly unlisted: number
+  /** Not there, because the ingest pipeline dropped them. That many of the inputs' `missing` were in fact dropped. */
+  readonly dropped: number
   readonly inputs: readonly VerifiedInput[]
 }
 
@@ -83,13 +85,15 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
       // Rejected, and either named nowhere or named in dead letters of several runs.
       const unlisted = Math.min(absent, Math.max(0, counts.rejected - namedInAll))
       const overlisted = Math.max(0, named - counts.rejected)
+      const dropped = Math.min(absent - unlisted + overlisted, counts.dropped)
       return {
         inputs: verified,
         documents: sum('documents'),
         found: sum('found'),
         rejected: named + unlisted - overlisted,
         unlisted,
-        missing: absent - unlisted + overlisted,
+        dropped,
+        missing: absent - unlisted + overlisted - dropped,
         unsettled: sum('unsettled'),
         foreign: sum('foreign'),
         doubled: sum('doubled'),
@@ -114,7 +118,8 @@ function emptyAccount(listed: number) {
 
 /** Drops a number that was no document: a blank last line without a line end. */
 function dropBlankEnds(accounts: ReadonlyMap<InputIds, Account>, counts: Checkpoint['counts']): ReadonlySet<InputIds> {
-  const settled = counts.created + counts.accepted + counts.updated + counts.duplicate + counts.rejected
+  const { created, accepted, updated, dropped, duplicate, rejected } = counts
+  const settled = created + accepted + updated + dropped + duplicate + rejected
   let surplus = [...accounts.keys()].reduce((sum, input) => sum + numbersIn(input), -settled)
   const blank = new Set<InputIds>()
   for (const [input, { missing, endsMissing }] of accounts) {

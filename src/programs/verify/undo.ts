@@ -88,7 +88,8 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   const { vanished, ...result } = deleter.result()
   const { deleted, wouldDelete, changed, failed } = result
   const listedRejections = [...rejected.values()].reduce((sum, numbers) => sum + numbers.size, 0)
-  const gone = Math.max(0, absent - Math.max(0, checkpoint.counts.rejected - listedRejections)) + vanished
+  const unlisted = Math.max(0, checkpoint.counts.rejected - listedRejections)
+  const gone = Math.max(0, absent - unlisted - checkpoint.counts.dropped) + vanished
   // Documents that are missing may still be in a queue.
   const mayCome = !run.isFresh || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)

@@ -3,7 +3,7 @@ import type { Batch, Outcome, Rejected } from '../../base/flow.js'
 import { RejectedItems } from './rejected-items.js'
 import type { Body, RefusedItem, Settled } from './send.js'
 
-const others = ['accepted', 'deleted', 'noop', 'notFound', 'older'] as const
+const others = ['accepted', 'deleted', 'noop', 'notFound', 'older', 'dropped'] as const
 
 /** Collects the outcomes of a batch's documents, until each has one. */
 export class BatchOutcome {

@@ -16,8 +16,8 @@ import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict 
 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
 export function filterPathFor(operation: BatchOperation, isScripted = false): string {
-  // The status of an update does not show whether it changed anything.
-  const path = bulkFormOf(operation).isPartial ? `${filterPath},items.*.result` : filterPath
+  // The status of an update does not show whether it changed anything, and that of an index action not whether a pipeline dropped it.
+  const path = bulkFormOf(operation).isPartial || operation === 'index' ? `${filterPath},items.*.result` : filterPath
   // What a script says of its failure is a cause of the error.
   return isScripted ? `${path},${causes}` : path
 }
@@ -94,8 +94,10 @@ function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): V
   if (plain !== undefined) {
     // Our own ids are new: a document that was there already can only be an earlier send.
     const { created, updated } = plain
-    const there = body.ownIds ? { created, duplicate: updated } : { created, updated }
-    return { kind: 'done', settled: { ...nothing, ...there } }
+    // A create action answers 200 only if a pipeline dropped the document.
+    const isCreate = body.operation === 'create'
+    const there = isCreate ? { dropped: updated } : body.ownIds ? { duplicate: updated } : { updated }
+    return { kind: 'done', settled: { ...nothing, created, ...there } }
   }
   const results = itemsIn(answer.body)
   const judged = results?.length === body.items ? judgeEach(results, body) : undefined
@@ -119,7 +121,7 @@ function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): V
 
 /** Judges every item. Returns undefined if one has no status. */
 function judgeEach(results: BulkItems, body: JudgedBody) {
-  const counts = { ...nothing, deleted: 0, noop: 0, notFound: 0, older: 0 }
+  const counts = { ...nothing, deleted: 0, noop: 0, notFound: 0, older: 0, dropped: 0 }
   const refused: number[] = []
   const busy: number[] = []
   /** The first refusal, if all others are of its type. */
@@ -168,7 +170,7 @@ const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unk
 function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
   if (!isWithoutErrors(bytes)) return undefined
   if (isAllCreated(bytes, items)) return { created: items, updated: 0 }
-  if (bytes.includes('"failure_store":"used"')) return undefined
+  if (bytes.includes('"failure_store":"used"') || bytes.includes('"result":"noop"')) return undefined
   const created = count(bytes, '"status":201')
   const updated = count(bytes, '"status":200')
   return created + updated === items ? { created, updated } : undefined
@@ -208,7 +210,8 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
     // The failure store holds the document, and the data stream does not.
     if (result.failureStore === 'used') return 'refused'
     if (status === 201) return 'created'
-    if (result.result === 'noop') return 'noop'
+    if (operation === 'create') return 'dropped'
+    if (result.result === 'noop') return operation === 'index' ? 'dropped' : 'noop'
     // A script may delete, too.
     if (operation === 'delete' || result.result === 'deleted') return 'deleted'
     return body.ownIds ? 'duplicate' : 'updated'

@@ -35,6 +35,7 @@ export function judgeQueued(answer: ClusterAnswer, judging: Judging): Verdict {
   return { kind: 'wait', failure: named, delivery, ...(after === undefined ? {} : { retryAfterMs: after }) }
 }
 
-function queued({ created, updated, ...settled }: Settled): Settled {
-  return { ...settled, created: 0, updated: 0, accepted: created + updated }
+/** An item that is queued says nothing of its end, whatever its status. */
+function queued({ created, updated, dropped = 0, ...settled }: Settled): Settled {
+  return { ...settled, created: 0, updated: 0, accepted: created + updated + dropped }
 }

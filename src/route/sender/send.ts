@@ -92,6 +92,8 @@ export interface Settled {
   readonly notFound?: number
   /** The index holds a newer version. Default 0. */
   readonly older?: number
+  /** Dropped by an ingest pipeline. Default 0. */
+  readonly dropped?: number
   readonly refused: RefusedItems
 }
 

@@ -15,6 +15,7 @@ const counts: Counts = {
   noop: 0,
   notFound: 0,
   older: 0,
+  dropped: 0,
   duplicate: 5,
   rejected: 3,
   skipped: 1,

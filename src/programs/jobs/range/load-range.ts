@@ -186,8 +186,9 @@ function trafficSince(
 }
 
 function accountOf(receipt: Receipt): Omit<RangeReceipt, 'bytes' | 'host'> {
-  const { read, created, accepted, updated, deleted, noop, notFound, older, duplicate, rejected, skipped } = receipt
+  const { read, created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate, rejected, skipped } =
+    receipt
   const { unsent, unknown, rejections, requests, retries, elapsedMs } = receipt
-  const stored = { created, accepted, updated, deleted, noop, notFound, older, duplicate }
+  const stored = { created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate }
   return { counts: { read, ...stored, rejected, skipped, unsent, unknown }, rejections, requests, retries, elapsedMs }
 }

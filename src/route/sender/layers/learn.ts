@@ -100,8 +100,9 @@ export class Learning {
         noop = 0,
         notFound = 0,
         older = 0,
+        dropped = 0,
       } = verdict.settled
-      if (created + accepted + updated + duplicate + deleted + noop + notFound + older === 0) return
+      if (created + accepted + updated + duplicate + deleted + noop + notFound + older + dropped === 0) return
       this.#accepted += 1
       this.#lostInARow = 0
     } else if (verdict.delivery === 'possible') this.#lostInARow += 1

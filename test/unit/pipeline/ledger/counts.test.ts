@@ -172,7 +172,7 @@ describe('counts', () => {
       batch,
       outcome({ created: 1, updated: 2, duplicate: 1, skipped: 1, rejected: [mapping('a')], unknown: 3, unsent: 1 }),
     )
-    const none = { accepted: 0, deleted: 0, noop: 0, notFound: 0, older: 0 }
+    const none = { accepted: 0, deleted: 0, noop: 0, notFound: 0, older: 0, dropped: 0 }
     expect(ledger.counts).toEqual({
       read: 12,
       created: 1,

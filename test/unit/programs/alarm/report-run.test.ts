@@ -15,6 +15,7 @@ const counts = {
   noop: 0,
   notFound: 0,
   older: 0,
+  dropped: 0,
   duplicate: 0,
   rejected: 2,
   skipped: 0,

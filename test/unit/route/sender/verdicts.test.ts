@@ -279,12 +279,20 @@ describe('items', () => {
 
   test('that were all stored are counted without parsing', () => {
     const all = { errors: false, items: [stored, { index: { status: 200 } }, stored] }
-    expect(judge(answer(200, all), { body: { items: 3 } })).toEqual({
+    expect(judge(answer(200, all), { body: { items: 3, operation: 'index' } })).toEqual({
       kind: 'done',
       settled: { created: 2, updated: 0, duplicate: 1, skipped: 0, unknown: 0, refused: [] },
     })
-    expect(judge(answer(200, all), { body: { items: 3, ownIds: false } })).toMatchObject({
+    expect(judge(answer(200, all), { body: { items: 3, operation: 'index', ownIds: false } })).toMatchObject({
       settled: { created: 2, updated: 1, duplicate: 0 },
+    })
+    // A document that is created answers 201.
+    expect(judge(answer(200, all), { body: { items: 3, operation: 'create' } })).toMatchObject({
+      settled: { created: 2, updated: 0, duplicate: 0, dropped: 1 },
+    })
+    const noop = { errors: false, items: [stored, { index: { result: 'noop', status: 200 } }, stored] }
+    expect(judge(answer(200, noop), { body: { items: 3, operation: 'index' } })).toMatchObject({
+      settled: { created: 2, updated: 0, duplicate: 0, dropped: 1 },
     })
   })
 
@@ -317,7 +325,7 @@ describe('items', () => {
       items: [3, 5],
       delivery: 'none',
       failure: { code: 'CLUSTER_OVERLOADED' },
-      settled: { created: 1, updated: 0, duplicate: 2, skipped: 0, unknown: 0 },
+      settled: { created: 1, updated: 0, duplicate: 1, dropped: 1, skipped: 0, unknown: 0 },
     })
     const { refused: out } = verdict.kind === 'retryItems' ? verdict.settled : { refused: [] }
     expect(Array.from(out, ({ item, status, type }) => [item, status, type])).toEqual([
