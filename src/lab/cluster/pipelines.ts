@@ -23,7 +23,7 @@ export function answerPipeline(exchange: Exchange, method: string, id: string): 
 function compiled(given: Record<string, unknown>): Pipeline {
   known('a pipeline', given, ['description', 'processors', 'version', '_meta'])
   const drops = [given['processors'] ?? []].flat().map(processor => {
-    const [[name = '', options] = []] = Object.entries(asObject(processor))
+    const [[name, options] = ['', {}]] = Object.entries(asObject(processor))
     if (name !== 'drop') throw new RequestRefused(illegalArgument(`No processor type exists with name [${name}]`))
     return conditionOf(asObject(options)['if'])
   })
@@ -34,7 +34,8 @@ const forms = /^ctx\.(\w+)(?: % (\d+))? == (\d+|'[^']*')$/
 
 function conditionOf(text: unknown): Pipeline {
   if (text === undefined) return () => true
-  const [, field = '', divisor, value = ''] = forms.exec(String(text)) ?? beyondLab(`the condition [${String(text)}]`)
+  if (typeof text !== 'string') throw new RequestRefused(illegalArgument('[if] must be a string'))
+  const [, field = '', divisor, value = ''] = forms.exec(text) ?? beyondLab(`the condition [${text}]`)
   const wanted = value.startsWith("'") ? value.slice(1, -1) : Number(value)
   return document => (divisor === undefined ? document[field] : Number(document[field]) % Number(divisor)) === wanted
 }
