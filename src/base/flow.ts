@@ -125,6 +125,8 @@ export interface StoredFile {
    * by its content.
    */
   readonly isPacked?: boolean
+  /** Whether reading it moves its follower on, so that only its stored bytes can be compared. Default false. */
+  readonly isFollowed?: boolean
   /** Drops `reading`: the input is finished. */
   forget?(): void
   look(): Promise<FileLook>

@@ -28,9 +28,10 @@ export function lastOf(before: Buffer, chunk: Buffer): Buffer {
 }
 
 /** Returns the account of what was read, which grows with the checksum. */
-export function readingOf(stat: FileStat, sum: Checksum): FileReading {
+export function readingOf(stat: FileStat, sum: Checksum, head: string | undefined): FileReading {
   return {
     stat,
+    head,
     get bytes() {
       return sum.bytes
     },

@@ -1,6 +1,6 @@
 /** One file that is followed: by its inode, whatever its name, for as long as it holds what was read of it. */
 import { type FileHandle, open } from 'node:fs/promises'
-import { Checksum } from '../../base/checksum/checksum.js'
+import { Checksum, HEAD_BYTES } from '../../base/checksum/checksum.js'
 import { addUpTo, checksumsAt } from '../../base/checksum/file.js'
 import { fileStat } from '../../base/disk/file-stat.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
@@ -48,6 +48,8 @@ export class FollowedFile implements KeptOpen {
   isLeftOut = false
   /** Bytes in which the last line feed was searched. */
   #searched = 0
+  /** Checksum of the first bytes, once there are enough. */
+  #head: string | undefined
   /** Covers the bytes that were read last. */
   #sum: Checksum | undefined
   /** The last bytes before `read`, as they were when they were read. */
@@ -135,7 +137,8 @@ export class FollowedFile implements KeptOpen {
       let tail = this.read === from ? this.#tail : Buffer.alloc(0)
       this.#sum = undefined
       if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
-      opened(readingOf(fileStat(await handle.stat()), sum))
+      this.#head ??= await headOf(handle)
+      opened(readingOf(fileStat(await handle.stat()), sum, this.#head))
       while (sum.bytes < to) {
         const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, to - sum.bytes), sum.bytes)
         // What was there is gone. The next look sees it.
@@ -181,6 +184,7 @@ export class FollowedFile implements KeptOpen {
     this.isChecked = false
     this.#searched = 0
     this.#sum = undefined
+    this.#head = undefined
     this.#tail = Buffer.alloc(0)
   }
 
@@ -238,6 +242,10 @@ export class FollowedFile implements KeptOpen {
       throw error
     }
   }
+}
+
+async function headOf(handle: FileHandle): Promise<string | undefined> {
+  return (await checksumsAt(handle, [HEAD_BYTES]))[0]?.digest()
 }
 
 function isSame(a: FileStat, b: FileStat): boolean {

@@ -8,6 +8,10 @@ import { findFiles, type FoundFile, listedFiles } from '../../pipeline/source/fi
 import { cannotFollow, whyNotFollowed } from './can-follow.js'
 import { FollowedFile } from './followed-file.js'
 import { type EarlierFile, findEarlier } from './left-behind.js'
+import { isoTime } from '../../base/time/local-time.js'
+import type { FollowedGap } from '../../pipeline/ledger/receipt.js'
+import { type Generation, generationsSince, isGeneration, type LookBack, type Remembered } from './generations.js'
+import { FolderWatch } from './folder-watch.js'
 import { OpenFiles } from './open-files.js'
 
 /** A renamed file that does not grow for so long is no longer followed. */
@@ -35,11 +39,30 @@ interface Listed {
   readonly problem?: string
 }
 
+/** Returns a gap in a sentence. */
+export function gapText({ name, since, read }: FollowedGap): string {
+  return `${name}, as it was at ${since}, is gone. Sluice had read ${bytesText(read)} of it. Lines that were written to it later are not loaded`
+}
+
 export class FollowedFiles implements AsyncDisposable {
   readonly #following: Following
   readonly #open = new OpenFiles()
+  readonly #watch = new FolderWatch()
   /** By device and inode. */
   readonly #files = new Map<string, FollowedFile>()
+  /** What stood at each followed path at the last look. */
+  readonly #standing = new Map<string, { readonly key: string; readonly name: string; readonly file: FollowedFile }>()
+  /** Paths whose earlier files are looked for, and since when they were written. */
+  readonly #rotated = new Map<string, LookBack & { readonly name: string }>()
+  /** Bytes that an earlier process has read of a file, by its inode. */
+  #known: ReadonlyMap<number, number> = new Map()
+  readonly #gaps: FollowedGap[] = []
+  readonly #beganMs = Date.now()
+  /** Compressed files that still change, as they were at the last look. */
+  readonly #growing = new Map<string, string>()
+  /** Compressed files that were passed on. */
+  readonly #passedOn = new Set<string>()
+  #links: string[] = []
   #isFirst = true
 
   constructor(following: Following) {
@@ -68,6 +91,7 @@ export class FollowedFiles implements AsyncDisposable {
       if (known !== undefined && known.path !== resolve(this.#following.folder, one.name))
         await this.#moved(known, one.name)
       file.isLoose = false
+      this.#stand(resolve(this.#following.folder, one.name), { key, name: one.name, file })
       if (one.stat !== undefined) seen.set(file, one.stat)
     }
     for (const file of this.#files.values()) {
@@ -79,6 +103,105 @@ export class FollowedFiles implements AsyncDisposable {
     for (let at = 0; at < all.length; at += AT_ONCE)
       await Promise.all(all.slice(at, at + AT_ONCE).map(async ([file, now]) => await this.#look(file, now)))
     this.#isFirst = false
+    this.#watch.add(new Set(Array.from(this.#standing.keys(), path => dirname(path))))
+    await this.#findGenerations()
+  }
+
+  /** Resolves when a name appears or goes beside a followed file, as far as the system reports it, or when the signal aborts. */
+  async renamed(signal: AbortSignal): Promise<void> {
+    await this.#watch.change(signal)
+  }
+
+  /** Looks for files that had the followed names while Sluice did not run. */
+  remember(before: Remembered): void {
+    this.#known = before.read
+    for (const [name, last] of before.last) this.#lookBack(name, last)
+  }
+
+  /** Followed files that are gone, although lines of them may not be loaded. */
+  get gaps(): readonly FollowedGap[] {
+    return this.#gaps
+  }
+
+  #lookBack(name: string, look: LookBack): void {
+    const path = resolve(this.#following.folder, name)
+    const before = this.#rotated.get(path)
+    this.#rotated.set(path, { ...before, ...look, name, sinceMs: Math.min(before?.sinceMs ?? Infinity, look.sinceMs) })
+  }
+
+  /** Returns compressed files that had a followed name, the oldest first. Each is returned once. */
+  takeLinks(): readonly string[] {
+    return this.#links.splice(0)
+  }
+
+  #stand(path: string, now: { readonly key: string; readonly name: string; readonly file: FollowedFile }): void {
+    const before = this.#standing.get(path)
+    if (before !== undefined && before.key !== now.key) this.#lookBack(now.name, { sinceMs: before.file.stat.mtimeMs })
+    this.#standing.set(path, now)
+  }
+
+  async #findGenerations(): Promise<void> {
+    for (const [path, { name, sinceMs, last }] of this.#rotated) {
+      const all = await generationsSince(path, sinceMs)
+      if (last !== undefined && !this.#isThere(last.inode, all) && (await this.#mayMiss(path, last.stateMs)))
+        this.#miss(name, sinceMs, last.read)
+      let isOver = true
+      for (const one of all) {
+        const key = `${one.device}:${one.stat.inode}`
+        const isRead = (this.#known.get(one.stat.inode) ?? -1) >= one.stat.size
+        if (isRead || this.#files.has(key) || this.#passedOn.has(key)) continue
+        if (!one.isPacked) await this.#addGeneration(key, name, one)
+        else if (await this.#isStill(key, one)) {
+          this.#passedOn.add(key)
+          this.#links.push(one.path)
+        } else isOver = false
+      }
+      if (isOver) this.#rotated.delete(path)
+      else this.#rotated.set(path, { name, sinceMs })
+    }
+  }
+
+  /** Returns whether a file still stands somewhere. A compressed one may be it. */
+  #isThere(inode: number, generations: readonly Generation[]): boolean {
+    const isFollowed = [...this.#files.values()].some(file => file.inode === inode)
+    return isFollowed || generations.some(({ stat: now, isPacked }) => isPacked || now.inode === inode)
+  }
+
+  /** Returns whether the file at a path came while Sluice did not run, and is not one of those that are rotated all the time. */
+  async #mayMiss(path: string, stateMs: number): Promise<boolean> {
+    const isRotated = [...this.#standing.keys()].some(one => isGeneration(basename(one), basename(path)))
+    const now = await stat(path).catch(() => undefined)
+    return !isRotated && now !== undefined && now.birthtimeMs > stateMs && now.birthtimeMs < this.#beganMs
+  }
+
+  #miss(name: string, sinceMs: number, read: number): void {
+    const since = isoTime(new Date(sinceMs))
+    this.#gaps.push({ name, since, read })
+    this.#following.warn(gapText({ name, since, read }))
+  }
+
+  /** Follows a file that had the name between two looks, or while Sluice did not run. */
+  async #addGeneration(key: string, name: string, { path, device, stat: now }: Generation): Promise<void> {
+    const { clock, say } = this.#following
+    const realPath = await realpath(path).catch(() => path)
+    const file = new FollowedFile({ name, path, realPath, device, stat: now }, this.#open, clock.now())
+    file.isLoose = true
+    this.#files.set(key, file)
+    if (this.#known.has(now.inode))
+      say(name, `${name} was renamed to ${basename(path)} before. Sluice reads it to its end`)
+    else say(name, `${basename(path)} was ${basename(name)} for a time. Sluice reads it too`)
+    await this.#look(file, now)
+  }
+
+  /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */
+  async #isStill(key: string, { path, stat: { size, mtimeMs } }: Generation): Promise<boolean> {
+    const now = `${size} ${mtimeMs}`
+    const wasSame = this.#growing.get(key) === now
+    this.#growing.set(key, now)
+    const original = await stat(path.replace(/\.\w+$/, '')).catch(() => undefined)
+    if (!wasSame || (original !== undefined && this.#files.has(`${original.dev}:${original.ino}`))) return false
+    this.#growing.delete(key)
+    return true
   }
 
   /** Follows files, too, that were renamed while Sluice did not run. */
@@ -100,6 +223,7 @@ export class FollowedFiles implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#watch[Symbol.dispose]()
     for (const file of this.#files.values()) await file.close()
   }
 
@@ -171,6 +295,7 @@ export class FollowedFiles implements AsyncDisposable {
 
   async #left(file: FollowedFile, what: string | undefined): Promise<undefined> {
     const { name, unfinished, read } = file
+    if (what !== undefined) this.#lookBack(name, { sinceMs: file.stat.mtimeMs })
     const rest =
       unfinished === 0 ? '' : `. Its last ${bytesText(unfinished)} had no line feed: Sluice has not loaded them`
     if (what !== undefined)
@@ -187,8 +312,10 @@ export class FollowedFiles implements AsyncDisposable {
   async #look(file: FollowedFile, now: FileStat): Promise<void> {
     if (file.isLeftOut) return
     const { say, warn, clock } = this.#following
+    const { mtimeMs } = file.stat
     try {
       const found = await file.look(now, clock.now())
+      if (found === 'other') this.#lookBack(file.name, { sinceMs: mtimeMs })
       if (found === 'other')
         say(file.name, `${file.name} was truncated or overwritten. Sluice reads it from its start, as a new input`)
       if (found === 'same' || file.isChecked || file.stat.size === 0) return

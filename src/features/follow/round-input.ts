@@ -39,6 +39,15 @@ export class RoundInput implements Source, StoredFile {
     return this.followed.realPath
   }
 
+  /** Only plain files are followed. */
+  get isPacked(): boolean {
+    return false
+  }
+
+  get isFollowed(): boolean {
+    return true
+  }
+
   get device(): number {
     return this.followed.device
   }

@@ -2,20 +2,24 @@
 import { resolve } from 'node:path'
 import { cpuUsage } from 'node:process'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import type { Receipt } from '../../pipeline/ledger/receipt.js'
+import { explain } from '../../base/failure/catalogue.js'
+import type { Source } from '../../base/flow.js'
+import { exitOf, type Receipt } from '../../pipeline/ledger/receipt.js'
+import { findSources } from '../../pipeline/source/open-sources.js'
 import type { Feature } from '../../run/loop/hooks.js'
 import type { StopSection } from '../../options/load.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import type { OpenConnection } from '../../run/loop/locked-run.js'
 import type { RunRecord } from '../../run/loop/run-record.js'
 import type { StopSignals } from '../../run/loop/stop-signals.js'
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { newRunId } from '../../run/state/resume/run-identity.js'
 import { statusOf } from '../../run/state/resume/state-keeper.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { AddedRounds } from './add-round.js'
 import type { FollowedFile } from './followed-file.js'
-import type { FollowedFiles } from './followed-files.js'
-import { earlierFiles, type EarlierFile } from './left-behind.js'
+import { type FollowedFiles, gapText } from './followed-files.js'
+import { earlierFiles, type EarlierFile, remembered } from './left-behind.js'
 import { planRound } from './plan-round.js'
 import type { RoundEvents } from './round-events.js'
 import { RoundInput } from './round-input.js'
@@ -62,15 +66,33 @@ export class Rounds {
       // After the signal, reads only the bytes that exist now.
       const isLast = stop.signal.aborted
       if (this.#rounds.receipt !== undefined) await this.#look()
-      const receipt = await this.#round()
+      let receipt = await this.#round()
       await this.#following.files.addEarlier(this.#earlier.splice(0))
-      if (isLast) return { ...receipt, ...notesOn(receipt, this.#following.files.all) }
-      await systemClock.sleep(this.#pauseMs, stop.signal).catch(() => undefined)
+      receipt = (await this.#loadLinks()) ?? receipt
+      if (isLast) return { ...receipt, ...this.#ending(receipt) }
+      await this.#pause(stop.signal)
     }
   }
 
-  get #pauseMs(): number {
-    return Math.max(this.#following.pollMs, this.#restMs)
+  /** Waits for the next look. A file that is renamed is looked at sooner: it may be gone a second later. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    const over = new AbortController()
+    const ends = AbortSignal.any([signal, over.signal])
+    const sleep = async (ms: number) => await systemClock.sleep(ms, ends).catch(() => undefined)
+    await sleep(this.#restMs)
+    await Promise.race([sleep(this.#following.pollMs - this.#restMs), this.#following.files.renamed(ends)])
+    over.abort()
+  }
+
+  /** Returns what the receipt says of files at the end. */
+  #ending(receipt: Receipt): Partial<Receipt> {
+    const { all, gaps } = this.#following.files
+    const { notes = [] } = { ...receipt, ...notesOn(receipt, all) }
+    const said = [...notes, ...gaps.map(gapText)]
+    return {
+      ...(said.length === 0 ? {} : { notes: said }),
+      ...(gaps.length === 0 ? {} : { gaps, exit: exitOf({ ...receipt, gaps }) }),
+    }
   }
 
   async #look(): Promise<void> {
@@ -106,8 +128,35 @@ export class Rounds {
     }
   }
 
-  async #load(inputs: readonly RoundInput[]): Promise<Receipt> {
-    const { stopping, loadOnce, events, connection, files } = this.#following
+  #remember(runs: readonly Checkpoint[]): void {
+    const { files } = this.#following
+    this.#earlier = [...earlierFiles(runs, files.all, resolve('.'))]
+    files.remember(remembered(runs, files.all, resolve('.')))
+  }
+
+  /**
+   * Loads compressed files that had a followed name. They are loaded apart from the followed files: one of these may be the same one.
+   * Resolves to undefined if there are none.
+   */
+  async #loadLinks(): Promise<Receipt | undefined> {
+    const { files, events } = this.#following
+    let receipt: Receipt | undefined
+    for (const path of files.takeLinks()) {
+      events.say(path, `${path} was compressed before Sluice had read all of it. Sluice reads the rest`)
+      try {
+        receipt = this.#keep(await this.#load(await findSources({ files: [path] }, {})), [])
+      } catch (error) {
+        if (!isSluiceError(error) || !stageIsInput(error)) throw error
+        events.warn(error.message)
+        const last = error.receipt as Receipt | undefined
+        if (last !== undefined) receipt = this.#keep({ ...last, failure: undefined } as unknown as Receipt, [])
+      }
+    }
+    return receipt
+  }
+
+  async #load(inputs: readonly Source[]): Promise<Receipt> {
+    const { stopping, loadOnce, events, connection } = this.#following
     const run = this.#run
     return await loadOnce({
       stopping: { ...stopping, signal: undefined },
@@ -118,8 +167,7 @@ export class Rounds {
         identify: plain => ({
           ...plain,
           plan: async planning => {
-            if (this.#rounds.receipt === undefined)
-              this.#earlier = [...earlierFiles(planning.runs, files.all, resolve('.'))]
+            if (this.#rounds.receipt === undefined) this.#remember(planning.runs)
             return planRound(await plain.plan({ ...planning, ...ofRun(run) }), events.warn)
           },
         }),
@@ -152,7 +200,7 @@ export class Rounds {
     const over = new AbortController()
     const looking = async () => {
       while (!over.signal.aborted) {
-        await systemClock.sleep(this.#pauseMs, over.signal).catch(() => undefined)
+        await this.#pause(over.signal)
         if (!over.signal.aborted) await this.#following.files.scan()
       }
     }
@@ -164,6 +212,10 @@ export class Rounds {
       await looks
     }
   }
+}
+
+function stageIsInput({ code }: SluiceError): boolean {
+  return explain(code).stage === 'input'
 }
 
 /** The run that all rounds continue, also if another one knows their inputs. */

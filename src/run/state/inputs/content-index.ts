@@ -70,11 +70,13 @@ export class ContentIndex {
     try {
       const first = await file.part(0, Math.min(HEAD_BYTES, file.stat.size))
       const candidates = this.#candidates(first, source)
-      if (first[0] === BRACE && candidates.length > 0) {
+      if ((first[0] === BRACE || file.isFollowed === true) && candidates.length > 0) {
         const stored = await storedMatches(file, candidates)
         if (stored.length > 0) return stored
       }
-      return first[0] === BRACE && !this.#hasMade ? [] : await this.#decodedMatches(source, file)
+      return file.isFollowed === true || (first[0] === BRACE && !this.#hasMade)
+        ? []
+        : await this.#decodedMatches(source, file)
     } catch (error) {
       // The load itself says what is wrong with the file.
       if (isSluiceError(error)) return []
