@@ -168,6 +168,14 @@ export class FollowedFile implements KeptOpen {
     return ends.map((_, at) => found?.[at]?.digest())
   }
 
+  /** Reads the bytes of [from, to), or as many as there are. Undefined if the file cannot be opened any more. */
+  async part(from: number, to: number): Promise<Buffer | undefined> {
+    return await this.#with(async handle => {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(to - from), 0, to - from, from)
+      return buffer.subarray(0, bytesRead)
+    })
+  }
+
   async close(): Promise<void> {
     const handle = this.#handle
     this.#handle = undefined

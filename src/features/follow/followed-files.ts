@@ -149,10 +149,12 @@ export class FollowedFiles implements AsyncDisposable {
       for (const one of all) {
         const key = `${one.device}:${one.stat.inode}`
         const isRead = (this.#known.get(one.stat.inode) ?? -1) >= one.stat.size
-        if (isRead || this.#files.has(key) || this.#passedOn.has(key)) continue
+        // An inode may be used again.
+        const version = `${key} ${one.stat.size} ${one.stat.mtimeMs}`
+        if (isRead || this.#files.has(key) || this.#passedOn.has(version)) continue
         if (!one.isPacked) await this.#addGeneration(key, name, one)
-        else if (await this.#isStill(key, one)) {
-          this.#passedOn.add(key)
+        else if (!this.#isUnderWay(name) && (await this.#isStill(key, one))) {
+          this.#passedOn.add(version)
           this.#links.push(one.path)
         } else isOver = false
       }
@@ -191,6 +193,11 @@ export class FollowedFiles implements AsyncDisposable {
       say(name, `${name} was renamed to ${basename(path)} before. Sluice reads it to its end`)
     else say(name, `${basename(path)} was ${basename(name)} for a time. Sluice reads it too`)
     await this.#look(file, now)
+  }
+
+  /** Returns whether an earlier file of the name still has lines to load. A compressed one may be the same file. */
+  #isUnderWay(name: string): boolean {
+    return [...this.#files.values()].some(file => file.name === name && file.isLoose && file.isReady)
   }
 
   /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */

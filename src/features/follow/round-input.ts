@@ -1,5 +1,5 @@
 import type { FileLook, FileReading, FileStat, Place, ReadMemory, Source, StoredFile } from '../../base/flow.js'
-import { readPart } from '../../pipeline/source/read-file.js'
+import { fail } from '../../base/failure/failure.js'
 import { look } from '../../pipeline/source/stored-file.js'
 import type { FollowedFile } from './followed-file.js'
 
@@ -73,6 +73,9 @@ export class RoundInput implements Source, StoredFile {
   }
 
   async part(from: number, to: number): Promise<Buffer> {
-    return await readPart(this.path, this.name, this.reading?.stat ?? this.stat, from, to)
+    // By the open file: its name may be gone.
+    const part = await this.followed.part(from, to)
+    if (part?.length === to - from) return part
+    throw fail('INPUT_UNREADABLE', { input: this.name, problem: 'it changed while Sluice read it' })
   }
 }
