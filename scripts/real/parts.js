@@ -57,6 +57,8 @@ export function findParts() {
   const postgres = newestPostgres()
   if (!postgres) missing.push({ part: 'PostgreSQL', reason: 'not installed', package: 'postgresql', only: 'jobs' })
 
+  const logrotate = program('logrotate')
+  if (!logrotate) missing.push({ part: 'logrotate', reason: 'not installed', package: 'logrotate', only: 'rotation' })
   const zsh = program('zsh')
   if (!zsh) missing.push({ part: 'zsh', reason: 'not installed', package: 'zsh', only: 'completion' })
   const fish = program('fish')
@@ -88,6 +90,7 @@ export function findParts() {
     versitygw,
     redis,
     postgres,
+    logrotate,
     zsh,
     fish,
     groff,

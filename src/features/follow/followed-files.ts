@@ -10,7 +10,14 @@ import { FollowedFile } from './followed-file.js'
 import { type EarlierFile, findEarlier } from './left-behind.js'
 import { isoTime } from '../../base/time/local-time.js'
 import type { FollowedGap } from '../../pipeline/ledger/receipt.js'
-import { type Generation, generationsSince, isGeneration, type LookBack, type Remembered } from './generations.js'
+import {
+  type Generation,
+  generationsSince,
+  isGeneration,
+  type LookBack,
+  type Remembered,
+  versionOf,
+} from './generations.js'
 import { FolderWatch } from './folder-watch.js'
 import { OpenFiles } from './open-files.js'
 
@@ -54,8 +61,8 @@ export class FollowedFiles implements AsyncDisposable {
   readonly #standing = new Map<string, { readonly key: string; readonly name: string; readonly file: FollowedFile }>()
   /** Paths whose earlier files are looked for, and since when they were written. */
   readonly #rotated = new Map<string, LookBack & { readonly name: string }>()
-  /** Bytes that an earlier process has read of a file, by its inode. */
-  #known: ReadonlyMap<number, number> = new Map()
+  /** What earlier processes have read to its end: see `Remembered`. */
+  #known: Remembered['read'] = new Map()
   readonly #gaps: FollowedGap[] = []
   readonly #beganMs = Date.now()
   /** Compressed files that still change, as they were at the last look. */
@@ -148,12 +155,11 @@ export class FollowedFiles implements AsyncDisposable {
       let isOver = true
       for (const one of all) {
         const key = `${one.device}:${one.stat.inode}`
-        const isRead = (this.#known.get(one.stat.inode) ?? -1) >= one.stat.size
-        // An inode may be used again.
-        const version = `${key} ${one.stat.size} ${one.stat.mtimeMs}`
+        const isRead = this.#known.get(one.stat.inode) === versionOf(one.stat)
+        const version = `${key} ${versionOf(one.stat)}`
         if (isRead || this.#files.has(key) || this.#passedOn.has(version)) continue
         if (!one.isPacked) await this.#addGeneration(key, name, one)
-        else if (!this.#isUnderWay(name) && (await this.#isStill(key, one))) {
+        else if (!this.#isUnderWay(name, one) && (await this.#isStill(key, one))) {
           this.#passedOn.add(version)
           this.#links.push(one.path)
         } else isOver = false
@@ -195,14 +201,16 @@ export class FollowedFiles implements AsyncDisposable {
     await this.#look(file, now)
   }
 
-  /** Returns whether an earlier file of the name still has lines to load. A compressed one may be the same file. */
-  #isUnderWay(name: string): boolean {
-    return [...this.#files.values()].some(file => file.name === name && file.isLoose && file.isReady)
+  /** Returns whether a file of the name, not newer than the compressed one, still has lines to load: it may be the same file. */
+  #isUnderWay(name: string, { stat: now }: Generation): boolean {
+    return [...this.#files.values()].some(
+      file => file.name === name && file.isReady && file.stat.mtimeMs <= now.mtimeMs,
+    )
   }
 
   /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */
-  async #isStill(key: string, { path, stat: { size, mtimeMs } }: Generation): Promise<boolean> {
-    const now = `${size} ${mtimeMs}`
+  async #isStill(key: string, { path, stat: seen }: Generation): Promise<boolean> {
+    const now = versionOf(seen)
     const wasSame = this.#growing.get(key) === now
     this.#growing.set(key, now)
     const original = await stat(path.replace(/\.\w+$/, '')).catch(() => undefined)

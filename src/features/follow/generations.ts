@@ -24,8 +24,13 @@ export interface LookBack {
 export interface Remembered {
   /** The newest file of each name. */
   readonly last: ReadonlyMap<string, Required<LookBack>>
-  /** Bytes that were read, by inode. */
-  readonly read: ReadonlyMap<number, number>
+  /** The version of each file that was read to its end, by inode. An inode may be used again. */
+  readonly read: ReadonlyMap<number, string>
+}
+
+/** Returns what differs between two states of a file. */
+export function versionOf({ size, mtimeMs }: Pick<FileStat, 'size' | 'mtimeMs'>): string {
+  return `${size} ${mtimeMs}`
 }
 
 /** Folders below that of the log that may hold rotated files. */

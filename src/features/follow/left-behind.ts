@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileStat } from '../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
-import type { LookBack, Remembered } from './generations.js'
+import { type LookBack, type Remembered, versionOf } from './generations.js'
 
 /** Earlier files of one name that are looked for. */
 const MOST_EARLIER = 4
@@ -44,14 +44,14 @@ export function earlierFiles(
 export function remembered(runs: readonly Checkpoint[], followed: readonly FollowedFile[], folder: string): Remembered {
   const names = new Map(followed.map(file => [resolve(folder, file.name), file.name]))
   const last = new Map<string, Required<LookBack>>()
-  const read = new Map<number, number>()
+  const read = new Map<number, string>()
   for (const run of runs)
     for (const { name, file } of [...run.inputs].toReversed()) {
       const stateMs = Date.parse(run.written)
       const followedAs = names.get(resolve(folder, name))
       if (followedAs === undefined || file?.stat === undefined) continue
       const { inode, mtimeMs: sinceMs } = file.stat
-      if (!read.has(inode)) read.set(inode, file.bytes)
+      if (!read.has(inode)) read.set(inode, versionOf({ size: file.bytes, mtimeMs: sinceMs }))
       if (!last.has(followedAs)) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
     }
   return { last, read }

@@ -17,6 +17,7 @@ export interface Parts {
   readonly prometheus?: string
   readonly promtool?: string
   readonly chromium?: string
+  readonly logrotate?: string
   readonly zsh?: string
   readonly fish?: string
   readonly groff?: string

@@ -229,8 +229,9 @@ class KnownInputs {
     let twin: KnownInput | undefined
     for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
       const was = known.input.file
-      if (known.isClaimed || (was !== undefined && was.path !== file.realPath && (await isStillThere(was))))
-        twin ??= known
+      // Of a followed file, a compressed copy may be loaded before the file itself is read to its end.
+      const isOther = file.isFollowed !== true && was !== undefined && was.path !== file.realPath
+      if (known.isClaimed || (isOther && (await isStillThere(was)))) twin ??= known
       else return { ...asKnown(known, was, now, file), packed }
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
