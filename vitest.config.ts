@@ -35,7 +35,8 @@ export default defineConfig({
     // Guards against a hang, which costs a minute. The longest of these tests takes 5 s beside three other runs on two cores. Longer
     // work has the tag long: a machine may be slow.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A hook may do the work of many tests.
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 50_000, interval: 5 } },
     env: { SLUICE_TEST_PATIENCE_MS: '50000' },
     // One line per file: no test is slow enough to have its own.

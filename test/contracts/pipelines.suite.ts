@@ -74,6 +74,9 @@ export function describePipelines(world: () => World): void {
         dropped: 3,
       })
       expect(await numbersIn(index)).toEqual([1, 3, 5])
+      // A pipeline in use cannot be deleted.
+      const settings = { default_pipeline: '_none' }
+      await withAdmin(async client => await client.indices.putSettings({ index, settings }))
     })
 
     test('is counted for the actions of a _bulk file', async () => {

@@ -32,6 +32,7 @@ const passedOver: readonly RegExp[] = [
   /^globalThis\.awslambda$/,
   /^Reflect\.(?:decorate$|\w*Metadata|metadata$|Symbol\(@reflect-metadata)/,
   /^process\.env\.AWS_SDK_JS_/,
+  /^fs\.(?:close|closeSync)$|^process\.(?:chdir|cwd)$|Symbol\((?:graceful-fs|signal-exit)/, // libraries of the browser's driver
   /^process\.(?:exit$|env\.VITEST_)/, // Vitest sets them for each file
   /^process\._eventsCount$/, // follows from the listeners
   /^Error\.prepareStackTrace$/, // Vitest maps stacks
