@@ -26,6 +26,7 @@ import { runScript } from './features/destinations/run-script.js'
 import { spoolStdin } from './features/spool/spool-stdin.js'
 import type { OpenPlatform } from './features/tables/open-platform.js'
 import type { TableSections } from './features/tables/read-tables.js'
+import { remindOfRejected } from './features/unreplayed/remind.js'
 import { tuneIndex } from './features/tuned/tune-index.js'
 
 /**
@@ -119,6 +120,7 @@ export async function loadOnce(
       // The code that opened the connection of a part knows whether its index is tuned.
       ...(part?.connection === undefined ? [tuneIndex(load)] : []),
       rehearse(load),
+      remindOfRejected,
     ],
   })
 }

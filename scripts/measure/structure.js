@@ -113,6 +113,7 @@ const words = {
   tables: 'table tables cursor servicenow',
   transform: 'transform transformed',
   tuned: 'tune tuned unrefreshed',
+  unreplayed: 'unreplayed remind',
 }
 
 /**

@@ -12,7 +12,7 @@ shareLab()
 const { logrotate } = findParts()
 if (logrotate === undefined) console.warn('skipped: rotation by logrotate: it is not installed')
 
-const NIGHTS = 5
+const NIGHTS = 3
 const LINES = 60
 
 const configurations = [

@@ -138,6 +138,7 @@ export const districts: readonly District[] = [
       tables: { doors: 'open-platform pull read-tables tables-receipt' },
       transform: { doors: 'transform-documents' },
       tuned: { doors: 'tune-index tuned-index untune' },
+      unreplayed: { doors: 'remind' },
     },
   },
   {

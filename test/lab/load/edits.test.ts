@@ -142,13 +142,26 @@ describe('edits', () => {
     expect(stored().toSorted()).toEqual(['{"n":1,"line":1}', '{"n":2,"line":2}', '{"n":3,"line":3}'])
   })
 
-  test('decide what is sent: others stop the run', async () => {
-    await writeFile(path('a.ndjson'), lines(3))
-    await load(path('a.ndjson'), { edits })
-    const other = load(path('a.ndjson'), { edits: { ...edits, drop: ['v'] } })
-    expect(await codeOf(other)).toContain('drop was ["secret"] but is now ["v"]')
-    expect(await codeOf(load(path('a.ndjson')))).toContain('drop was ["secret"] but is now not set')
-    expect(await load(path('a.ndjson'), { edits })).toMatchObject({ read: 0 })
+  test('may change for the lines that come later, which is said', async () => {
+    await writeFile(path('a.ndjson'), '{"n":1}\n{"n":2}\n')
+    await load(path('a.ndjson'), { edits: { set: { env: 'test' } } })
+    await appendFile(path('a.ndjson'), '{"n":3}\n')
+    const said: string[] = []
+    const onEvent = (event: IngestEvent) => {
+      if (event.type === 'preflight') said.push(...event.notes)
+    }
+    const prod = { edits: { set: { env: 'prod' } }, onEvent }
+    expect(await load(path('a.ndjson'), prod)).toMatchObject({ read: 1, created: 1, exit: 0 })
+    expect(said.join()).toContain('set was {"env":"test"} but is now {"env":"prod"}. They count for its new lines')
+    said.length = 0
+    await appendFile(path('a.ndjson'), '{"n":4}\n')
+    expect(await load(path('a.ndjson'), prod)).toMatchObject({ read: 1, created: 1, exit: 0 })
+    expect(said.join()).not.toContain('They count for its new lines')
+    const stored = lab.control
+      .ids(index)
+      .map(id => JSON.parse(String(lab.control.source(index, id))) as { n: number; env: string })
+    expect(stored.toSorted((a, b) => a.n - b.n).map(({ env }) => env)).toEqual(['test', 'test', 'prod', 'prod'])
+    expect(await load(path('a.ndjson'))).toMatchObject({ read: 0, exit: 0 })
   })
 
   test.each([

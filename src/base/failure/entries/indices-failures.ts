@@ -49,10 +49,24 @@ export const indexEntries = {
     observed: 'A loader that reports success, but an index that holds fewer documents than the input.',
     causes: ['The mapping of the index does not fit the documents.', 'The input is not what the index expects.'],
     fixes: [
-      'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`.',
+      'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`. Then run the same command again. It loads what is left.',
       'Or raise --max-rejected. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats the corrected file as a new input.',
     ],
     example: { rejected: 1204, limit: 100 },
+  },
+  REJECTED_NOT_REPLAYED: {
+    title: 'An earlier run stopped at too many rejected documents, and these are not loaded',
+    message:
+      'run {run} stopped because too many documents were rejected: {documents} of them, in {deadLetters}, are not replayed',
+    observed:
+      'A nightly load that failed once, and then succeeds without documents, because all of its files are known.',
+    causes: ['Nobody has replayed or deleted the dead letters of that run.'],
+    fixes: [
+      'Correct the mapping or the documents, and run `sluice replay FILE` with the file of dead letters.',
+      'Or delete that file, if you do not need its documents. Then the same command succeeds.',
+      'Or pass --again to load all files again. If documents of that run are stored, run `sluice undo RUN` first.',
+    ],
+    example: { run: '20261127T020000Z-1b9c3e', documents: 500, deadLetters: '/var/lib/sluice/dead.ndjson' },
   },
   TOO_MANY_INDICES: {
     title: 'The documents name more indices than allowed',

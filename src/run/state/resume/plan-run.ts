@@ -150,12 +150,15 @@ async function judge(
     const { observed } = recognised
     return await refuse(inputChanged(source.name, run.run, documents, observed, input.mark.offset))
   }
-  const changed = differences(run.options, options)
-  if (changed.length > 0) {
+  const changed = changedNames(run.options, options)
+  const isOfNewLines = isFinished && !readsWhole && changed.every(name => ofNewLines.has(name))
+  if (changed.length > 0 && isOfNewLines) notes.changed(source, differences(run.options, options))
+  else if (changed.length > 0) {
     // A document of before would stay as it was sent then. A process that was killed may have stored more than its marks say.
     const hasStored = input.hasStored || (!isFinished && run.isDoubtful)
     if (!hasStored || (isFinished && readsWhole)) return await fresh()
-    return await refuse(optionsChanged(run.run, changed, isFinished ? source.name : undefined))
+    const how = differences(run.options, options)
+    return await refuse(optionsChanged(run.run, how, isFinished ? source.name : undefined))
   }
   const { file, moved, packed } = recognised
   const { token, start, read } = input
@@ -198,9 +201,17 @@ export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['
   if (changed.length > 0) throw new SluiceError(optionsChanged(run, changed))
 }
 
+/** Options that change documents, and not how their lines are numbered and named: lines that come later may have others. */
+const ofNewLines: ReadonlySet<string> = new Set(['set', 'drop', 'keep', 'rename', 'transform', 'pipeline'])
+
+function changedNames(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
+  return [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
+}
+
 function differences(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
-  const changed = [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
-  return changed.map(name => `${name} was ${was[name] ?? 'not set'} but is now ${now[name] ?? 'not set'}`)
+  return changedNames(was, now).map(
+    name => `${name} was ${was[name] ?? 'not set'} but is now ${now[name] ?? 'not set'}`,
+  )
 }
 
 /** Collects notes, and shortens them if many inputs have the same one. */
@@ -208,6 +219,7 @@ class Notes {
   readonly #moved: string[] = []
   readonly #begun: string[] = []
   readonly #twins: string[] = []
+  readonly #changed: string[] = []
 
   moved({ name }: Source, was: string, { run, written }: Checkpoint, isFinished: boolean): void {
     if (isFinished) this.#moved.push(`${name} was loaded as ${shown(was)} by run ${run} on ${day(written)}`)
@@ -218,8 +230,13 @@ class Notes {
     this.#twins.push(`${name} has the same content as ${other}, which run ${run} loaded on ${day(written)}`)
   }
 
+  changed({ name }: Source, differences: readonly string[]): void {
+    this.#changed.push(`${name} was loaded with other options: ${differences.join(', ')}`)
+  }
+
   all(): string[] {
     return [
+      ...said(this.#changed, '. They count for its new lines. To load all of it again, pass --again'),
       ...said(this.#moved, '. To load it again, pass --again'),
       ...said(this.#begun, '. Sluice continues it'),
       ...said(this.#twins, '. Both files exist, so Sluice loads both'),

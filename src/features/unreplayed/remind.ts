@@ -1,0 +1,88 @@
+/** Reminds of rejected documents that nobody has replayed. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { failure } from '../../base/failure/failure.js'
+import { plural } from '../../base/text/figures.js'
+import type { Feature } from '../../run/loop/hooks.js'
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { inputsOf } from '../../run/state/inputs/packed-inputs.js'
+import { knownRuns } from '../../run/state/runs/runs.js'
+
+declare module '../../pipeline/ledger/receipt.js' {
+  interface Receipt {
+    /** Documents of these inputs that earlier runs rejected, and that are not replayed. */
+    readonly unreplayed?: readonly Unreplayed[]
+  }
+}
+
+interface Unreplayed {
+  readonly run: string
+  readonly documents: number
+  /** Absolute path of the dead letters. Absent if none were written. */
+  readonly deadLetters?: string
+}
+
+interface Reminder extends Unreplayed {
+  /** Whether that run ended because too many documents were rejected. */
+  readonly isTooMany: boolean
+}
+
+/** Returns the hook of a load. */
+export const remindOfRejected: Feature = ({ tell }) => {
+  let open: readonly Reminder[] = []
+  return {
+    prepare: async ({ found, stateDir }) => {
+      const by = new Set(found.plan.inputs.flatMap(input => input.by ?? []))
+      if (stateDir !== undefined) open = await openOf([...by], stateDir)
+      for (const one of open) tell({ type: 'warning', message: sayOpen(one) })
+    },
+    complete: async () => {
+      const worst = open.find(({ isTooMany }) => isTooMany)
+      if (worst === undefined) return await Promise.resolve(undefined)
+      const { run, documents } = worst
+      return failure('REJECTED_NOT_REPLAYED', { run, documents, deadLetters: worst.deadLetters ?? 'no file' })
+    },
+    receipt: () => (open.length === 0 ? {} : { unreplayed: open.map(({ isTooMany: _, ...one }) => one) }),
+  }
+}
+
+/** Returns the runs whose rejected documents wait. A file that is gone was dealt with. */
+async function openOf(runs: readonly Checkpoint[], stateDir: string): Promise<readonly Reminder[]> {
+  const suspects = runs.filter(({ counts }) => counts.rejected > 0)
+  if (suspects.length === 0) return []
+  const { known } = await knownRuns(stateDir)
+  const forgotten = new Set(known.flatMap(one => (one.isForgotten ? [one.checkpoint.run] : [])))
+  const loaded = new Set<string>()
+  for (const { checkpoint } of known)
+    for (const { status, file } of inputsOf(checkpoint))
+      if (status === 'finished' && file?.path !== undefined && suspects.some(one => pathOf(one) === file.path))
+        loaded.add(file.path)
+  const open: Reminder[] = []
+  for (const one of suspects) {
+    const { run, counts, ended } = one
+    const path = pathOf(one)
+    const isTooMany = ended?.failure?.code === 'TOO_MANY_REJECTED'
+    if (forgotten.has(run) || (path !== undefined && (loaded.has(path) || !(await isThere(path))))) continue
+    if (path === undefined && !isTooMany) continue
+    const deadLetters = path === undefined ? {} : { deadLetters: path }
+    open.push({ run, documents: counts.rejected, isTooMany, ...deadLetters })
+  }
+  return open
+}
+
+function pathOf({ deadLetters }: Checkpoint): string | undefined {
+  return deadLetters === undefined || deadLetters.length === 0 ? undefined : resolve(deadLetters.path)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function sayOpen({ run, documents, deadLetters }: Unreplayed): string {
+  const what = `run ${run} rejected ${plural(documents, 'document')} of these inputs`
+  if (deadLetters === undefined) return `${what}, and wrote no dead letters. To load them again, pass --again`
+  return `${what}, and they are not replayed: ${deadLetters}. Correct them and run \`sluice replay ${deadLetters}\`. If you do not need them, delete that file`
+}

@@ -1,0 +1,90 @@
+/** Documents that were rejected, and that nobody replayed: the same command says so until somebody acts. */
+import { rm, writeFile } from 'node:fs/promises'
+import { beforeEach, expect, test } from 'vitest'
+import {
+  connect,
+  ingest,
+  type IngestEvent,
+  type IngestOptions,
+  isSluiceError,
+  type Receipt,
+  replay,
+} from '../../../src/index.js'
+import { index, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
+
+shareLab()
+
+const letters = () => path('dead.ndjson')
+let said: string[] = []
+
+beforeEach(async () => {
+  otherIndex()
+  said = []
+  await rm(letters(), { force: true })
+  await rm(path('state'), { recursive: true, force: true })
+})
+
+async function load(more: Partial<IngestOptions> = {}): Promise<{ receipt: Receipt | undefined; code?: string }> {
+  const onEvent = (event: IngestEvent) => {
+    if (event.type === 'warning') said.push(event.message)
+  }
+  const options = {
+    ...smallBatches(),
+    source: path('a.ndjson'),
+    deadLetters: letters(),
+    stateDir: path('state'),
+    onEvent,
+  }
+  try {
+    return { receipt: await ingest({ ...options, ...more }) }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    return { receipt: error.receipt, code: error.code }
+  }
+}
+
+async function withMapping(type: 'long' | 'keyword'): Promise<void> {
+  const { deadLetters: _, ...way } = smallBatches()
+  await using open = await connect({ ...way, preflightConnections: 1 })
+  const { client } = open
+  await client.indices.delete({ index, ignore_unavailable: true })
+  await client.indices.create({ index, mappings: { properties: { n: { type } } } })
+}
+
+const rows = (count: number, wrong: number) =>
+  Array.from({ length: count }, (_, n) => `{"n":${n < wrong ? '"x"' : n}}\n`).join('')
+
+test('after too many rejections, the same command fails until they are replayed', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(40, 40))
+  expect(await load({ maxRejected: 10 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+  const again = await load({ maxRejected: 100 })
+  expect(again).toMatchObject({ code: 'REJECTED_NOT_REPLAYED', receipt: { unreplayed: [{ documents: 40 }] } })
+  await rm(letters())
+  expect(await load({ maxRejected: 100 })).toMatchObject({ receipt: { exit: 0, status: 'finished' } })
+})
+
+test('rejections of an earlier run are named each time, until they are replayed', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(20, 3))
+  expect(await load()).toMatchObject({ receipt: { created: 17, rejected: 3, exit: 1 } })
+  for (let night = 0; night < 2; night += 1) {
+    said = []
+    const { receipt } = await load()
+    expect(receipt).toMatchObject({ exit: 0, created: 0, unreplayed: [{ documents: 3, deadLetters: letters() }] })
+    expect(said.join()).toContain(`sluice replay ${letters()}`)
+  }
+  await replay({ ...smallBatches(), source: letters(), deadLetters: path('again.ndjson'), stateDir: path('state') })
+  said = []
+  expect((await load()).receipt).not.toHaveProperty('unreplayed')
+  expect(said).toEqual([])
+})
+
+test('a load without rejections says nothing, and --again does not either', async () => {
+  await withMapping('keyword')
+  await writeFile(path('a.ndjson'), rows(20, 3))
+  await load()
+  expect((await load()).receipt).not.toHaveProperty('unreplayed')
+  expect((await load({ again: true })).receipt).not.toHaveProperty('unreplayed')
+  expect(said.filter(one => one.includes('replay'))).toEqual([])
+})
