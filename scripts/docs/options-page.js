@@ -24,7 +24,7 @@ export function optionsPage(all) {
     '- Keep secrets in the environment, or in separate files (`--api-key-file`, `--password-file`, `--proxy-file`). On the command line',
     '  and in `sluice.config.json` they work, with a warning.',
     '',
-    '`sluice ingest` takes all options, except those of the doctor, the webhook receiver, tunnels and filter administration. The letters show which',
+    '`sluice ingest` takes all options, except those of the doctor, the webhook receiver, tunnels, filter administration and `sluice worker` (`--only-inputs`, `--only-index`, `--letters-folder`). The letters show which',
     'other commands take an option: **d** `sluice doctor`, **s** `sluice serve`, **v** `sluice verify` and `sluice undo`, **t** `sluice tunnel` and `sluice run`, **w** `sluice worker`, **j** `sluice jobs`, **p** only `sluice pull`, **i** only `sluice infer`.',
     '`sluice filter` takes the options of filter administration, of the cluster and of the route to it, and `--no-direct-check`. `sluice config` takes all.',
     ...groups.flatMap(group => [
@@ -48,8 +48,8 @@ export function optionsPage(all) {
 }
 
 function row({ flag, label, default: preset, doc, env, commands }) {
-  const isExplained = ['ingest', 'filter', 'doctor', 'serve', 'pull', 'infer', 'tunnel'].some(command => commands.includes(command))
-  if (!isExplained) throw new Error(`${flag} is not an option of ingest, filter, doctor, serve, pull, infer or tunnel: the page says that all are`)
+  const isExplained = ['ingest', 'filter', 'doctor', 'serve', 'pull', 'infer', 'tunnel', 'worker'].some(command => commands.includes(command))
+  if (!isExplained) throw new Error(`${flag} is an option of no command that the page names`)
   const cells = [
     code(label === undefined ? flag : `${flag} <${label}>`),
     Object.entries({ doctor: '**d**', serve: '**s**', verify: '**v**', tunnel: '**t**', worker: '**w**', jobs: '**j**' })

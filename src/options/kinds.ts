@@ -57,6 +57,20 @@ export function fieldList() {
   return kind('field,…', isFit, fitting(isFit))
 }
 
+/** Reads patterns with `*`, separated by commas. */
+export function patterns(): Kind<readonly string[]> {
+  const isFit = (value: unknown) =>
+    check.name(value) ?? (String(value).split(',').includes('') ? 'has an empty pattern' : undefined)
+  return kind(
+    'pattern,…',
+    value => (Array.isArray(value) ? isFit(value.join(',')) : isFit(value)),
+    raw => {
+      const problem = isFit(raw)
+      return problem === undefined ? raw.split(',') : new Problem(problem)
+    },
+  )
+}
+
 const noName = 'has a field without a name'
 
 /** Sluice puts a backslash before a separator inside a value. A quote would need one too. */

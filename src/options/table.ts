@@ -680,6 +680,20 @@ export const table = {
     default: '4',
     first: ['worker'],
   }),
+  onlyInputs: queue(
+    kinds.patterns(),
+    'inputs that this worker may load, separated by commas, as in s3://bucket/logs/*. It leaves other jobs to other workers',
+    { commands: ['worker'], first: ['worker'] },
+  ),
+  onlyIndex: queue(
+    kinds.patterns(),
+    'indices that this worker may fill, separated by commas, as in logs-*. It leaves other jobs to other workers',
+    { commands: ['worker'] },
+  ),
+  lettersFolder: queue(kinds.text(), 'folder of this worker for dead letters, whatever folder a job names', {
+    label: 'folder',
+    commands: ['worker'],
+  }),
   rangeBytes: queue(
     kinds.size({ min: 1000, max: 1e12 }, { max: MOST }),
     'with --queue: size of the ranges into which large NDJSON files are cut',

@@ -215,7 +215,15 @@ const ofServe = [
 ] as const satisfies (keyof Settings)[]
 
 /** Workers share a queue, which the library does not reach. */
-const ofTheQueue = ['queue', 'jobs', 'rangeBytes', 'leaseMs'] as const satisfies (keyof Settings)[]
+const ofTheQueue = [
+  'queue',
+  'jobs',
+  'onlyInputs',
+  'onlyIndex',
+  'lettersFolder',
+  'rangeBytes',
+  'leaseMs',
+] as const satisfies (keyof Settings)[]
 
 /** What others read of a run. */
 const ofTheMetrics = ['metricsTextfile', 'metricsPort'] as const satisfies (keyof Settings)[]

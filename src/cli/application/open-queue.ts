@@ -47,7 +47,7 @@ export async function ownPart(
   effective: Effective,
   terminal: Terminal,
 ): Promise<Omit<Working, 'signal' | 'parts' | 'tell' | 'isMeasured'>> {
-  const { jobs: slots, leaseMs, url = '', queue = '' } = effective.values
+  const { jobs: slots, leaseMs, url = '', queue = '', onlyInputs, onlyIndex, lettersFolder } = effective.values
   const { checkQueue } = await import('../../programs/jobs/queue/check-queue.js')
   return {
     engine,
@@ -55,6 +55,11 @@ export async function ownPart(
     slots,
     leaseMs,
     url: withoutCredentials(url),
+    limits: {
+      ...(onlyInputs === undefined ? {} : { inputs: onlyInputs }),
+      ...(onlyIndex === undefined ? {} : { indices: onlyIndex }),
+      ...(lettersFolder === undefined ? {} : { letters: lettersFolder }),
+    },
     report: async (end, alarm) => {
       const { reportJob } = await import('./report-job.js')
       return await reportJob(end, alarm, { effective, terminal })

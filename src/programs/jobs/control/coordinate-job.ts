@@ -38,6 +38,8 @@ export interface Coordination {
   readonly worker: string
   /** Ranges of a job that it loads at the same time. */
   readonly slots: number
+  /** Returns the folder for the dead letters of a job. Absent: the one that the job names. */
+  readonly letters?: (folder: string) => string
   /** Milliseconds by which the clock of the queue is ahead of this machine's. */
   queueAheadMs(): Promise<number>
   /** Options of the job, with the access of this worker. */
@@ -72,7 +74,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
   const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, { engine, signal, tell: given.tell })
   const dispatching = {
-    data: job.data,
+    data: { ...job.data, deadLetters: given.letters?.(job.data.deadLetters) ?? job.data.deadLetters },
     find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom),
     ranges,
     planned: async planned => {

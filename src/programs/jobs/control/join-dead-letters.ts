@@ -1,6 +1,7 @@
 /** Joins the dead letters of all ranges of a job into one file, one after the other: there may be very many. */
 import { createReadStream } from 'node:fs'
 import { access, type FileHandle, open, rename } from 'node:fs/promises'
+import { resolve, sep } from 'node:path'
 
 export interface Joined {
   /** Absent: this machine can read none of them. */
@@ -11,22 +12,24 @@ export interface Joined {
 
 /** The files stay, so that a job that continues can join them again. */
 export class JoinedDeadLetters implements AsyncDisposable {
+  readonly #folder: string
   readonly #path: string
   readonly #elsewhere: Record<string, number> = {}
   #file: FileHandle | undefined
 
   /** `folder`: of the job. The joined file stands beside it. */
   constructor(folder: string) {
+    this.#folder = resolve(folder) + sep
     this.#path = `${folder}.ndjson`
   }
 
-  /** `host`: the machine that wrote the file. */
+  /** `host`: the machine that wrote the file. A file outside the folder is not read: the queue must not name files of this machine. */
   async add(file: string, host: string): Promise<void> {
     const isHere = await access(file).then(
       () => true,
       () => false,
     )
-    if (!isHere) {
+    if (!isHere || !resolve(file).startsWith(this.#folder)) {
       this.#elsewhere[host] = (this.#elsewhere[host] ?? 0) + 1
       return
     }

@@ -29,6 +29,8 @@ export interface RangeLoading {
   /** Absent: the job has none. */
   readonly budget?: JobBudget | undefined
   readonly heard: (range: string, event: IngestEvent) => void
+  /** Throws SluiceError if this worker may not load the range. */
+  readonly check?: (range: RangeData) => void
 }
 
 /** The events while a range is loaded. */
@@ -62,6 +64,7 @@ export class RangeLoader {
 
   /** Throws SluiceError if the cluster cannot be reached at all. */
   async load(id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
+    this.#given.check?.(range)
     const connection = this.#free.pop() ?? (await this.#connect(watch.signal))
     try {
       return await this.#loadOver(connection, id, range, watch)

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Coordination, coordinateJob } from '../control/coordinate-job.js'
 import type { IngestEvent } from '../../../options/run-events.js'
-import type { JobData, JobEnd } from '../job.js'
+import type { JobData, JobEnd, RangeData } from '../job.js'
 import { inTime, unlessLeaving } from '../queue/in-time.js'
 import { budgetOf } from '../budget/job-budget.js'
 import { followLeases, Lease } from '../queue/lease.js'
@@ -16,6 +16,7 @@ import { RangeServer } from '../range/serve-ranges.js'
 import { seeOwnWay } from './see-own-way.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
 import { giveSigns } from '../queue/worker-sign.js'
+import { checkRange, lettersFolder, whyNotTaken, type WorkerLimits } from './worker-limits.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 
 export interface Working {
@@ -29,6 +30,8 @@ export interface Working {
   readonly signal: AbortSignal
   /** URL of the cluster that this worker can reach, without credentials. */
   readonly url: string
+  /** What this worker may do, whatever the queue says. */
+  readonly limits: WorkerLimits
   optionsOf: Coordination['optionsOf']
   readonly report?: Coordination['report']
   /** How it reaches the cluster, whatever it loads. */
@@ -60,6 +63,7 @@ export async function runWorker(working: Working): Promise<void> {
   const worker = randomUUID()
   const { coordinator, coordinating } = await startCoordinator(working, control, worker)
   const servers = new Map<string, RangeServer>()
+  const leftOut = new Set<string>()
   const signing = giveSigns({
     engine,
     signal,
@@ -69,7 +73,7 @@ export async function runWorker(working: Working): Promise<void> {
   })
   try {
     while (!signal.aborted) {
-      const following = followJobs(working, { control, servers, worker }).catch((error: unknown) =>
+      const following = followJobs(working, { control, servers, worker, leftOut }).catch((error: unknown) =>
         working.tell({ type: 'problem', message: engine.failure(error).message }),
       )
       // A queue that is silent keeps no worker that leaves.
@@ -100,9 +104,9 @@ async function startCoordinator(working: Working, control: Queue<JobData>, self:
   const worker = await engine.worker<JobData, JobEnd>(
     CONTROL,
     async (job, token = '') => {
-      if (job.data.url !== working.url) {
+      if (job.data.url !== working.url || whyNotTaken(working.limits, job.data) !== undefined) {
         await job.moveToDelayed(Date.now() + ELSEWHERE_MS, token)
-        throw Object.assign(new Error('the job is for another cluster'), { name: 'DelayedError' })
+        throw Object.assign(new Error('the job is for another worker'), { name: 'DelayedError' })
       }
       const askedAt = now()
       // The process may have been stopped since it took the job.
@@ -111,7 +115,8 @@ async function startCoordinator(working: Working, control: Queue<JobData>, self:
       if (!isHeld) lease.revoke()
       const id = job.id ?? ''
       leases.set(id, lease)
-      const ended = coordinateJob(job, token, { ...working, control, lease, now, worker: self })
+      const letters = (folder: string) => lettersFolder(working.limits, folder)
+      const ended = coordinateJob(job, token, { ...working, control, lease, now, worker: self, letters })
       coordinating.add(ended)
       try {
         return await ended
@@ -138,13 +143,23 @@ interface Following {
   readonly control: Queue<JobData>
   readonly servers: Map<string, RangeServer>
   readonly worker: string
+  /** Jobs that this worker may not work on, and has named. */
+  readonly leftOut: Set<string>
 }
 
 async function followJobs(working: Working, following: Following): Promise<void> {
-  const { engine, tell, url } = working
+  const { engine, tell, url, limits } = working
   const { control, servers } = following
   const jobs = (await control.getJobs([...open])) as (Job<JobData> | undefined)[]
-  const known = new Map(jobs.flatMap(job => (job?.data.url === url ? [[job.id ?? '', job] as const] : [])))
+  const known = new Map<string, Job<JobData>>()
+  for (const job of jobs) {
+    const id = job?.id ?? ''
+    const why = job?.data.url === url ? whyNotTaken(limits, job.data) : undefined
+    if (job?.data.url === url && why === undefined) known.set(id, job)
+    if (why === undefined || following.leftOut.has(id)) continue
+    following.leftOut.add(id)
+    tell({ type: 'problem', message: `job ${id} is left to other workers: ${why}` })
+  }
   for (const [id, server] of servers) {
     const job = known.get(id)
     // One that was opened again meanwhile has another budget.
@@ -166,7 +181,7 @@ async function followJobs(working: Working, following: Following): Promise<void>
 
 /** Begins to load ranges of a job. */
 async function joinJob(working: Working, following: Following, job: Job<JobData>): Promise<void> {
-  const { engine, slots, leaseMs, optionsOf, parts, tell } = working
+  const { engine, slots, leaseMs, optionsOf, parts, tell, limits } = working
   const { control, servers, worker } = following
   const id = job.id ?? ''
   const { maxRate, ...rest } = await optionsOf(job.data)
@@ -174,8 +189,9 @@ async function joinJob(working: Working, following: Following, job: Job<JobData>
   const options = { ...rest, ...rate }
   const budget = budgetOf(job, { engine, control, signal: working.signal, tell })
   const heard = (range: string, event: IngestEvent) => tell({ type: 'heard', job: id, range, event })
-  const { deadLetters: folder } = job.data
-  const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget, heard })
+  const folder = lettersFolder(limits, job.data.deadLetters)
+  const check = (range: RangeData) => checkRange(limits, range)
+  const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget, heard, check })
   const serving = {
     engine,
     control,

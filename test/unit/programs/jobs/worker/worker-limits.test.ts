@@ -1,0 +1,62 @@
+import { mkdtemp, readFile, rm, writeFile, mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { JoinedDeadLetters } from '../../../../../src/programs/jobs/control/join-dead-letters.js'
+import { checkRange, lettersFolder, whyNotTaken } from '../../../../../src/programs/jobs/worker/worker-limits.js'
+
+const limits = { inputs: ['s3://bucket/logs/*', '/data/in/*.ndjson'], indices: ['logs-*', 'orders'] }
+
+test.each([
+  [['s3://bucket/logs/2026/a.gz'], 'logs-2026'],
+  [['/data/in/a.ndjson'], 'orders'],
+  [['/data/in/deep/../a.ndjson', 's3://bucket/logs/*'], 'logs-'],
+])('takes a job that is within its limits: %j into %s', (sources, index) => {
+  expect(whyNotTaken(limits, { sources, index })).toBeUndefined()
+})
+
+test.each([
+  [['s3://other/logs/a.gz'], 'logs-2026', 'input s3://other/logs/a.gz'],
+  [['s3://bucket/logs/../secret/a.gz'], 'logs-2026', 'input'],
+  [['/data/in/../../etc/passwd.ndjson'], 'orders', 'input'],
+  [['/data/in/a.ndjson', '/etc/shadow'], 'orders', 'input /etc/shadow'],
+  [['/data/in/a.ndjson'], 'orders2', 'index orders2'],
+  [['/data/in/a.ndjson'], '.security', 'index .security'],
+  [[`/data/in/${'x'.repeat(1000)}\u0007`], 'orders', 'input'],
+])('leaves a job to others that is not: %j into %s', (sources, index, why) => {
+  const said = whyNotTaken(limits, { sources, index })
+  expect(said).toContain(why)
+  expect(said?.length).toBeLessThan(200)
+  expect(said).not.toContain('\u0007')
+  const inputs = sources.map(name => ({ name }))
+  expect(() => checkRange(limits, { inputs, index } as never)).toThrow('the range of the job')
+})
+
+test('a worker without limits takes all', () => {
+  expect(whyNotTaken({}, { sources: ['/any'], index: 'any' })).toBeUndefined()
+})
+
+test('its folder for dead letters is its own, and no name leads out of it', () => {
+  expect(lettersFolder({}, '/anywhere/dead-1')).toBe('/anywhere/dead-1')
+  for (const folder of ['/anywhere/dead-1', 'dead-1', '/x/../../dead-1'])
+    expect(lettersFolder({ letters: '/own' }, folder)).toBe('/own/dead-1')
+  for (const folder of ['/', '..', '/a/..', ''])
+    expect(lettersFolder({ letters: '/own' }, folder)).toBe('/own/dead-letters')
+})
+
+test('a file outside the folder of the job is not joined into its dead letters', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'letters-'))
+  try {
+    await mkdir(join(folder, 'job'))
+    await writeFile(join(folder, 'job', '1.ndjson'), 'one\n')
+    await writeFile(join(folder, 'secret'), 'secret\n')
+    await using letters = new JoinedDeadLetters(join(folder, 'job'))
+    await letters.add(join(folder, 'job', '1.ndjson'), 'here')
+    await letters.add(join(folder, 'secret'), 'here')
+    await letters.add(join(folder, 'job', '..', 'secret'), 'here')
+    expect(await letters.end()).toEqual({ path: join(folder, 'job.ndjson'), elsewhere: { here: 2 } })
+    expect(await readFile(join(folder, 'job.ndjson'), 'utf8')).toBe('one\n')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
