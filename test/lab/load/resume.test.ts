@@ -1,11 +1,13 @@
 import { appendFile, chmod, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
 import { codeOf, lines } from '../../support/lab/run-world.js'
+import { tokenOf } from '../../../src/run/state/resume/run-identity.js'
 import { lastRun, rewriteRun } from '../../support/state/stored-runs.js'
-import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 
@@ -345,6 +347,34 @@ describe('a named run', () => {
     await writeFile(path('a.ndjson'), lines(20, 100))
     expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 20 })
     expect(lab.control.count(index)).toBe(45)
+  })
+
+  test('has the same ids without its state, whatever its credentials may see of the cluster', async () => {
+    await writeFile(path('a.ndjson'), lines(20))
+    const named = { runId: 'nightly', index: `least-${index}` }
+    expect(await load(path('a.ndjson'), named)).toMatchObject({ created: 20 })
+    await rm(state(), { recursive: true })
+    const { target } = way()
+    const least = { ...named, target: { ...target, apiKey: lab.line.cluster.leastPrivilegeApiKey } }
+    expect(await load(path('a.ndjson'), least)).toMatchObject({ created: 0, duplicate: 20 })
+    expect(lab.control.count(`least-${index}`)).toBe(20)
+  })
+
+  test('finds the ids that an older version made of the cluster, too', async () => {
+    const text = lines(20)
+    await writeFile(path('a.ndjson'), text)
+    const head = createHash('sha256').update(text).digest('hex')
+    await load(path('a.ndjson'), { index: `${index}-first` })
+    const uuid = (await checkpoint()).target.clusterUuid ?? ''
+    await rm(state(), { recursive: true })
+    const token = tokenOf('nightly', uuid, index, path('a.ndjson'), Buffer.byteLength(text), head)
+    const older = text
+      .trimEnd()
+      .split('\n')
+      .map((line, at) => `${line.slice(0, -1)},"id":"${token}-${at + 1}"}\n`)
+    await writeFile(path('older.ndjson'), older.join(''))
+    expect(await load(path('older.ndjson'), { ids: 'field', idField: 'id' })).toMatchObject({ created: 20 })
+    expect(await load(path('a.ndjson'), { runId: 'nightly' })).toMatchObject({ created: 0, duplicate: 20 })
   })
 
   test('takes no name that could lead out of a folder', async () => {

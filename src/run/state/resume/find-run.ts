@@ -1,5 +1,6 @@
 /** Finds the run: a new one, or one with a checkpoint. Writes nothing. */
 import { type IndexSeen, seeIndex } from '../../../route/cluster/indices.js'
+import { findDocuments } from '../../../route/cluster/find-documents.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Lines, Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
@@ -93,6 +94,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const { runId, again } = query.state
   await identity.look?.(cluster)
   const { where, place } = placeOf(cluster)
+  const places = [...new Set([where.clusterUuid ?? where.url, where.url])]
   const known = stateDir === undefined ? [] : await runsInto(where, query)
   const [newest] = known
   const lastIndex = identity.lastIndex(newest?.checkpoint)
@@ -119,7 +121,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     key: runKey(place, identity, runId),
     named: runId,
     newRunId: () => runId ?? newRunId(),
-    newToken: tokens(query, place, runs),
+    newToken: tokens({ ...query, idsIn: async (index, ids) => await idsIn(cluster, index, ids, signal) }, places, runs),
     linesOf: query.linesOf,
     ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
     listsRefusals: dryRun,
@@ -157,6 +159,12 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   // They may take much memory, and the plan has taken what it needs of them.
   for (const { checkpoint } of known) if (checkpoint !== plan.continues) forgetInputs(checkpoint)
   return { found, reliedOn, stamp: continued?.stamp }
+}
+
+/** Returns the ids among these that an index holds. An index that is missing, or may not be read, holds none. */
+async function idsIn(cluster: Cluster, index: string, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const looked = await findDocuments(cluster, { index, by: 'id', wanted: ids.map(id => ({ id })), signal })
+  return looked.kind === 'found' ? looked.documents.map(({ id }) => id) : []
 }
 
 /** A run keeps its file. Only a file of an older Sluice is replaced by one of this version. */

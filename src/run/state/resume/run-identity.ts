@@ -190,15 +190,22 @@ interface Given {
   readonly identity: Pick<RunIdentity, 'into' | 'hasOwnIndex'>
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
+  /** Returns the ids among these that the index holds. Absent: nobody can ask. */
+  readonly idsIn?: (index: string, ids: readonly string[]) => Promise<readonly string[]>
 }
 
-/** Returns what makes the tokens of inputs, the part of a run's ids that belongs to one input. `place`: the uuid of the cluster, or its URL. */
+/**
+ * Returns what makes the tokens of inputs, the part of a run's ids that belongs to one input. `places`: the uuid of the cluster, and its
+ * URL, as far as they are known. They were a part of the ids of older versions.
+ */
 export function tokens(
-  { state: { runId }, identity, token }: Given,
-  place: string,
+  { state: { runId }, identity, token, idsIn }: Given,
+  places: readonly string[],
   runs: readonly Checkpoint[],
 ): Planning['newToken'] {
   let taken: ReadonlySet<string> | undefined
+  /** The place in the ids of an older version, if documents have these. */
+  let older: Promise<string | undefined> | undefined
   return async (source: Source) => {
     if (token !== undefined) return token
     if (runId === undefined) return randomToken()
@@ -209,7 +216,14 @@ export function tokens(
     // stored documents. For stdin only the name is known before reading.
     const head = (await source.file?.look())?.head.sha256 ?? ''
     const name = source.copy?.of ?? source.name
-    const parts = [runId, place, identity.into, name, source.file?.stat.size ?? 0, head] as const
+    // What the credentials may see of the cluster is no part of it: the next ones may see less.
+    const rest = [identity.into, name, source.file?.stat.size ?? 0, head] as const
+    older ??=
+      idsIn === undefined
+        ? Promise.resolve(undefined)
+        : olderPlace(places, identity.into, place => tokenOf(runId, place, ...rest), idsIn)
+    const place = await older
+    const parts = [runId, ...(place === undefined ? [] : [place]), ...rest] as const
     const first = tokenOf(...parts)
     // Stdin that is piped again gets the ids of before. An index of its own holds no other documents.
     if (source.file === undefined || source.copy !== undefined || identity.hasOwnIndex === true) return first
@@ -220,6 +234,23 @@ export function tokens(
     return free
   }
 }
+
+/** Returns the place that is a part of stored ids. One input tells: all of a run have the same. */
+async function olderPlace(
+  places: readonly string[],
+  index: string,
+  tokenAt: (place: string) => string,
+  idsIn: NonNullable<Given['idsIn']>,
+): Promise<string | undefined> {
+  const ids = new Map<string, string>(
+    places.flatMap(place => FIRST.map(number => [`${tokenAt(place)}-${number}`, place] as const)),
+  )
+  const [found] = await idsIn(index, [...ids.keys()])
+  return found === undefined ? undefined : ids.get(found)
+}
+
+/** Numbers of documents that are asked for. The first of them may be rejected, or blank. */
+const FIRST = [1, 2, 3]
 
 /** Returns the tokens of inputs of which a document is stored, or may be. */
 function storedTokens(runs: readonly Checkpoint[]): ReadonlySet<string> {

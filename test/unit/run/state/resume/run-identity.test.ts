@@ -21,7 +21,7 @@ test('tokens by number are as random as others, all different, and the same for 
 test('an input that somebody else has seen gets the token of its name and content, whichever cluster is asked', async () => {
   const open = () => (async function* () {})()
   const token = async (runId: string, into: string, name: string, seen: string, place = 'uuid') =>
-    await tokens({ state: { runId }, identity: { into } }, place, [])({ id: 0, name, seen, open })
+    await tokens({ state: { runId }, identity: { into } }, [place], [])({ id: 0, name, seen, open })
   const one = await token('job', 'logs', 'a.ndjson', '100 abc')
   expect(one).toMatch(/^[a-z2-7]{16}$/)
   expect(await token('job', 'logs', 'a.ndjson', '100 abc', 'https://other:9243')).toBe(one)
