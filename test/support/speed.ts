@@ -25,7 +25,8 @@ export function taggedFiles(): TestFile[] {
   })
 }
 
-function tagOf(path: string, text: string): string | undefined {
+/** Returns the tag of a whole file. Throws for one in another line, or with another name. */
+export function tagOf(path: string, text: string): string | undefined {
   const line = text.search(/^\s*(?:\/\/|\/?\*+)\s*@module-tag\b/m)
   if (line === -1) return undefined
   const tag = /^\/\/ @module-tag (\w+)\n/.exec(text)?.[1]
