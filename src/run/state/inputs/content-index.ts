@@ -6,6 +6,7 @@ import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentSum, isStoredAsLines } from './content.js'
 import type { KnownInput } from './known-input.js'
+import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 
 /** An earlier input whose lines a file begins with. */
 export interface ContentMatch {
@@ -26,20 +27,28 @@ interface Extent {
 }
 
 const BRACE = '{'.charCodeAt(0)
+/** More known inputs than this take much memory. */
+const MUCH = 50_000
+/** Inputs with the same first bytes that a file is compared with, the latest ones. */
+const MOST_ALIKE = 64
+/** Inputs of one series of names whose first bytes are unknown: each takes a read of a file. */
+const MOST_HEADLESS = 32
 
 export class ContentIndex {
   readonly #linesOf: LinesOf
   /** By the number of their first bytes, then by the checksum of these. */
-  readonly #byHead = new Map<number, Map<string, KnownInput[]>>()
-  /** An older Sluice noted no first bytes. */
-  readonly #headless: KnownInput[] = []
+  readonly #byHead = new Map<number, Map<string, OneOrMore<KnownInput>>>()
+  /** An older Sluice noted no first bytes. The latest of each series of names. */
+  readonly #headless = new Map<string, KnownInput[]>()
   readonly #matches = new Map<number, Promise<readonly ContentMatch[]>>()
   /** Whether lines of an input may have been made from other bytes. */
   #hasMade = false
 
   constructor(all: readonly KnownInput[], linesOf: LinesOf) {
     this.#linesOf = linesOf
-    for (const known of all) this.#add(known)
+    // A file that is as it was is no other one. Among very many, only a note would come of it that two files are equal.
+    const isMuch = all.length > MUCH
+    for (const known of all) if (!isMuch || !known.isClaimed) this.#add(known)
   }
 
   #add(known: KnownInput): void {
@@ -48,11 +57,17 @@ export class ContentIndex {
     if (extent === undefined) return
     this.#hasMade ||= input.mark.kind === 'elements' || input.mark.kind === 'actions'
     const head = extent.bytes <= HEAD_BYTES ? extent.sum : input.content?.head
-    if (head === undefined) return void this.#headless.push(known)
+    if (head === undefined) {
+      const series = getOrMake(this.#headless, stemOf(input.name), () => [])
+      if (series.length < MOST_HEADLESS) series.push(known)
+      return
+    }
     const length = Math.min(extent.bytes, HEAD_BYTES)
-    const ofLength = this.#byHead.get(length) ?? new Map<string, KnownInput[]>()
-    this.#byHead.set(length, ofLength)
-    ofLength.set(head, [...(ofLength.get(head) ?? []), known])
+    append(
+      getOrMake(this.#byHead, length, () => new Map<string, OneOrMore<KnownInput>>()),
+      head,
+      known,
+    )
   }
 
   /** Returns the inputs whose lines a file begins with, the one with the most lines first. Reads no further than it must. */
@@ -66,7 +81,7 @@ export class ContentIndex {
     const { file } = source
     // Only such a file can be read without a trace.
     if (file?.isPacked === undefined || file.stat.size === 0) return []
-    if (this.#byHead.size + this.#headless.length === 0) return []
+    if (this.#byHead.size + this.#headless.size === 0) return []
     try {
       const first = await file.part(0, Math.min(HEAD_BYTES, file.stat.size))
       const candidates = this.#candidates(first, source)
@@ -87,9 +102,11 @@ export class ContentIndex {
   }
 
   #candidates(first: Uint8Array, { name }: Source): KnownInput[] {
-    const found: KnownInput[] = this.#headless.filter(({ input }) => isRelated(input.name, name))
+    const stem = stemOf(name)
+    const found: KnownInput[] = stem === '' ? [] : [...(this.#headless.get(stem) ?? [])]
     for (const [length, bySum] of this.#byHead)
-      if (length <= first.length) found.push(...(bySum.get(sumOf(first.subarray(0, length))) ?? []))
+      if (length <= first.length)
+        found.push(...listOf(bySum.get(sumOf(first.subarray(0, length)))).slice(0, MOST_ALIKE))
     return found
   }
 
@@ -168,8 +185,7 @@ function extentOf({ file, content }: CheckpointInput): Extent | undefined {
 function byBytes(candidates: readonly KnownInput[]): Map<number, KnownInput[]> {
   const all = new Map<number, KnownInput[]>()
   for (const known of candidates) {
-    const bytes = extentOf(known.input)?.bytes ?? 0
-    all.set(bytes, [...(all.get(bytes) ?? []), known])
+    getOrMake(all, extentOf(known.input)?.bytes ?? 0, () => []).push(known)
   }
   return new Map([...all].toSorted(([one], [other]) => one - other))
 }

@@ -10,6 +10,7 @@ import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/ch
 import { KnownInput, knownInputsOf } from './known-input.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
 import { ContentIndex, type ContentMatch } from './content-index.js'
+import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
 
 /** How a target knows an input. */
@@ -311,26 +312,4 @@ function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
     a.mtimeMs === b.mtimeMs &&
     a.ctimeMs === b.ctimeMs
   )
-}
-
-/** One value, or a list. There may be very many keys, and a list of one for each would take as much memory as the rest. */
-type OneOrMore<V> = V | V[]
-
-function append<K, V>(map: Map<K, OneOrMore<V>>, key: K, value: V): void {
-  const others = map.get(key)
-  if (Array.isArray(others)) others.push(value)
-  else map.set(key, others === undefined ? value : [others, value])
-}
-
-function listOf<V>(values: OneOrMore<V> | undefined): readonly V[] {
-  if (values === undefined) return []
-  return Array.isArray(values) ? values : [values]
-}
-
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
 }
