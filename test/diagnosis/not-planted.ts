@@ -2,6 +2,7 @@
 import type { FailureCode } from '../../src/base/failure/catalogue.js'
 
 export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
+  REJECTED_NOT_REPLAYED: 'Told of an earlier run, not of the way: `test/lab/load/unreplayed.test.ts`.',
   REGION_MISMATCH:
     'Read from host names that lead to the services themselves; `test/unit/programs/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
