@@ -14,6 +14,7 @@ import {
   type Generation,
   generationsSince,
   isGeneration,
+  type Link,
   type LookBack,
   type Remembered,
   versionOf,
@@ -69,7 +70,7 @@ export class FollowedFiles implements AsyncDisposable {
   readonly #growing = new Map<string, string>()
   /** Compressed files that were passed on. */
   readonly #passedOn = new Set<string>()
-  #links: string[] = []
+  #links: Link[] = []
   #isFirst = true
 
   constructor(following: Following) {
@@ -137,8 +138,14 @@ export class FollowedFiles implements AsyncDisposable {
   }
 
   /** Returns compressed files that had a followed name, the oldest first. Each is returned once. */
-  takeLinks(): readonly string[] {
+  takeLinks(): readonly Link[] {
     return this.#links.splice(0)
+  }
+
+  /** Looks for a compressed file again: it was renamed before it could be read. */
+  giveBack({ name, version, sinceMs }: Link): void {
+    this.#passedOn.delete(version)
+    this.#lookBack(name, { sinceMs })
   }
 
   #stand(path: string, now: { readonly key: string; readonly name: string; readonly file: FollowedFile }): void {
@@ -157,11 +164,14 @@ export class FollowedFiles implements AsyncDisposable {
         const key = `${one.device}:${one.stat.inode}`
         const isRead = this.#known.get(one.stat.inode) === versionOf(one.stat)
         const version = `${key} ${versionOf(one.stat)}`
-        if (isRead || this.#files.has(key) || this.#passedOn.has(version)) continue
+        // A glob may match compressed files, too, which are left out.
+        const followed = this.#files.get(key)
+        const isFollowed = followed !== undefined && !(one.isPacked && followed.isLeftOut)
+        if (isRead || isFollowed || this.#passedOn.has(version)) continue
         if (!one.isPacked) await this.#addGeneration(key, name, one)
         else if (!this.#isUnderWay(name, one) && (await this.#isStill(key, one))) {
           this.#passedOn.add(version)
-          this.#links.push(one.path)
+          this.#links.push({ path: one.path, name, version, sinceMs })
         } else isOver = false
       }
       if (isOver) this.#rotated.delete(path)

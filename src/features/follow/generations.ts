@@ -20,6 +20,16 @@ export interface LookBack {
   readonly last?: { readonly inode: number; readonly read: number; readonly stateMs: number }
 }
 
+/** A compressed file that had a followed name, to be loaded. */
+export interface Link {
+  readonly path: string
+  /** The followed name. */
+  readonly name: string
+  /** Its inode, and what differs between two states of it. */
+  readonly version: string
+  readonly sinceMs: number
+}
+
 /** What earlier processes knew of the followed names. */
 export interface Remembered {
   /** The newest file of each name. */

@@ -141,12 +141,17 @@ export class Rounds {
   async #loadLinks(): Promise<Receipt | undefined> {
     const { files, events } = this.#following
     let receipt: Receipt | undefined
-    for (const path of files.takeLinks()) {
+    for (const link of files.takeLinks()) {
+      const { path } = link
       events.say(path, `${path} was compressed before Sluice had read all of it. Sluice reads the rest`)
       try {
         receipt = this.#keep(await this.#load(await findSources({ files: [path] }, {})), [])
       } catch (error) {
         if (!isSluiceError(error) || !stageIsInput(error)) throw error
+        if (error.code === 'INPUT_NOT_FOUND') {
+          files.giveBack(link)
+          continue
+        }
         events.warn(error.message)
         const last = error.receipt as Receipt | undefined
         if (last !== undefined) receipt = this.#keep({ ...last, failure: undefined } as unknown as Receipt, [])

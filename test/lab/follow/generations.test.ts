@@ -64,6 +64,16 @@ test.each([false, true])('a file that had the name between two looks, compressed
   await ends(following, 110, { exit: 0, duplicate: 0 })
 })
 
+test('a compressed file that the glob matches, too, is read once', async () => {
+  await writeFile(log(), linesOf(0, 10))
+  const following = follow(path('logs/app.ndjson*'), { stateDir: path('state') })
+  await following.stored(10)
+  await appendFile(log(), linesOf(10, 20))
+  await rotate({ compress: true })
+  await writeFile(log(), linesOf(20, 30))
+  await ends(following, 30, { exit: 0, duplicate: 0 })
+})
+
 test('lines that were added before a copy, which was then emptied', async () => {
   await firstLoad(20)
   await appendFile(log(), linesOf(20, 40))
