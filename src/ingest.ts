@@ -120,7 +120,8 @@ export async function loadOnce(
       // The code that opened the connection of a part knows whether its index is tuned.
       ...(part?.connection === undefined ? [tuneIndex(load)] : []),
       rehearse(load),
-      remindOfRejected,
+      // Each round of a followed load would remind again, and could end it.
+      ...(part === undefined ? [remindOfRejected] : []),
     ],
   })
 }

@@ -125,8 +125,8 @@ export interface StoredFile {
    * by its content.
    */
   readonly isPacked?: boolean
-  /** Whether reading it moves its follower on, so that only its stored bytes can be compared. Default false. */
-  readonly isFollowed?: boolean
+  /** Whether `open` may read each byte only once, so that others compare only stored bytes. Default false. */
+  readonly isReadOnce?: boolean
   /** Drops `reading`: the input is finished. */
   forget?(): void
   look(): Promise<FileLook>
@@ -155,7 +155,7 @@ export interface FileReading {
   /** How many, and their checksum: both grow while the file is read. */
   readonly bytes: number
   sum(): string
-  /** Checksum of the first 256 bytes (`HEAD_BYTES`). Absent if there are fewer, or if reading did not begin there. */
+  /** Checksum of the first 256 bytes (`FIRST_BYTES`). Absent if there are fewer, or if reading did not begin there. */
   readonly head?: string | undefined
   /** The state from which another process continues the checksum. Absent if it can read all bytes again at no cost. */
   state?(): string

@@ -3,8 +3,8 @@ import { addStripesPlainly, firstStripe, highOfProduct } from './plain-stripes.j
 import { newMemory } from '../memory/web-assembly.js'
 import { type Kernel, kernelAt, sumInPlace } from './kernel/kernel.js'
 
-/** Inputs that may be the same are found by the checksum of so many first bytes. */
-export const HEAD_BYTES = 256
+/** Sluice compares two inputs only if these first bytes have the same checksum. */
+export const FIRST_BYTES = 256
 
 /**
  * A checksum of 64 bits of the bytes that are added, in their order. It finds accidental changes: other bits, bytes that
@@ -34,6 +34,13 @@ export class Checksum {
     sum.#rest.set(saved.subarray(firstStripe.length * 4))
     sum.#bytes = bytes
     return sum
+  }
+
+  /** Returns the digest of these bytes. */
+  static of(bytes: Uint8Array): string {
+    const sum = new Checksum()
+    sum.add(bytes)
+    return sum.digest()
   }
 
   /** Bytes added so far. */

@@ -1,5 +1,5 @@
 import { type Failure, fail } from '../../base/failure/failure.js'
-import { exitOf, isRunError, outcomes } from '../../pipeline/ledger/receipt.js'
+import { isRunError, outcomes } from '../../pipeline/ledger/receipt.js'
 import type { IngestEvent, IngestOptions, Receipt } from '../../index.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { masked } from '../../options/mask-secrets.js'
@@ -22,7 +22,7 @@ import { visibleLines } from '../../base/text/visible.js'
 /** Returns the exit code. With `quiet`, says only what a person should look at. */
 export async function sayReceipt(account: Receipt, terminal: Terminal, json: boolean, quiet = false): Promise<number> {
   const receipt = knownReceipt(account, terminal.manner)
-  const code = exitOf(receipt)
+  const { exit: code } = receipt
   if (json) await pourReceipt(receipt, terminal)
   else if (!quiet) terminal.out(showReceipt(receipt))
   if (code !== 0 || !quiet) tell(terminal, endOf(receipt, code, quiet))

@@ -6,7 +6,7 @@ const MOST_FOLDERS = 64
 
 export class FolderWatch implements Disposable {
   readonly #watches = new Map<string, FSWatcher>()
-  #wakes: (() => void)[] = []
+  #wake: (() => void) | undefined
   #hasHeard = false
 
   /** Watches these folders, too. One that cannot be watched is only looked at. */
@@ -28,11 +28,11 @@ export class FolderWatch implements Disposable {
     }
   }
 
-  /** Resolves at the next change, at one since the last call, or when the signal aborts. */
+  /** Resolves at the next change, at one since the last call, or when the signal aborts. One caller may wait at a time. */
   async change(signal: AbortSignal): Promise<void> {
     if (!this.#hasHeard && !signal.aborted)
       await new Promise<void>(resolve => {
-        this.#wakes.push(resolve)
+        this.#wake = resolve
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
     this.#hasHeard = false
@@ -44,6 +44,6 @@ export class FolderWatch implements Disposable {
 
   #hear(): void {
     this.#hasHeard = true
-    for (const wake of this.#wakes.splice(0)) wake()
+    this.#wake?.()
   }
 }

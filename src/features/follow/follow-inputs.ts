@@ -75,6 +75,7 @@ function whatToFollow({ source, format }: InputSection, { say, warn }: RoundEven
     areListed: listed !== undefined,
     folder: resolve('.'),
     clock: systemClock,
+    beganMs: Date.now(),
     format: areLines,
     say,
     warn,

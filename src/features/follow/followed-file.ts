@@ -1,6 +1,6 @@
 /** One file that is followed: by its inode, whatever its name, for as long as it holds what was read of it. */
 import { type FileHandle, open } from 'node:fs/promises'
-import { Checksum, HEAD_BYTES } from '../../base/checksum/checksum.js'
+import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import { addUpTo, checksumsAt } from '../../base/checksum/file.js'
 import { fileStat } from '../../base/disk/file-stat.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
@@ -253,7 +253,7 @@ export class FollowedFile implements KeptOpen {
 }
 
 async function headOf(handle: FileHandle): Promise<string | undefined> {
-  return (await checksumsAt(handle, [HEAD_BYTES]))[0]?.digest()
+  return (await checksumsAt(handle, [FIRST_BYTES]))[0]?.digest()
 }
 
 function isSame(a: FileStat, b: FileStat): boolean {

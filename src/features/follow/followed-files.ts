@@ -6,19 +6,9 @@ import type { Clock, FileStat } from '../../base/flow.js'
 import { fileStat } from '../../base/disk/file-stat.js'
 import { findFiles, type FoundFile, listedFiles } from '../../pipeline/source/find-files.js'
 import { cannotFollow, whyNotFollowed } from './can-follow.js'
-import { FollowedFile } from './followed-file.js'
+import { FollowedFile, type FoundAs } from './followed-file.js'
 import { type EarlierFile, findEarlier } from './left-behind.js'
-import { isoTime } from '../../base/time/local-time.js'
-import type { FollowedGap } from '../../pipeline/ledger/receipt.js'
-import {
-  type Generation,
-  generationsSince,
-  isGeneration,
-  type Link,
-  type LookBack,
-  type Remembered,
-  versionOf,
-} from './generations.js'
+import { Chains } from './chains.js'
 import { FolderWatch } from './folder-watch.js'
 import { OpenFiles } from './open-files.js'
 
@@ -33,6 +23,8 @@ export interface Following {
   readonly areListed: boolean
   readonly folder: string
   readonly clock: Clock
+  /** Now, in milliseconds since the epoch. */
+  readonly beganMs: number
   readonly format: 'auto' | 'ndjson'
   /** Something happened to a file. */
   say(name: string, message: string): void
@@ -47,34 +39,19 @@ interface Listed {
   readonly problem?: string
 }
 
-/** Returns a gap in a sentence. */
-export function gapText({ name, since, read }: FollowedGap): string {
-  return `${name}, as it was at ${since}, is gone. Sluice had read ${bytesText(read)} of it. Lines that were written to it later are not loaded`
-}
-
 export class FollowedFiles implements AsyncDisposable {
   readonly #following: Following
   readonly #open = new OpenFiles()
   readonly #watch = new FolderWatch()
   /** By device and inode. */
   readonly #files = new Map<string, FollowedFile>()
-  /** What stood at each followed path at the last look. */
-  readonly #standing = new Map<string, { readonly key: string; readonly name: string; readonly file: FollowedFile }>()
-  /** Paths whose earlier files are looked for, and since when they were written. */
-  readonly #rotated = new Map<string, LookBack & { readonly name: string }>()
-  /** What earlier processes have read to its end: see `Remembered`. */
-  #known: Remembered['read'] = new Map()
-  readonly #gaps: FollowedGap[] = []
-  readonly #beganMs = Date.now()
-  /** Compressed files that still change, as they were at the last look. */
-  readonly #growing = new Map<string, string>()
-  /** Compressed files that were passed on. */
-  readonly #passedOn = new Set<string>()
-  #links: Link[] = []
+  readonly chains: Chains
   #isFirst = true
 
   constructor(following: Following) {
     this.#following = following
+    const { folder, beganMs, warn } = following
+    this.chains = new Chains(folder, beganMs, warn)
   }
 
   get all(): readonly FollowedFile[] {
@@ -99,7 +76,7 @@ export class FollowedFiles implements AsyncDisposable {
       if (known !== undefined && known.path !== resolve(this.#following.folder, one.name))
         await this.#moved(known, one.name)
       file.isLoose = false
-      this.#stand(resolve(this.#following.folder, one.name), { key, name: one.name, file })
+      this.chains.stand({ key, name: one.name, file })
       if (one.stat !== undefined) seen.set(file, one.stat)
     }
     for (const file of this.#files.values()) {
@@ -111,8 +88,12 @@ export class FollowedFiles implements AsyncDisposable {
     for (let at = 0; at < all.length; at += AT_ONCE)
       await Promise.all(all.slice(at, at + AT_ONCE).map(async ([file, now]) => await this.#look(file, now)))
     this.#isFirst = false
-    this.#watch.add(new Set(Array.from(this.#standing.keys(), path => dirname(path))))
-    await this.#findGenerations()
+    this.#watch.add(new Set(this.chains.paths.map(path => dirname(path))))
+    for (const { name, file, isKnown } of await this.chains.find(this.#files)) {
+      const how = isKnown ? 'earlier' : 'unseen'
+      const loose = await this.#addLoose({ ...file, name, realPath: file.path }, how)
+      await this.#look(loose, file.stat)
+    }
   }
 
   /** Resolves when a name appears or goes beside a followed file, as far as the system reports it, or when the signal aborts. */
@@ -120,131 +101,29 @@ export class FollowedFiles implements AsyncDisposable {
     await this.#watch.change(signal)
   }
 
-  /** Looks for files that had the followed names while Sluice did not run. */
-  remember(before: Remembered): void {
-    this.#known = before.read
-    for (const [name, last] of before.last) this.#lookBack(name, last)
-  }
-
-  /** Followed files that are gone, although lines of them may not be loaded. */
-  get gaps(): readonly FollowedGap[] {
-    return this.#gaps
-  }
-
-  #lookBack(name: string, look: LookBack): void {
-    const path = resolve(this.#following.folder, name)
-    const before = this.#rotated.get(path)
-    this.#rotated.set(path, { ...before, ...look, name, sinceMs: Math.min(before?.sinceMs ?? Infinity, look.sinceMs) })
-  }
-
-  /** Returns compressed files that had a followed name, the oldest first. Each is returned once. */
-  takeLinks(): readonly Link[] {
-    return this.#links.splice(0)
-  }
-
-  /** Looks for a compressed file again: it was renamed before it could be read. */
-  giveBack({ name, version, sinceMs }: Link): void {
-    this.#passedOn.delete(version)
-    this.#lookBack(name, { sinceMs })
-  }
-
-  #stand(path: string, now: { readonly key: string; readonly name: string; readonly file: FollowedFile }): void {
-    const before = this.#standing.get(path)
-    if (before !== undefined && before.key !== now.key) this.#lookBack(now.name, { sinceMs: before.file.stat.mtimeMs })
-    this.#standing.set(path, now)
-  }
-
-  async #findGenerations(): Promise<void> {
-    for (const [path, { name, sinceMs, last }] of this.#rotated) {
-      const all = await generationsSince(path, sinceMs)
-      if (last !== undefined && !this.#isThere(last.inode, all) && (await this.#mayMiss(path, last.stateMs)))
-        this.#miss(name, sinceMs, last.read)
-      let isOver = true
-      for (const one of all) {
-        const key = `${one.device}:${one.stat.inode}`
-        const isRead = this.#known.get(one.stat.inode) === versionOf(one.stat)
-        const version = `${key} ${versionOf(one.stat)}`
-        // A glob may match compressed files, too, which are left out.
-        const followed = this.#files.get(key)
-        const isFollowed = followed !== undefined && !(one.isPacked && followed.isLeftOut)
-        if (isRead || isFollowed || this.#passedOn.has(version)) continue
-        if (!one.isPacked) await this.#addGeneration(key, name, one)
-        else if (!this.#isUnderWay(name, one) && (await this.#isStill(key, one))) {
-          this.#passedOn.add(version)
-          this.#links.push({ path: one.path, name, version, sinceMs })
-        } else isOver = false
-      }
-      if (isOver) this.#rotated.delete(path)
-      else this.#rotated.set(path, { name, sinceMs })
-    }
-  }
-
-  /** Returns whether a file still stands somewhere. A compressed one may be it. */
-  #isThere(inode: number, generations: readonly Generation[]): boolean {
-    const isFollowed = [...this.#files.values()].some(file => file.inode === inode)
-    return isFollowed || generations.some(({ stat: now, isPacked }) => isPacked || now.inode === inode)
-  }
-
-  /** Returns whether the file at a path came while Sluice did not run, and is not one of those that are rotated all the time. */
-  async #mayMiss(path: string, stateMs: number): Promise<boolean> {
-    const isRotated = [...this.#standing.keys()].some(one => isGeneration(basename(one), basename(path)))
-    const now = await stat(path).catch(() => undefined)
-    return !isRotated && now !== undefined && now.birthtimeMs > stateMs && now.birthtimeMs < this.#beganMs
-  }
-
-  #miss(name: string, sinceMs: number, read: number): void {
-    const since = isoTime(new Date(sinceMs))
-    this.#gaps.push({ name, since, read })
-    this.#following.warn(gapText({ name, since, read }))
-  }
-
-  /** Follows a file that had the name between two looks, or while Sluice did not run. */
-  async #addGeneration(key: string, name: string, { path, device, stat: now }: Generation): Promise<void> {
-    const { clock, say } = this.#following
-    const realPath = await realpath(path).catch(() => path)
-    const file = new FollowedFile({ name, path, realPath, device, stat: now }, this.#open, clock.now())
-    file.isLoose = true
-    this.#files.set(key, file)
-    if (this.#known.has(now.inode))
-      say(name, `${name} was renamed to ${basename(path)} before. Sluice reads it to its end`)
-    else say(name, `${basename(path)} was ${basename(name)} for a time. Sluice reads it too`)
-    await this.#look(file, now)
-  }
-
-  /** Returns whether a file of the name, not newer than the compressed one, still has lines to load: it may be the same file. */
-  #isUnderWay(name: string, { stat: now }: Generation): boolean {
-    return [...this.#files.values()].some(
-      file => file.name === name && file.isReady && file.stat.mtimeMs <= now.mtimeMs,
-    )
-  }
-
-  /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */
-  async #isStill(key: string, { path, stat: seen }: Generation): Promise<boolean> {
-    const now = versionOf(seen)
-    const wasSame = this.#growing.get(key) === now
-    this.#growing.set(key, now)
-    const original = await stat(path.replace(/\.\w+$/, '')).catch(() => undefined)
-    if (!wasSame || (original !== undefined && this.#files.has(`${original.dev}:${original.ino}`))) return false
-    this.#growing.delete(key)
-    return true
-  }
-
   /** Follows files, too, that were renamed while Sluice did not run. */
   async addEarlier(earlier: readonly EarlierFile[]): Promise<void> {
-    const { clock, say } = this.#following
     for (const { found, was } of await findEarlier(earlier)) {
-      const key = `${found.device}:${found.stat.inode}`
-      if (this.#files.has(key)) continue
-      const file = new FollowedFile(found, this.#open, clock.now())
-      file.isLoose = true
-      file.isChecked = true
-      if ((await file.sums([was.bytes]))[0] !== was.sum) {
-        await file.close()
-        continue
-      }
-      this.#files.set(key, file)
-      say(file.name, `${file.name} was renamed to ${basename(found.path)} before. Sluice reads it to its end`)
+      if (this.#files.has(`${found.device}:${found.stat.inode}`)) continue
+      const file = new FollowedFile(found, this.#open, this.#following.clock.now())
+      const isSame = (await file.sums([was.bytes]))[0] === was.sum
+      await file.close()
+      if (isSame) (await this.#addLoose(found, 'earlier')).isChecked = true
     }
+  }
+
+  /** Follows a file that had a followed name, and has none now. */
+  async #addLoose(found: FoundAs, how: 'earlier' | 'unseen'): Promise<FollowedFile> {
+    const { clock, say } = this.#following
+    const { name, path } = found
+    const realPath = await realpath(path).catch(() => path)
+    const file = new FollowedFile({ ...found, realPath }, this.#open, clock.now())
+    file.isLoose = true
+    this.#files.set(`${found.device}:${found.stat.inode}`, file)
+    const now = basename(path)
+    if (how === 'earlier') say(name, `${name} was renamed to ${now} before. Sluice reads it to its end`)
+    else say(name, `${now} was ${basename(name)} for a time. Sluice reads it too`)
+    return file
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -320,7 +199,7 @@ export class FollowedFiles implements AsyncDisposable {
 
   async #left(file: FollowedFile, what: string | undefined): Promise<undefined> {
     const { name, unfinished, read } = file
-    if (what !== undefined) this.#lookBack(name, { sinceMs: file.stat.mtimeMs })
+    if (what !== undefined) this.chains.lookBack(name, { sinceMs: file.stat.mtimeMs })
     const rest =
       unfinished === 0 ? '' : `. Its last ${bytesText(unfinished)} had no line feed: Sluice has not loaded them`
     if (what !== undefined)
@@ -340,7 +219,7 @@ export class FollowedFiles implements AsyncDisposable {
     const { mtimeMs } = file.stat
     try {
       const found = await file.look(now, clock.now())
-      if (found === 'other') this.#lookBack(file.name, { sinceMs: mtimeMs })
+      if (found === 'other') this.chains.lookBack(file.name, { sinceMs: mtimeMs })
       if (found === 'other')
         say(file.name, `${file.name} was truncated or overwritten. Sluice reads it from its start, as a new input`)
       if (found === 'same' || file.isChecked || file.stat.size === 0) return

@@ -12,34 +12,8 @@ export interface Generation {
   readonly isPacked: boolean
 }
 
-/** Where to look for earlier files of a name. */
-export interface LookBack {
-  /** When the last known one was written, in milliseconds since the epoch. */
-  readonly sinceMs: number
-  /** The last known one, how many bytes of it were read, and when that was written to the state, if some bytes may be missing. */
-  readonly last?: { readonly inode: number; readonly read: number; readonly stateMs: number }
-}
-
-/** A compressed file that had a followed name, to be loaded. */
-export interface Link {
-  readonly path: string
-  /** The followed name. */
-  readonly name: string
-  /** Its inode, and what differs between two states of it. */
-  readonly version: string
-  readonly sinceMs: number
-}
-
-/** What earlier processes knew of the followed names. */
-export interface Remembered {
-  /** The newest file of each name. */
-  readonly last: ReadonlyMap<string, Required<LookBack>>
-  /** The version of each file that was read to its end, by inode. An inode may be used again. */
-  readonly read: ReadonlyMap<number, string>
-}
-
-/** Returns what differs between two states of a file. */
-export function versionOf({ size, mtimeMs }: Pick<FileStat, 'size' | 'mtimeMs'>): string {
+/** Returns size and time of a file as a text: they differ if the file has changed. */
+export function sizeAndTime({ size, mtimeMs }: Pick<FileStat, 'size' | 'mtimeMs'>): string {
   return `${size} ${mtimeMs}`
 }
 

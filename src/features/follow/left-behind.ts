@@ -4,7 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 import { fileStat } from '../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
-import { type LookBack, type Remembered, versionOf } from './generations.js'
+import type { LookBack, Remembered } from './chains.js'
+import { sizeAndTime } from './generations.js'
 
 /** Earlier files of one name that are looked for. */
 const MOST_EARLIER = 4
@@ -51,7 +52,7 @@ export function remembered(runs: readonly Checkpoint[], followed: readonly Follo
       const followedAs = names.get(resolve(folder, name))
       if (followedAs === undefined || file?.stat === undefined) continue
       const { inode, mtimeMs: sinceMs } = file.stat
-      if (!read.has(inode)) read.set(inode, versionOf({ size: file.bytes, mtimeMs: sinceMs }))
+      if (!read.has(inode)) read.set(inode, sizeAndTime({ size: file.bytes, mtimeMs: sinceMs }))
       if (!last.has(followedAs)) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
     }
   return { last, read }

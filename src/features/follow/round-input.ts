@@ -44,7 +44,7 @@ export class RoundInput implements Source, StoredFile {
     return false
   }
 
-  get isFollowed(): boolean {
+  get isReadOnce(): boolean {
     return true
   }
 

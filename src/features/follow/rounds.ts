@@ -18,7 +18,7 @@ import { statusOf } from '../../run/state/resume/state-keeper.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { AddedRounds } from './add-round.js'
 import type { FollowedFile } from './followed-file.js'
-import { type FollowedFiles, gapText } from './followed-files.js'
+import type { FollowedFiles } from './followed-files.js'
 import { earlierFiles, type EarlierFile, remembered } from './left-behind.js'
 import { planRound } from './plan-round.js'
 import type { RoundEvents } from './round-events.js'
@@ -77,21 +77,28 @@ export class Rounds {
   /** Waits for the next look. A file that is renamed is looked at sooner: it may be gone a second later. */
   async #pause(signal: AbortSignal): Promise<void> {
     const over = new AbortController()
-    const ends = AbortSignal.any([signal, over.signal])
-    const sleep = async (ms: number) => await systemClock.sleep(ms, ends).catch(() => undefined)
-    await sleep(this.#restMs)
-    await Promise.race([sleep(this.#following.pollMs - this.#restMs), this.#following.files.renamed(ends)])
-    over.abort()
+    const end = () => over.abort()
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end)
+    const sleep = async (ms: number) => await systemClock.sleep(ms, over.signal).catch(() => undefined)
+    try {
+      await sleep(this.#restMs)
+      await Promise.race([sleep(this.#following.pollMs - this.#restMs), this.#following.files.renamed(over.signal)])
+    } finally {
+      signal.removeEventListener('abort', end)
+      end()
+    }
   }
 
   /** Returns what the receipt says of files at the end. */
   #ending(receipt: Receipt): Partial<Receipt> {
-    const { all, gaps } = this.#following.files
+    const { all, chains } = this.#following.files
+    const { gaps } = chains
     const { notes = [] } = { ...receipt, ...notesOn(receipt, all) }
-    const said = [...notes, ...gaps.map(gapText)]
+    const said = [...notes, ...gaps.map(({ message }) => message)]
     return {
       ...(said.length === 0 ? {} : { notes: said }),
-      ...(gaps.length === 0 ? {} : { gaps, exit: exitOf({ ...receipt, gaps }) }),
+      ...(gaps.length === 0 ? {} : { gaps, exit: Math.max(1, receipt.exit) }),
     }
   }
 
@@ -131,7 +138,7 @@ export class Rounds {
   #remember(runs: readonly Checkpoint[]): void {
     const { files } = this.#following
     this.#earlier = [...earlierFiles(runs, files.all, resolve('.'))]
-    files.remember(remembered(runs, files.all, resolve('.')))
+    files.chains.remember(remembered(runs, files.all, resolve('.')))
   }
 
   /**
@@ -140,21 +147,20 @@ export class Rounds {
    */
   async #loadLinks(): Promise<Receipt | undefined> {
     const { files, events } = this.#following
+    const { chains } = files
     let receipt: Receipt | undefined
-    for (const link of files.takeLinks()) {
+    for (const link of chains.takeLinks()) {
       const { path } = link
       events.say(path, `${path} was compressed before Sluice had read all of it. Sluice reads the rest`)
       try {
         receipt = this.#keep(await this.#load(await findSources({ files: [path] }, {})), [])
       } catch (error) {
         if (!isSluiceError(error) || !stageIsInput(error)) throw error
-        if (error.code === 'INPUT_NOT_FOUND') {
-          files.giveBack(link)
-          continue
+        if (error.code === 'INPUT_NOT_FOUND') chains.giveBack(link)
+        else {
+          chains.broken(link, error.message)
+          if (error.receipt !== undefined) receipt = this.#keep(withoutFailure(error.receipt as Receipt), [])
         }
-        events.warn(error.message)
-        const last = error.receipt as Receipt | undefined
-        if (last !== undefined) receipt = this.#keep({ ...last, failure: undefined } as unknown as Receipt, [])
       }
     }
     return receipt
@@ -217,6 +223,11 @@ export class Rounds {
       await looks
     }
   }
+}
+
+/** Returns the receipt of a link that is broken: the gap stands for its failure. */
+function withoutFailure({ failure: _, ...rest }: Receipt): Receipt {
+  return { ...rest, status: 'finished', exit: exitOf(rest) }
 }
 
 function stageIsInput({ code }: SluiceError): boolean {

@@ -1,4 +1,4 @@
-/** Reminds of rejected documents that nobody has replayed. */
+/** Reminds of rejected documents that are not replayed. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { failure } from '../../base/failure/failure.js'

@@ -99,7 +99,7 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
   return action.operation === 'delete' ? refuse(noSuchIndex(index)) : undefined
 }
 
-/** What the cluster answers for a document that it did not store. */
+/** The answer of the cluster for a document that a pipeline dropped. */
 const dropped = { version: -3, result: 'noop', seqNo: -2, status: 200 } as const
 
 function isDropped(cluster: Cluster, request: BulkRequest, { action, index, from, to }: Line): boolean {

@@ -133,28 +133,14 @@ export interface Receipt extends Counts {
   readonly deadLetters?: string
   /** Limits of Sluice's promises for this load, for example if a pipeline or a data stream changes ids. */
   readonly notes?: readonly string[]
-  /** Only of followed files: those that are gone, although lines of them may not be loaded. */
-  readonly gaps?: readonly FollowedGap[]
   /** The checkpoint that a resume reads. Absent if none is kept. */
   readonly checkpoint?: string
 }
 
-/** A followed file that is gone. `since`: when Sluice saw it last, in ISO 8601. `read`: the bytes that it had read of it. */
-export interface FollowedGap {
-  readonly name: string
-  readonly since: string
-  readonly read: number
-}
-
-/** Returns the exit code of a run: that of its failure, or 1 if a document is rejected, unknown, or was in a file that is gone. */
-export function exitOf({
-  failure,
-  rejected,
-  unknown,
-  gaps = [],
-}: Pick<Receipt, 'failure' | 'rejected' | 'unknown' | 'gaps'>): number {
+/** Returns the exit code of a run: that of its failure, or 1 if a document is rejected or unknown. */
+export function exitOf({ failure, rejected, unknown }: Pick<Receipt, 'failure' | 'rejected' | 'unknown'>): number {
   if (failure !== undefined) return explain(failure.code).exit
-  return rejected > 0 || unknown > 0 || gaps.length > 0 ? 1 : 0
+  return rejected > 0 || unknown > 0 ? 1 : 0
 }
 
 /**

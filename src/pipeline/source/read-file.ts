@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import { addUpTo } from '../../base/checksum/file.js'
-import { Checksum, HEAD_BYTES } from '../../base/checksum/checksum.js'
+import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead } from './cannot-read.js'
 import { fileStat } from '../../base/disk/file-stat.js'
@@ -150,10 +150,7 @@ function readingOf(stat: FileStat, sum: Checksum, head?: string): Reading {
 }
 
 function headOf(chunk: Uint8Array): string | undefined {
-  if (chunk.length < HEAD_BYTES) return undefined
-  const sum = new Checksum()
-  sum.add(chunk.subarray(0, HEAD_BYTES))
-  return sum.digest()
+  return chunk.length < FIRST_BYTES ? undefined : Checksum.of(chunk.subarray(0, FIRST_BYTES))
 }
 
 /** The bytes of [from, to), as far as there are so many. */

@@ -97,6 +97,20 @@ test('a file that is gone is named, and ends with exit code 1', async () => {
   expect(receipt.notes).toEqual([expect.stringContaining('Lines that were written to it later are not loaded')])
 })
 
+test('a compressed file that is cut off is named, and what it holds is loaded', async () => {
+  await firstLoad(10)
+  await appendFile(log(), linesOf(10, 2000))
+  await rotate({ compress: true })
+  const packed = await readFile(`${log()}.1.gz`)
+  await writeFile(`${log()}.1.gz`, packed.subarray(0, packed.length - 20))
+  await writeFile(log(), linesOf(2000, 2010))
+  const following = start()
+  await following.heard('is truncated')
+  const receipt = await following.stop()
+  expect(receipt).toMatchObject({ exit: 1, status: 'finished', gaps: [{ name: `${log()}.1.gz` }], duplicate: 0 })
+  expect(numbers()).toEqual([...new Set(numbers())])
+})
+
 test('an older file that Sluice never followed is not read', async () => {
   await writeFile(`${log()}.1`, linesOf(1000, 1010))
   await utimes(`${log()}.1`, 1000, 1000)

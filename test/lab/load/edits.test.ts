@@ -152,11 +152,11 @@ describe('edits', () => {
     }
     const prod = { edits: { set: { env: 'prod' } }, onEvent }
     expect(await load(path('a.ndjson'), prod)).toMatchObject({ read: 1, created: 1, exit: 0 })
-    expect(said.join()).toContain('set was {"env":"test"} but is now {"env":"prod"}. They count for its new lines')
+    expect(said.join()).toContain('set was {"env":"test"} but is now {"env":"prod"}. Its new lines get the new options')
     said.length = 0
     await appendFile(path('a.ndjson'), '{"n":4}\n')
     expect(await load(path('a.ndjson'), prod)).toMatchObject({ read: 1, created: 1, exit: 0 })
-    expect(said.join()).not.toContain('They count for its new lines')
+    expect(said.join()).not.toContain('Its new lines get the new options')
     const stored = lab.control
       .ids(index)
       .map(id => JSON.parse(String(lab.control.source(index, id))) as { n: number; env: string })

@@ -1,4 +1,4 @@
-/** What a worker may do for a job, whatever the queue says: which inputs it loads, into which indices, and where it writes. */
+/** Limits a worker, whatever the queue says: the inputs that it loads, the indices that it fills, and the folder that it writes to. */
 import { basename, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'

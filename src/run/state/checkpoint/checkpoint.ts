@@ -127,7 +127,7 @@ export interface ContentIdentity {
   readonly head?: string
   readonly bytes?: number
   readonly sum?: string
-  /** Where the lines begin in the decoded bytes: see `Lines`. Default 0. */
+  /** Offset of the first line in the decoded bytes: see `Lines`. Default 0. */
   readonly at?: number
 }
 

@@ -1,10 +1,11 @@
 /** Finds inputs of earlier runs by their content: the file that holds their lines may be packed in any way, and hold more lines. */
 import { basename } from 'node:path'
-import { Checksum, HEAD_BYTES } from '../../../base/checksum/checksum.js'
+import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentSum, isStoredAsLines } from './content.js'
+import { LineReader } from './line-reader.js'
 import type { KnownInput } from './known-input.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 
@@ -13,7 +14,7 @@ export interface ContentMatch {
   readonly known: KnownInput
   /** The file as it is now, and its lines as far as they are known. */
   readonly file: FileIdentity
-  readonly content: ContentIdentity | undefined
+  readonly content: ContentIdentity
   readonly lines: Pick<Lines, 'kind' | 'at'>
   /** Whether the file holds no other lines. */
   readonly isWhole: boolean
@@ -40,7 +41,8 @@ export class ContentIndex {
   readonly #byHead = new Map<number, Map<string, OneOrMore<KnownInput>>>()
   /** An older Sluice noted no first bytes. The latest of each series of names. */
   readonly #headless = new Map<string, KnownInput[]>()
-  readonly #matches = new Map<number, Promise<readonly ContentMatch[]>>()
+  /** By the id of the source. The same one is asked for again if another input is its first match. */
+  readonly #matches = new Map<number, readonly ContentMatch[]>()
   /** Whether lines of an input may have been made from other bytes. */
   #hasMade = false
 
@@ -56,13 +58,13 @@ export class ContentIndex {
     const extent = extentOf(input)
     if (extent === undefined) return
     this.#hasMade ||= input.mark.kind === 'elements' || input.mark.kind === 'actions'
-    const head = extent.bytes <= HEAD_BYTES ? extent.sum : input.content?.head
+    const head = extent.bytes <= FIRST_BYTES ? extent.sum : input.content?.head
     if (head === undefined) {
       const series = getOrMake(this.#headless, stemOf(input.name), () => [])
       if (series.length < MOST_HEADLESS) series.push(known)
       return
     }
-    const length = Math.min(extent.bytes, HEAD_BYTES)
+    const length = Math.min(extent.bytes, FIRST_BYTES)
     append(
       getOrMake(this.#byHead, length, () => new Map<string, OneOrMore<KnownInput>>()),
       head,
@@ -72,9 +74,9 @@ export class ContentIndex {
 
   /** Returns the inputs whose lines a file begins with, the one with the most lines first. Reads no further than it must. */
   async find(source: Source): Promise<readonly ContentMatch[]> {
-    const found = this.#matches.get(source.id) ?? this.#search(source)
-    this.#matches.set(source.id, found)
-    return await found
+    const found = this.#matches.get(source.id) ?? (await this.#search(source))
+    if (found.length > 0) this.#matches.set(source.id, found)
+    return found
   }
 
   async #search(source: Source): Promise<readonly ContentMatch[]> {
@@ -83,13 +85,13 @@ export class ContentIndex {
     if (file?.isPacked === undefined || file.stat.size === 0) return []
     if (this.#byHead.size + this.#headless.size === 0) return []
     try {
-      const first = await file.part(0, Math.min(HEAD_BYTES, file.stat.size))
+      const first = await file.part(0, Math.min(FIRST_BYTES, file.stat.size))
       const candidates = this.#candidates(first, source)
-      if ((first[0] === BRACE || file.isFollowed === true) && candidates.length > 0) {
+      if ((first[0] === BRACE || file.isReadOnce === true) && candidates.length > 0) {
         const stored = await storedMatches(file, candidates)
         if (stored.length > 0) return stored
       }
-      return file.isFollowed === true || (first[0] === BRACE && !this.#hasMade)
+      return file.isReadOnce === true || (first[0] === BRACE && !this.#hasMade)
         ? []
         : await this.#decodedMatches(source, file)
     } catch (error) {
@@ -106,7 +108,7 @@ export class ContentIndex {
     const found: KnownInput[] = stem === '' ? [] : [...(this.#headless.get(stem) ?? [])]
     for (const [length, bySum] of this.#byHead)
       if (length <= first.length)
-        found.push(...listOf(bySum.get(sumOf(first.subarray(0, length)))).slice(0, MOST_ALIKE))
+        found.push(...listOf(bySum.get(Checksum.of(first.subarray(0, length)))).slice(0, MOST_ALIKE))
     return found
   }
 
@@ -130,8 +132,7 @@ export class ContentIndex {
         const now: FileIdentity = isStored
           ? { path, stat, bytes, sum: content.sum ?? '' }
           : { path, stat: reading?.stat ?? stat, bytes: reading?.bytes ?? 0, sum: reading?.sum() ?? '' }
-        const { head } = content
-        const kept = isStored ? (head === undefined ? undefined : { head }) : content
+        const kept = isStored ? headIn(content) : content
         for (const known of equal) matches.push({ known, file: now, content: kept, lines, isWhole })
       }
       return meant(matches, source)
@@ -149,16 +150,13 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
   const matches = [...lengths].flatMap(([bytes, ofLength], at) => {
     const sum = sums[at]
     const equal = sum === undefined ? [] : ofLength.filter(one => extentOf(one.input)?.sum === sum)
-    return equal.map((known): ContentMatch => {
-      const head = known.input.content?.head
-      return {
-        known,
-        file: { path, stat, bytes, sum: sum ?? '' },
-        content: head === undefined ? undefined : { head },
-        lines: { kind: 'lines', at: 0 },
-        isWhole: bytes === stat.size,
-      }
-    })
+    return equal.map((known): ContentMatch => ({
+      known,
+      file: { path, stat, bytes, sum: sum ?? '' },
+      content: headIn(known.input.content),
+      lines: { kind: 'lines', at: 0 },
+      isWhole: bytes === stat.size,
+    }))
   })
   return meant(matches, { name: file.path })
 }
@@ -171,6 +169,11 @@ function meant(matches: readonly ContentMatch[], { name }: Pick<Source, 'name'>)
   return matches
     .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isRelated(input.name, name))
     .toReversed()
+}
+
+/** Returns the identity of lines that are stored as they stand. */
+function headIn(content: ContentIdentity | undefined): ContentIdentity {
+  return content?.head === undefined ? {} : { head: content.head }
 }
 
 /** Returns what was read of an input, as lines. */
@@ -198,54 +201,4 @@ function isRelated(one: string, other: string): boolean {
 
 function stemOf(name: string): string {
   return /^[^.\d_-]*/.exec(basename(name))?.[0] ?? ''
-}
-
-function sumOf(bytes: Uint8Array): string {
-  const sum = new Checksum()
-  sum.add(bytes)
-  return sum.digest()
-}
-
-/** Reads lines up to given numbers of bytes. */
-class LineReader {
-  readonly #chunks: AsyncIterator<Uint8Array>
-  /** Read, and not added yet. A chunk may be overwritten by the next one. */
-  #left: Buffer = Buffer.alloc(0)
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]()
-  }
-
-  /** Returns the first bytes, as many as there are up to `HEAD_BYTES`. */
-  async first(): Promise<Uint8Array> {
-    while (this.#left.length < HEAD_BYTES && (await this.#more()));
-    return this.#left.subarray(0, HEAD_BYTES)
-  }
-
-  /** Adds bytes until there are so many. Returns false if there are fewer. */
-  async addTo(sum: ContentSum, bytes: number): Promise<boolean> {
-    while (sum.bytes < bytes) {
-      if (this.#left.length === 0 && !(await this.#more())) return false
-      const taken = this.#left.subarray(0, bytes - sum.bytes)
-      sum.add(taken)
-      this.#left = this.#left.subarray(taken.length)
-    }
-    return true
-  }
-
-  async isOver(): Promise<boolean> {
-    while (this.#left.length === 0) if (!(await this.#more())) return true
-    return false
-  }
-
-  async close(): Promise<void> {
-    await this.#chunks.return?.()
-  }
-
-  async #more(): Promise<boolean> {
-    const next = await this.#chunks.next()
-    if (next.done === true) return false
-    this.#left = this.#left.length === 0 ? Buffer.from(next.value) : Buffer.concat([this.#left, next.value])
-    return true
-  }
 }

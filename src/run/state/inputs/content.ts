@@ -2,7 +2,7 @@
  * The content of an input: its lines as decoded bytes. It stays the same if the file is packed, unpacked, packed again, or put into
  * an archive. So an input is known by it whatever its name and packing.
  */
-import { Checksum, HEAD_BYTES } from '../../../base/checksum/checksum.js'
+import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import type { Lines, StoredFile } from '../../../base/flow.js'
 import type { ContentIdentity } from '../checkpoint/checkpoint.js'
 
@@ -22,7 +22,7 @@ export class ContentSum {
   }
 
   add(chunk: Uint8Array): void {
-    const missing = HEAD_BYTES - this.#first.bytes
+    const missing = FIRST_BYTES - this.#first.bytes
     if (missing > 0) this.#first.add(chunk.subarray(0, missing))
     this.#sum.add(chunk)
   }
@@ -40,7 +40,7 @@ export class ContentSum {
     return {
       bytes: this.bytes,
       sum: this.#sum.digest(),
-      ...(this.#first.bytes < HEAD_BYTES ? {} : { head: this.#first.digest() }),
+      ...(this.#first.bytes < FIRST_BYTES ? {} : { head: this.#first.digest() }),
       ...(this.#at === 0 ? {} : { at: this.#at }),
     }
   }

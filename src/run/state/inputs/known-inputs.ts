@@ -230,8 +230,8 @@ class KnownInputs {
     let twin: KnownInput | undefined
     for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
       const was = known.input.file
-      // Of a followed file, a compressed copy may be loaded before the file itself is read to its end.
-      const isOther = file.isFollowed !== true && was !== undefined && was.path !== file.realPath
+      // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
+      const isOther = file.isReadOnce !== true && was !== undefined && was.path !== file.realPath
       if (known.isClaimed || (isOther && (await isStillThere(was)))) twin ??= known
       else return { ...asKnown(known, was, now, file), packed }
     }

@@ -94,7 +94,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const { runId, again } = query.state
   await identity.look?.(cluster)
   const { where, place } = placeOf(cluster)
-  const places = [...new Set([where.clusterUuid ?? where.url, where.url])]
+  const places = [...new Set([place, where.url])]
   const known = stateDir === undefined ? [] : await runsInto(where, query)
   const [newest] = known
   const lastIndex = identity.lastIndex(newest?.checkpoint)

@@ -1,7 +1,7 @@
 /** An input while a run loads it: what its lines in the journal say. */
 import type { Cursor, StoredFile } from '../../../base/flow.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
-import { type CheckpointInput, START } from '../checkpoint/checkpoint.js'
+import { type CheckpointInput, type FileIdentity, START } from '../checkpoint/checkpoint.js'
 import { sentLine } from '../inputs/journal.js'
 import { identityOf } from '../inputs/known-inputs.js'
 import type { ContentSum } from '../inputs/content.js'
@@ -70,20 +70,22 @@ export function noteSent(kept: KeptInput): string {
     kept.file = { ...kept.file, path: file.realPath, stat }
     return ''
   }
-  see(kept, file)
-  return sentLine(kept.id, kept.file?.bytes ?? 0, kept.file?.sum ?? '', kept.file?.state, kept.content)
+  const now = see(kept, file)
+  return sentLine(kept.id, now.bytes, now.sum, now.state, kept.content)
 }
 
 function isAhead({ content }: KeptInput, { bytes }: ContentSum): boolean {
   return content?.bytes === undefined || content.bytes < bytes
 }
 
-/** Takes the file and its content as far as they are read. */
-function see(kept: KeptInput, file: StoredFile): void {
-  kept.file = identityOf(file)
+/** Takes the file and its content as far as they are read. Returns the file. */
+function see(kept: KeptInput, file: StoredFile): FileIdentity {
+  const now = identityOf(file)
+  kept.file = now
   const head = file.reading?.head
   if (kept.lines !== undefined) kept.content = kept.lines.identity()
   else if (head !== undefined && file.isPacked === false) kept.content = { head }
+  return now
 }
 
 /** Moves an input to where its documents are settled. */

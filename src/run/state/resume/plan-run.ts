@@ -165,7 +165,7 @@ async function judge(
   const mark = packed === undefined ? input.mark : markIn(packed.lines, input)
   const now = {
     ...(file === undefined ? {} : { file }),
-    ...(packed === undefined ? {} : { content: packed.content ?? {} }),
+    ...(packed === undefined ? {} : { content: packed.content }),
   }
   const isPacked = (packed === undefined ? input.content : packed.content)?.bytes !== undefined
   const known = { source, token, known: input, by: run, read, ...now, ...(isPacked ? { isPacked } : {}) }
@@ -236,7 +236,7 @@ class Notes {
 
   all(): string[] {
     return [
-      ...said(this.#changed, '. They count for its new lines. To load all of it again, pass --again'),
+      ...said(this.#changed, '. Its new lines get the new options. To load all of it again, pass --again'),
       ...said(this.#moved, '. To load it again, pass --again'),
       ...said(this.#begun, '. Sluice continues it'),
       ...said(this.#twins, '. Both files exist, so Sluice loads both'),

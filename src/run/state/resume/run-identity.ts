@@ -190,7 +190,7 @@ interface Given {
   readonly identity: Pick<RunIdentity, 'into' | 'hasOwnIndex'>
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
-  /** Returns the ids among these that the index holds. Absent: nobody can ask. */
+  /** Returns the ids among these that the index holds. Absent: no index is asked. */
   readonly idsIn?: (index: string, ids: readonly string[]) => Promise<readonly string[]>
 }
 
@@ -216,7 +216,7 @@ export function tokens(
     // stored documents. For stdin only the name is known before reading.
     const head = (await source.file?.look())?.head.sha256 ?? ''
     const name = source.copy?.of ?? source.name
-    // What the credentials may see of the cluster is no part of it: the next ones may see less.
+    // The cluster is no part of it, because the next credentials may not see its uuid.
     const rest = [identity.into, name, source.file?.stat.size ?? 0, head] as const
     older ??=
       idsIn === undefined

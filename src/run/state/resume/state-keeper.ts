@@ -122,7 +122,10 @@ export class StateKeeper {
           known.id,
           content === undefined ? { file } : { file, content, ...(mark === undefined ? {} : { mark }) },
         )
-    for (const input of inputsOf(continues)) yield { ...input, ...found.get(input.id) }
+    for (const input of inputsOf(continues)) {
+      const now = found.get(input.id)
+      yield now === undefined ? input : { ...input, ...now }
+    }
   }
 
   /** Returns the inputs that another run has loaded, and that have another name or other times now. */

@@ -25,6 +25,7 @@ function files(...names: string[]): FollowedFiles {
     areListed: false,
     folder,
     clock,
+    beganMs: 0,
     format: 'auto',
     say: (_, message) => said.push(message),
     warn: message => warned.push(message),

@@ -1,0 +1,206 @@
+/** Follows each name through the files that had it: finds the ones that came and went unseen, and names those that are gone. */
+import { stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { isoTime } from '../../base/time/local-time.js'
+import type { FollowedFile } from './followed-file.js'
+import { type Generation, generationsSince, isGeneration, sizeAndTime } from './generations.js'
+
+declare module '../../pipeline/ledger/receipt.js' {
+  interface Receipt {
+    /** Files that had a followed name and whose lines are not all loaded. */
+    readonly gaps?: readonly FollowedGap[]
+  }
+}
+
+/** A file that had a followed name. `since`: from which time lines may be missing, in ISO 8601. */
+interface FollowedGap {
+  readonly name: string
+  readonly since: string
+  /** What is missing, as a sentence. */
+  readonly message: string
+}
+
+/** Where to look for earlier files of a name. */
+export interface LookBack {
+  /** When the last known one was written, in milliseconds since the epoch. */
+  readonly sinceMs: number
+  /** The last known one, how many bytes of it were read, and when that was written to the state, if some bytes may be missing. */
+  readonly last?: { readonly inode: number; readonly read: number; readonly stateMs: number }
+}
+
+/** What earlier processes knew of the followed names. */
+export interface Remembered {
+  /** The newest file of each name. */
+  readonly last: ReadonlyMap<string, Required<LookBack>>
+  /** Size and time of each file that was read to its end, by inode. An inode may be used again. */
+  readonly read: ReadonlyMap<number, string>
+}
+
+/** A compressed file that had a followed name, to be loaded. */
+export interface Link {
+  readonly path: string
+  /** The followed name. */
+  readonly name: string
+  /** Its inode, size and time. */
+  readonly version: string
+  readonly sinceMs: number
+}
+
+/** An earlier file of a name that can be followed. */
+interface Unseen {
+  readonly name: string
+  readonly file: Generation
+  /** Whether an earlier process read a part of a file with its inode. */
+  readonly isKnown: boolean
+}
+
+interface Standing {
+  readonly key: string
+  readonly name: string
+  readonly file: FollowedFile
+}
+
+export class Chains {
+  readonly #folder: string
+  readonly #warn: (message: string) => void
+  /** When Sluice began to follow, in milliseconds since the epoch. */
+  readonly #beganMs: number
+  /** What stood at each followed path at the last look. */
+  readonly #standing = new Map<string, Standing>()
+  /** Paths whose earlier files are looked for. */
+  readonly #rotated = new Map<string, LookBack & { readonly name: string }>()
+  #read: Remembered['read'] = new Map()
+  readonly #gaps: FollowedGap[] = []
+  /** Compressed files that still change, as they were at the last look. */
+  readonly #growing = new Map<string, string>()
+  /** Compressed files that were passed on. */
+  readonly #passedOn = new Set<string>()
+  #links: Link[] = []
+
+  constructor(folder: string, beganMs: number, warn: (message: string) => void) {
+    this.#folder = folder
+    this.#beganMs = beganMs
+    this.#warn = warn
+  }
+
+  /** The followed paths. */
+  get paths(): readonly string[] {
+    return [...this.#standing.keys()]
+  }
+
+  get gaps(): readonly FollowedGap[] {
+    return this.#gaps
+  }
+
+  /** Notes what stands at a followed path now. */
+  stand(now: Standing): void {
+    const path = resolve(this.#folder, now.name)
+    const before = this.#standing.get(path)
+    if (before !== undefined && before.key !== now.key) this.lookBack(now.name, { sinceMs: before.file.stat.mtimeMs })
+    this.#standing.set(path, now)
+  }
+
+  /** Looks for files that had the followed names while Sluice did not run. */
+  remember(before: Remembered): void {
+    this.#read = before.read
+    for (const [name, last] of before.last) this.lookBack(name, last)
+  }
+
+  /** Looks for earlier files of a name at the next call of `find`. */
+  lookBack(name: string, look: LookBack): void {
+    const path = resolve(this.#folder, name)
+    const before = this.#rotated.get(path)
+    this.#rotated.set(path, { ...before, ...look, name, sinceMs: Math.min(before?.sinceMs ?? Infinity, look.sinceMs) })
+  }
+
+  /** Returns compressed files that had a followed name, the oldest first. Each is returned once. */
+  takeLinks(): readonly Link[] {
+    return this.#links.splice(0)
+  }
+
+  /** Looks for a compressed file again: it was renamed before it could be read. */
+  giveBack({ name, version, sinceMs }: Link): void {
+    this.#passedOn.delete(version)
+    this.lookBack(name, { sinceMs })
+  }
+
+  /** Notes that a compressed file could not be read to its end. */
+  broken({ path, sinceMs }: Link, why: string): void {
+    this.#miss(path, sinceMs, why)
+  }
+
+  /** Returns earlier files that can be followed, the oldest first. `followed`: all files that are, by device and inode. */
+  async find(followed: ReadonlyMap<string, FollowedFile>): Promise<readonly Unseen[]> {
+    const unseen: Unseen[] = []
+    for (const [path, { name, sinceMs, last }] of this.#rotated) {
+      const all = await generationsSince(path, sinceMs)
+      if (last !== undefined && !isThere(last.inode, all, followed) && (await this.#mayMiss(path, last.stateMs))) {
+        const read = last.read.toLocaleString('en-US')
+        const why = `${name} is gone. Sluice had read ${read} bytes of it. Lines that were written to it later are not loaded`
+        this.#miss(name, sinceMs, why)
+      }
+      let isOver = true
+      for (const file of all) {
+        const key = `${file.device}:${file.stat.inode}`
+        const version = `${key} ${sizeAndTime(file.stat)}`
+        if (this.#isSeen(file, followed.get(key)) || this.#passedOn.has(version)) continue
+        if (!file.isPacked) unseen.push({ name, file, isKnown: this.#read.has(file.stat.inode) })
+        else if (!isUnderWay(name, file, followed) && (await this.#isStill(key, file, followed))) {
+          this.#passedOn.add(version)
+          this.#links.push({ path: file.path, name, version, sinceMs })
+        } else isOver = false
+      }
+      if (isOver) this.#rotated.delete(path)
+      else this.#rotated.set(path, { name, sinceMs })
+    }
+    return unseen
+  }
+
+  /** Returns whether a file is followed, or was read to its end. A glob may match compressed files, too, which are left out. */
+  #isSeen({ stat: now, isPacked }: Generation, file: FollowedFile | undefined): boolean {
+    const isFollowed = file !== undefined && !(isPacked && file.isLeftOut)
+    return isFollowed || this.#read.get(now.inode) === sizeAndTime(now)
+  }
+
+  /** Returns whether the file at a path came while Sluice did not run, and is not one of those that are rotated all the time. */
+  async #mayMiss(path: string, stateMs: number): Promise<boolean> {
+    const isRotated = this.paths.some(one => isGeneration(basename(one), basename(path)))
+    const now = await stat(path).catch(() => undefined)
+    return !isRotated && now !== undefined && now.birthtimeMs > stateMs && now.birthtimeMs < this.#beganMs
+  }
+
+  #miss(name: string, sinceMs: number, message: string): void {
+    this.#gaps.push({ name, since: isoTime(new Date(sinceMs)), message })
+    this.#warn(message)
+  }
+
+  /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */
+  async #isStill(
+    key: string,
+    { path, stat: seen }: Generation,
+    followed: ReadonlyMap<string, FollowedFile>,
+  ): Promise<boolean> {
+    const now = sizeAndTime(seen)
+    const wasSame = this.#growing.get(key) === now
+    this.#growing.set(key, now)
+    const original = await stat(path.replace(/\.\w+$/, '')).catch(() => undefined)
+    if (!wasSame || (original !== undefined && followed.has(`${original.dev}:${original.ino}`))) return false
+    this.#growing.delete(key)
+    return true
+  }
+}
+
+/** Returns whether a file still stands somewhere. A compressed one may be it. */
+function isThere(
+  inode: number,
+  generations: readonly Generation[],
+  followed: ReadonlyMap<string, FollowedFile>,
+): boolean {
+  const isFollowed = [...followed.values()].some(file => file.inode === inode)
+  return isFollowed || generations.some(({ stat: now, isPacked }) => isPacked || now.inode === inode)
+}
+
+/** Returns whether a file of the name, not newer than the compressed one, still has lines to load: it may be the same file. */
+function isUnderWay(name: string, { stat: now }: Generation, followed: ReadonlyMap<string, FollowedFile>): boolean {
+  return [...followed.values()].some(file => file.name === name && file.isReady && file.stat.mtimeMs <= now.mtimeMs)
+}

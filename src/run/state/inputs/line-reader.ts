@@ -1,0 +1,46 @@
+import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
+import type { ContentSum } from './content.js'
+
+/** Reads lines up to given numbers of bytes. */
+export class LineReader {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  /** Read, and not added yet. A chunk may be overwritten by the next one. */
+  #left: Buffer = Buffer.alloc(0)
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]()
+  }
+
+  /** Returns the first bytes, as many as there are up to `FIRST_BYTES`. */
+  async first(): Promise<Uint8Array> {
+    while (this.#left.length < FIRST_BYTES && (await this.#more()));
+    return this.#left.subarray(0, FIRST_BYTES)
+  }
+
+  /** Adds bytes until there are so many. Returns false if there are fewer. */
+  async addTo(sum: ContentSum, bytes: number): Promise<boolean> {
+    while (sum.bytes < bytes) {
+      if (this.#left.length === 0 && !(await this.#more())) return false
+      const taken = this.#left.subarray(0, bytes - sum.bytes)
+      sum.add(taken)
+      this.#left = this.#left.subarray(taken.length)
+    }
+    return true
+  }
+
+  async isOver(): Promise<boolean> {
+    while (this.#left.length === 0) if (!(await this.#more())) return true
+    return false
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
+  async #more(): Promise<boolean> {
+    const next = await this.#chunks.next()
+    if (next.done === true) return false
+    this.#left = this.#left.length === 0 ? Buffer.from(next.value) : Buffer.concat([this.#left, next.value])
+    return true
+  }
+}
