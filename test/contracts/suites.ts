@@ -5,6 +5,7 @@ import { describeDocuments } from './documents.suite.js'
 import { describeFieldIds } from './field-ids.suite.js'
 import { describeFollow } from './follow.suite.js'
 import { describeFormats } from './formats.suite.js'
+import { describeHidden } from './hidden.suite.js'
 import { describeIdentity } from './identity.suite.js'
 import { describeIndexByField } from './index-by-field.suite.js'
 import { describeIds } from './ids.suite.js'
@@ -40,6 +41,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeMapping,
   describeRuns,
   describePipelines,
+  describeHidden,
   describeIds,
   describeFieldIds,
 ]
@@ -50,6 +52,7 @@ export const ordinarySuites: readonly Suite[] = [
   describeDocuments,
   describeRuns,
   describePipelines,
+  describeHidden,
 ]
 /** What else depends on the version. */
 const longSuites: readonly Suite[] = [

@@ -77,7 +77,7 @@ export const districts: readonly District[] = [
       cluster: {
         beside: 'proxy',
         doors:
-          'alias answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices load-settings managed-endpoint many-indices may-fill node-connection open-cluster preflight request walk-ids write-index',
+          'alias alias-view answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices load-settings managed-endpoint many-indices may-fill node-connection open-cluster preflight privileges request walk-ids write-index',
       },
       servicenow: {
         beside: 'proxy',

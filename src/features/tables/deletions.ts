@@ -1,5 +1,5 @@
 /** Deletes the documents of rows that were deleted at the platform, after everything else is loaded. */
-import { mayDelete } from '../../route/cluster/indices.js'
+import { mayDelete } from '../../route/cluster/privileges.js'
 import { type Failure, isSluiceError, fail } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DeletionSection, DocumentSection, TableSection } from '../../options/load.js'

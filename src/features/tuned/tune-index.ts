@@ -1,6 +1,7 @@
 /** Tunes the index of a load if the options say so, and restores what a killed load left tuned. */
 import { readIndices } from '../../route/cluster/alias.js'
-import { mayManage, refresh } from '../../route/cluster/indices.js'
+import { refresh } from '../../route/cluster/indices.js'
+import { mayManage } from '../../route/cluster/privileges.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { findWriteIndex, makeNamed } from '../../route/cluster/write-index.js'
 import { isSluiceError } from '../../base/failure/failure.js'

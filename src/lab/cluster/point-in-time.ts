@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { aliasFilter } from './alias-filter.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { compileFilterPath } from './filter-path.js'
 import { permissions } from './permissions.js'
+import { fieldTexts } from './query/indexed-fields.js'
+import { compileQuery } from './query/query.js'
 import type { Held } from './store.js'
 
 /** A page of a search in one. */
@@ -29,7 +32,13 @@ export function openPoint(exchange: Exchange, expression: string): void {
     const reason = 'Validation Failed: 1: [keep_alive] is not specified;'
     throw new RequestRefused({ status: 400, type: 'action_request_validation_exception', reason })
   }
-  const held = findIndices(exchange, expression).map(index => ({ index: index.name, ids: index.ids() }))
+  const held = findIndices(exchange, expression).map(index => {
+    const filter = aliasFilter(expression, index, cluster)
+    if (filter === undefined) return { index: index.name, ids: index.ids() }
+    const isShown = compileQuery(filter, index.mapping)
+    const shown = index.entries().filter(([id, bytes]) => isShown({ id, texts: () => fieldTexts(bytes) }))
+    return { index: index.name, ids: shown.map(([id]) => id) }
+  })
   const id = randomBytes(48).toString('base64url')
   cluster.points.set(id, { held, expires: performance.now() + durationOf(keepAlive) })
   answer(response, 200, JSON.stringify({ id, _shards: shardsOf(held) }))

@@ -1,3 +1,4 @@
+import { aliasFilter } from './alias-filter.js'
 import { answerAlias, answerAliases } from './alias-routes.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { answerBulk, answerPlanted } from './bulk-route.js'
@@ -126,9 +127,12 @@ function answerCount(exchange: Exchange, expression: string): void {
   const found = findIndices(exchange, expression)
   const { query } = parseBody(exchange.body)
   const count = found.reduce((sum, index) => {
-    if (query === undefined) return sum + index.count
-    const matches = compileQuery(query, index.mapping)
-    return sum + index.entries().filter(([id, bytes]) => matches({ id, texts: () => fieldTexts(bytes) })).length
+    const filter = aliasFilter(expression, index, exchange.cluster)
+    if (query === undefined && filter === undefined) return sum + index.count
+    const both = [query, filter].map(one => compileQuery(one, index.mapping))
+    const isCounted = ([id, bytes]: [string, Buffer]) =>
+      both.every(matches => matches({ id, texts: () => fieldTexts(bytes) }))
+    return sum + index.entries().filter(isCounted).length
   }, 0)
   const _shards = { total: found.length, successful: found.length, skipped: 0, failed: 0 }
   answer(exchange.response, 200, JSON.stringify({ count, _shards }))

@@ -1,9 +1,11 @@
+import { aliasFilter } from './alias-filter.js'
 import { answer, illegalArgument, RequestRefused } from './answers.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { compileFilterPath } from './filter-path.js'
 import { permissions } from './permissions.js'
 import { searchPoint } from './point-in-time.js'
 import { type FieldTexts, fieldTexts } from './query/indexed-fields.js'
+import type { Matches } from './query/matches.js'
 import { type Json, compileQuery, isObject, known } from './query/query.js'
 import { type Key, type SortBy, compareKeys, keyOf, keyText, keysAfter, sortsIn } from './query/sorting.js'
 import { type SourceFields, chooseFields, sourceFieldsIn } from './query/source-fields.js'
@@ -43,7 +45,8 @@ export function answerSearch(exchange: Exchange, named: string | undefined): voi
   }
   const indices = findIndices(exchange, expression)
   const sorts = sortsIn(asked['sort'])
-  const found = indices.flatMap(index => hitsOf(index, asked, sorts))
+  const filterOf = (index: Index) => compileQuery(aliasFilter(expression, index, exchange.cluster), index.mapping)
+  const found = indices.flatMap(index => hitsOf(index, asked, sorts, filterOf(index)))
   const sorted = sorts.length === 0 ? found : found.toSorted((a, b) => compareKeys(sorts, a.keys, b.keys))
   const shown = sorted.filter(isAfter(asked['search_after'], sorts)).slice(from, from + size)
   const show = { sorts, source: sourceFieldsIn(asked['_source']), ...flagsIn(asked) }
@@ -98,7 +101,7 @@ function countIn(asked: Json, name: string, usual: number): number {
 }
 
 /** The documents of an index that match, in the order in which they were first stored. */
-function hitsOf(index: Index, asked: Json, sorts: readonly SortBy[]): Hit[] {
+function hitsOf(index: Index, asked: Json, sorts: readonly SortBy[], isShown: Matches): Hit[] {
   const matches = compileQuery(asked['query'], index.mapping)
   const keysIn = sorts.map(sort => keyOf(index, sort))
   // A query by ids comes with many documents: reads only those with its ids.
@@ -112,7 +115,7 @@ function hitsOf(index: Index, asked: Json, sorts: readonly SortBy[]): Hit[] {
     const { bytes } = stored
     let read: FieldTexts | undefined
     const texts = (): FieldTexts => (read ??= fieldTexts(bytes))
-    if (matches({ id, texts }))
+    if (matches({ id, texts }) && isShown({ id, texts }))
       hits.push({ index, id, stored: { ...stored, bytes }, keys: keysIn.map(keyIn => keyIn(texts, place)) })
     place += 1
   }

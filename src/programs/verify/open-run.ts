@@ -2,8 +2,10 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readIndices } from '../../route/cluster/alias.js'
+import { viewOf } from '../../route/cluster/alias-view.js'
 import { type IndexSeen, refresh, seeIndex } from '../../route/cluster/indices.js'
 import { refreshAll, seeIndices } from '../../route/cluster/many-indices.js'
+import { mayRead } from '../../route/cluster/privileges.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import { fail } from '../../base/failure/failure.js'
@@ -40,6 +42,8 @@ export interface OpenRun extends FoundCheckpoint, AsyncDisposable {
   readonly by: 'id' | 'search'
   /** Whether all that is stored can be seen. */
   readonly isFresh: boolean
+  /** The names that may be aliases which hide documents. The credentials do not show whether they are. */
+  readonly mayHide: readonly string[]
   readonly pace: Pace
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: VerifySection['onProgress']
@@ -89,6 +93,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       holders: held.holders,
       by: held.by,
       isFresh: held.isFresh,
+      mayHide: held.mayHide,
       pace: new Pace({
         most: MOST_IDS,
         inFlight: Math.min(IN_FLIGHT, connecting.concurrency),
@@ -163,7 +168,7 @@ function sameName(path: string): string {
 }
 
 /** The indices of a run, and the way to find its documents in them. */
-interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh'> {
+interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh' | 'mayHide'> {
   readonly notes: readonly string[]
 }
 
@@ -173,19 +178,35 @@ async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promis
   // A document with a routing value cannot be found by only its id.
   const by = seen.kind === 'index' && options['routingField'] === undefined ? 'id' : 'search'
   const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
-  return { holders: index, by, isFresh, notes: [...noteOn(index, seen, indexUuid), ...unfresh(index, isFresh)] }
+  const { names, mayHide } = await viewOf(cluster, index, seen)
+  const [only = index] = names
+  return {
+    holders: names.length === 1 ? only : names,
+    by,
+    isFresh,
+    mayHide: mayHide ? [index] : [],
+    notes: [...noteOn(index, seen, indexUuid), ...unfresh(index, isFresh)],
+  }
 }
 
 /** Looks at all indices that took documents of the run. */
 async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluster: Cluster): Promise<Held> {
-  const holders = indices.map(one => one.index)
-  const seen = await seeIndices(cluster, holders)
-  const isFresh = (await refreshAll(cluster, holders)) === undefined
+  const named = indices.map(one => one.index)
+  await mayRead(cluster, named, 'Sluice cannot look up documents')
+  const seen = await seeIndices(cluster, named)
+  const isFresh = (await refreshAll(cluster, named)) === undefined
+  const holders = new Set<string>()
+  const mayHide: string[] = []
+  for (const name of named) {
+    const view = await viewOf(cluster, name, seen.get(name))
+    for (const one of view.names) holders.add(one)
+    if (view.mayHide) mayHide.push(name)
+  }
   const notes = indices.flatMap(one => noteOn(one.index, seen.get(one.index), one.indexUuid))
   const more = notes.length - MOST_NOTES
   const first = notes.slice(0, MOST_NOTES)
   const others = more > 0 ? [`the same is true of ${more} more indices`] : []
-  return { holders, by: 'search', isFresh, notes: [...first, ...others, ...unfresh(index, isFresh)] }
+  return { holders: [...holders], by: 'search', isFresh, mayHide, notes: [...first, ...others, ...unfresh(index, isFresh)] }
 }
 
 const MOST_NOTES = 5
@@ -198,6 +219,16 @@ function noteOn(index: string, seen: IndexSeen | undefined, uuid: string | undef
 
 function unfresh(index: string, isFresh: boolean): string[] {
   return isFresh ? [] : [`the credentials cannot refresh ${index}, so the newest documents might not be visible yet`]
+}
+
+/** Returns a note on documents that are missing, and may only be hidden. */
+export function hiddenNote({ mayHide }: Pick<OpenRun, 'mayHide'>): string[] {
+  if (mayHide.length === 0) return []
+  const [first] = mayHide
+  const names = mayHide.length === 1 ? first : `${first} and ${mayHide.length - 1} more`
+  return [
+    `the credentials do not show whether ${names} is an alias with a filter, which hides documents. Grant view_index_metadata, and run this command again`,
+  ]
 }
 
 function notesOn({ status, options, counts }: Checkpoint): string[] {

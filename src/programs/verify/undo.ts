@@ -2,7 +2,7 @@ import { type Deletion, type DeletionRefused, deleteFound } from '../../route/cl
 import type { FoundDocument } from '../../route/cluster/find-documents.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
-import { type OpenRun, openRun, ownRun, refuseBehindAlias } from './open-run.js'
+import { hiddenNote, type OpenRun, openRun, ownRun, refuseBehindAlias } from './open-run.js'
 import { idOf, lookUpIds, type Sighting } from './run-ids.js'
 import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
@@ -90,13 +90,13 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   const listedRejections = [...rejected.values()].reduce((sum, numbers) => sum + numbers.size, 0)
   const unlisted = Math.max(0, checkpoint.counts.rejected - listedRejections)
   const gone = Math.max(0, absent - unlisted - checkpoint.counts.dropped) + vanished
-  // Documents that are missing may still be in a queue.
-  const mayCome = !run.isFresh || checkpoint.counts.accepted > 0
+  // Documents that are missing may still be in a queue, or hidden.
+  const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
   const goesBy = isComplete ? await forget(path, checkpoint) : undefined
   const continued = inputs.filter(({ isContinued }) => isContinued).map(({ name }) => name)
   const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
-  const notes = [...run.notes]
+  const notes = [...run.notes, ...(gone > 0 ? hiddenNote(run) : [])]
   if (kept > 0)
     notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice kept it`)
   if (goesBy !== undefined && continued.length > 0)

@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { openRun } from './open-run.js'
+import { hiddenNote, openRun } from './open-run.js'
 import { lookUpIds } from './run-ids.js'
 import { newTally, type Tallied } from './tally.js'
 import { type VerifyOptions, readVerifyOptions } from './verify-options.js'
@@ -43,6 +43,6 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
     index,
     ...tallied,
     checkpoint: path,
-    notes: unsettled === 0 ? run.notes : [...run.notes, cut],
+    notes: [...run.notes, ...(unsettled === 0 ? [] : [cut]), ...(missing === 0 ? [] : hiddenNote(run))],
   }
 }

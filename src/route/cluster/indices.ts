@@ -1,6 +1,6 @@
 /** Asks about an index: which one it is, how many documents it has, how its copies are, and who may delete from it. */
-import { type Failure, fail, failure, isSluiceError, quote, type SluiceError } from '../../base/failure/failure.js'
-import { isObject, type JsonObject } from '../../base/json/parse-json.js'
+import { type Failure, failure, quote } from '../../base/failure/failure.js'
+import { isObject } from '../../base/json/parse-json.js'
 import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
 import { whyUnanswered } from './client-connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'
@@ -158,53 +158,4 @@ async function askHealth(
   const { status: health, number_of_data_nodes: dataNodes } = json
   if (health !== 'green' && health !== 'yellow' && health !== 'red') return { health: 'unknown', dataNodes: 0 }
   return { health, dataNodes: typeof dataNodes === 'number' ? dataNodes : 0 }
-}
-
-/**
- * Checks that the credentials may search and delete documents of an index. A cluster without security does not say. For an alias
- * the answer would be about the alias only. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
- */
-export async function mayDelete(cluster: ReachedCluster, index: string): Promise<void> {
-  const has = await askPrivileges(cluster, index, ['read', 'delete', 'write'])
-  if (has === undefined) return
-  const missing = [
-    ...(has['read'] === false ? ['read'] : []),
-    ...(has['delete'] === false && has['write'] === false ? ['delete'] : []),
-  ]
-  if (missing.length === 0) return
-  throw lacks(cluster, index, missing, 'Sluice cannot delete the documents of deleted rows')
-}
-
-/**
- * Checks that the credentials may change settings and mapping of an index. A cluster without security does not say. `what`: what
- * Sluice cannot do. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if they may not.
- */
-export async function mayManage(cluster: ReachedCluster, index: string, what: string): Promise<void> {
-  const has = await askPrivileges(cluster, index, ['manage'])
-  if (has?.['manage'] === false) throw lacks(cluster, index, ['manage'], what)
-}
-
-function lacks(cluster: ReachedCluster, index: string, missing: readonly string[], what: string): SluiceError {
-  const reason = `${what} without ${missing.join(' and ')} on ${index}`
-  return fail('CLUSTER_PRIVILEGE_MISSING', { cluster: cluster.display, status: 403, reason, missing, index })
-}
-
-async function askPrivileges(
-  cluster: ReachedCluster,
-  index: string,
-  privileges: readonly string[],
-): Promise<JsonObject | undefined> {
-  const path = '/_security/user/_has_privileges'
-  const body = { index: [{ names: [index], privileges }] }
-  try {
-    const answer = await inquire(cluster, { method: 'POST', path, body, maxAnswerBytes: 1 << 16 })
-    if (answer.statusCode !== 200) return undefined
-    const { index: of } = jsonIn(answer)
-    const indices = isObject(of) ? of[index] : undefined
-    return isObject(indices) ? indices : undefined
-  } catch (error) {
-    if (isSluiceError(error)) throw error
-    // The request itself will show it.
-    return undefined
-  }
 }

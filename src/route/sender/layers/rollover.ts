@@ -2,6 +2,7 @@
  * The layer that looks up documents that may be stored already. After a rollover of a data stream or alias, a new index takes the
  * documents, and a second send would store the same id there. So Sluice searches all indices before it sends such a body.
  */
+import { type View, viewOf } from '../../cluster/alias-view.js'
 import { type FoundDocument, type Looked, findDocuments } from '../../cluster/find-documents.js'
 import { type IndexSeen, refresh, seeIndex } from '../../cluster/indices.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
@@ -77,6 +78,8 @@ export class StreamWatch {
   readonly options: RolloverOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
   #refreshed: ReturnType<typeof refresh> | undefined
+  /** Where a search sees all documents, for the indices that were behind the name. */
+  #view: { readonly behind: string; readonly names: Promise<View['names'] | undefined> } | undefined
   readonly #told = new Set<string>()
   readonly #others = new Map<string, StreamWatch>()
 
@@ -136,11 +139,13 @@ export class StreamWatch {
         `the credentials cannot refresh ${index}, so a document stored just before a rollover may be stored twice`,
       )
     }
+    const names = await this.#searched(seen)
+    if (names === undefined) return undefined
     const starts = itemStarts(body)
     const ids = Array.from({ length: body.items }, (_, item) => idOfItem(body, starts, item) ?? '')
     const found = new Set<string>()
     for (const part of parts(ids, MOST_IDS)) {
-      const looked = await this.#find(part)
+      const looked = await this.#find(part, names)
       if (looked === undefined) return undefined
       if (!Array.isArray(looked)) return looked
       for (const { id } of looked) found.add(id)
@@ -167,10 +172,37 @@ export class StreamWatch {
     return behind === undefined ? seen.behind.length > 1 : seen.behind.some(name => !behind.includes(name))
   }
 
-  /** Finds the ids, in halves if the cluster refuses a request with all of them. Returns undefined if it refuses for good. */
-  async #find(ids: readonly string[]): Promise<FoundDocument[] | Verdict | undefined> {
+  /** Returns where to search for documents. Undefined if an alias hides some, and the credentials may not look behind it. */
+  async #searched(seen: IndexSeen): Promise<View['names'] | undefined> {
     const { cluster, index } = this.options
-    const finding = findDocuments(cluster, { index, by: 'search', wanted: ids.map(id => ({ id })) })
+    const behind = seen.kind === 'name' ? seen.behind.join() : ''
+    if (this.#view?.behind !== behind) {
+      const names = viewOf(cluster, index, seen).then(
+        ({ names, mayHide }) => {
+          // The next body asks again.
+          if (mayHide) this.#view = undefined
+          return names
+        },
+        (error: unknown) => {
+          if (!isSluiceError(error)) throw error
+          this.#doubt(
+            `${index} has rolled over, and Sluice cannot look up its ids (${error.failure.message}). A document that is already stored may be stored twice`,
+          )
+          return undefined
+        },
+      )
+      this.#view = { behind, names }
+      return await names
+    }
+    return await this.#view.names
+  }
+
+  /** Finds the ids, in halves if the cluster refuses a request with all of them. Returns undefined if it refuses for good. */
+  async #find(ids: readonly string[], names: View['names']): Promise<FoundDocument[] | Verdict | undefined> {
+    const { cluster, index } = this.options
+    const [only = index] = names
+    const where = names.length === 1 ? only : names
+    const finding = findDocuments(cluster, { index: where, by: 'search', wanted: ids.map(id => ({ id })) })
     const looked = await finding.catch(asBusy)
     if (looked.kind === 'found') return [...looked.documents]
     if (looked.kind === 'again') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }
@@ -184,7 +216,7 @@ export class StreamWatch {
     }
     const found: FoundDocument[] = []
     for (const half of parts(ids, Math.ceil(ids.length / 2))) {
-      const one = await this.#find(half)
+      const one = await this.#find(half, names)
       if (!Array.isArray(one)) return one
       found.push(...one)
     }
