@@ -9,6 +9,7 @@ import { describeHidden } from './hidden.suite.js'
 import { describeIdentity } from './identity.suite.js'
 import { describeIndexByField } from './index-by-field.suite.js'
 import { describeIds } from './ids.suite.js'
+import { describeIdentifiers } from './identifiers.suite.js'
 import { describeRefusals } from './refusals.suite.js'
 import { describeOperations } from './operations.suite.js'
 import { describePipelines } from './pipelines.suite.js'
@@ -42,6 +43,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeRuns,
   describePipelines,
   describeHidden,
+  describeIdentifiers,
   describeIds,
   describeFieldIds,
 ]
@@ -53,6 +55,7 @@ export const ordinarySuites: readonly Suite[] = [
   describeRuns,
   describePipelines,
   describeHidden,
+  describeIdentifiers,
 ]
 /** What else depends on the version. */
 const longSuites: readonly Suite[] = [

@@ -8,6 +8,7 @@ export interface Action {
   readonly operation: Operation
   readonly index: string | undefined
   readonly id: string | undefined
+  readonly routing: string | undefined
   readonly requireAlias: boolean
   readonly pipeline: string | undefined
   readonly ifSeqNo: number | undefined
@@ -38,6 +39,7 @@ export function readAction(bytes: Buffer, from: number, to: number, line: number
       operation: operation as Operation,
       index,
       id: id ?? onlyId,
+      routing: undefined,
       requireAlias: false,
       pipeline: undefined,
       ifSeqNo: undefined,
@@ -76,7 +78,9 @@ function readAny(cursor: JsonCursor, line: number, strictEnd: boolean): Action {
   return {
     operation: operation === 'index' && opType === 'create' ? 'create' : (operation as Operation),
     index: parameters.get('_index'),
-    id: parameters.get('_id'),
+    // Elasticsearch stores each half of a surrogate pair as the same character.
+    id: parameters.get('_id')?.replaceAll(/\p{Surrogate}/gu, '\ufffd'),
+    routing: parameters.get('routing'),
     requireAlias: parameters.get('require_alias') === 'true',
     pipeline: parameters.get('pipeline'),
     ifSeqNo: ifSeqNo === undefined ? undefined : Number(ifSeqNo),

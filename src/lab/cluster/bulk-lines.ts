@@ -28,8 +28,9 @@ export function readBulk(body: Buffer, defaultIndex: string | undefined, major: 
     const action = readAction(body, from, end, line, major >= 9)
     const index = action.index ?? defaultIndex ?? ''
     if (action.index === undefined && defaultIndex === undefined) problems.push('index is missing')
-    if (action.id !== undefined && action.id.length > 128 && Buffer.byteLength(action.id) > 512) {
-      const size = Buffer.byteLength(action.id)
+    const size = action.id === undefined || action.id.length <= 128 ? 0 : Buffer.byteLength(action.id)
+    // A deletion of an id that no document can have finds nothing.
+    if (size > 512 && action.operation !== 'delete') {
       problems.push(`id [${action.id}] is too long, must be no longer than 512 bytes but was: ${size}`)
     }
     if (action.id === undefined && (action.operation === 'delete' || action.operation === 'update'))

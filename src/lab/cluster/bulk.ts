@@ -130,6 +130,8 @@ function write(index: Index, line: Line, id: string, body: Buffer, quote: Parame
     const fault = readDocument(index.mapping, body, line.from, to, quote)
     if (fault) return { index: index.name, id, fault }
   }
+  if (operation !== 'delete' && Buffer.byteLength(line.action.routing ?? '') > LONGEST_TERM)
+    return { index: index.name, id, fault: illegalArgument(immenseRouting) }
   const conflict = conflictWith(index, line.action, id)
   if (conflict !== undefined)
     return refusedBy(index, id, 409, 'version_conflict_engine_exception', `[${id}]: version conflict, ${conflict}`)
@@ -145,6 +147,9 @@ function write(index: Index, line: Line, id: string, body: Buffer, quote: Parame
   if (operation === 'update') return update(index, line, id, quote)
   return store(index, id, body, line.from, to, external)
 }
+
+const LONGEST_TERM = 32_766
+const immenseRouting = `Document contains at least one immense term in field="_routing" (whose length is longer than the max length ${LONGEST_TERM}), all of which were skipped.`
 
 /** Returns why a document is not as its action demands. */
 function conflictWith(index: Index, action: Action, id: string): string | undefined {

@@ -206,7 +206,13 @@ async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluste
   const more = notes.length - MOST_NOTES
   const first = notes.slice(0, MOST_NOTES)
   const others = more > 0 ? [`the same is true of ${more} more indices`] : []
-  return { holders: [...holders], by: 'search', isFresh, mayHide, notes: [...first, ...others, ...unfresh(index, isFresh)] }
+  return {
+    holders: [...holders],
+    by: 'search',
+    isFresh,
+    mayHide,
+    notes: [...first, ...others, ...unfresh(index, isFresh)],
+  }
 }
 
 const MOST_NOTES = 5
