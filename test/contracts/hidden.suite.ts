@@ -59,4 +59,78 @@ export function describeHidden(world: () => World): void {
       expect(await world().count(index)).toBe(6)
     })
   })
+
+  describe('a pipeline that chooses another index', () => {
+    let folder: string
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'moved-'))
+    })
+    afterEach(async () => await rm(folder, { recursive: true }))
+
+    /** Moves the last document of 30, or the documents that the condition is true for. */
+    async function moving(processor: (to: string) => object) {
+      const [index, moved, id] = [newIndex(), newIndex('moved'), newIndex('moves')]
+      const { username, password } = world().cluster
+      const { target, ...rest } = way()
+      const admin = { ...rest, target: { ...target, apiKey: undefined, username, password } }
+      await using direct = await connect(admin)
+      await direct.client.ingest.putPipeline({ id, processors: [processor(moved)] as never[] })
+      for (const name of [index, moved]) await direct.client.indices.create({ index: name, settings: inOneNode })
+      const source = join(folder, 'a.ndjson')
+      await writeFile(source, Array.from({ length: 30 }, (_, n) => `{"n":${n}}\n`).join(''))
+      const load = { ...way(), source, index, stateDir: folder, deadLetters: false, batchDocs: 10 } as const
+      const asDefault = async (pipeline: string) => {
+        await using again = await connect(admin)
+        await again.client.indices.putSettings({ index, settings: { default_pipeline: pipeline } })
+      }
+      return {
+        load,
+        pipeline: id,
+        asDefault,
+        counts: async () => [await world().count(index), await world().count(moved)],
+        note: `a pipeline stored documents in ${moved}, and Sluice looked there too`,
+        [Symbol.asyncDispose]: async () => {
+          await asDefault('_none')
+          await using last = await connect(admin)
+          await last.client.ingest.deletePipeline({ id })
+        },
+      }
+    }
+
+    const condition = { if: 'ctx.n == 29' }
+    const last: readonly [string, (to: string) => object][] = [
+      ['reroute', destination => ({ reroute: { destination, ...condition } })],
+      ['set', value => ({ set: { field: '_index', value, ...condition } })],
+    ]
+    test.each(
+      last.flatMap(([name, processor]) => [
+        [name, 'of the load', processor] as const,
+        [name, 'of the index', processor] as const,
+      ]),
+    )('by %s, %s: verify and undo find the documents there', async (_, whose, processor) => {
+      await using world = await moving(processor)
+      const { load, pipeline, counts, note } = world
+      if (whose === 'of the index') await world.asDefault(pipeline)
+      const given = whose === 'of the index' ? load : { ...load, pipeline }
+      const { run, ...receipt } = await ingest(given)
+      expect(receipt).toMatchObject({ created: 30, rejected: 0, exit: 0 })
+      expect(receipt.notes).toEqual([expect.stringMatching(/^documents go to moved-.* instead of /) as string])
+      expect(await counts()).toEqual([29, 1])
+      const asked = { ...way(), run, stateDir: folder }
+      const seen = await verify(asked)
+      expect(seen).toMatchObject({ ok: true, found: 30, missing: 0 })
+      expect(seen.notes).toContain(note)
+      expect(await undo(asked)).toMatchObject({ isComplete: true, deleted: 30, gone: 0 })
+      expect(await counts()).toEqual([0, 0])
+      expect(await ingest(given)).toMatchObject({ created: 30, exit: 0 })
+    })
+
+    test('is a pipeline that an update does not pass', async () => {
+      await using world = await moving(destination => ({ reroute: { destination } }))
+      await world.asDefault(world.pipeline)
+      const given = { ...world.load, op: 'upsert', ids: 'field', idField: 'n' } as const
+      expect(await ingest(given)).toMatchObject({ created: 30, exit: 0 })
+      expect(await world.counts()).toEqual([30, 0])
+    })
+  })
 }

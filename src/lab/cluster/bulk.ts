@@ -11,7 +11,7 @@ import { newId } from './ids.js'
 import { indexNameFault } from './index-names.js'
 import { type Principal, deniedReason, isAllowed, permissions } from './permissions.js'
 import { type UpdateScript, runKnownScript } from './scripts.js'
-import type { Index } from './store.js'
+import type { Index, Processed } from './store.js'
 import { mergeUpdate, writeTree } from './update-line.js'
 
 export interface BulkRequest {
@@ -41,7 +41,8 @@ export function applyBulk(cluster: Cluster, faults: FaultPlan, request: BulkRequ
 }
 
 function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, line: Line, allUtf8: boolean): Written {
-  const { action, index: name } = line
+  const { action } = line
+  let { index: name } = line
   const refuse = (fault: Fault, id = action.id ?? null): Written => ({ index: name, id, fault })
   const planted = faults.strike('items')
   if (planted)
@@ -49,11 +50,13 @@ function applyLine(cluster: Cluster, faults: FaultPlan, request: BulkRequest, li
 
   const refused = refuseBefore(cluster, request, line)
   if (refused) return refused
-  if (isDropped(cluster, request, line)) return { index: name, id: action.id ?? newId(), ...dropped }
+  const processed = processedIn(cluster, request, line)
+  if (processed.isDropped === true) return { index: name, id: action.id ?? newId(), ...dropped }
+  name = processed.index ?? name
   const named = cluster.writable(name)
   if (named === 'no-write-index') return refuse(noWriteIndex(name))
   const index = named ?? cluster.createFor(name)
-  const id = action.id ?? newId()
+  const id = processed.id ?? action.id ?? newId()
   if (index.isWriteBlocked) {
     const reason = `index [${index.name}] blocked by: [FORBIDDEN/8/index write (api)];`
     return refuse({ status: 403, type: 'cluster_block_exception', reason }, id)
@@ -102,15 +105,16 @@ function refuseBefore(cluster: Cluster, request: BulkRequest, { action, index }:
 /** The answer of the cluster for a document that a pipeline dropped. */
 const dropped = { version: -3, result: 'noop', seqNo: -2, status: 200 } as const
 
-function isDropped(cluster: Cluster, request: BulkRequest, { action, index, from, to }: Line): boolean {
+/** Updates pass no pipeline. */
+function processedIn(cluster: Cluster, request: BulkRequest, { action, index, from, to }: Line): Processed {
   const pipeline = pipelineOf(cluster, request, action, index)
-  const drops = pipeline === undefined ? undefined : cluster.pipelines.get(pipeline)
-  if (drops === undefined || (action.operation !== 'index' && action.operation !== 'create')) return false
+  const process = pipeline === undefined ? undefined : cluster.pipelines.get(pipeline)
+  if (process === undefined || (action.operation !== 'index' && action.operation !== 'create')) return {}
   try {
-    return drops(JSON.parse(request.body.toString('utf8', from, to)) as Record<string, unknown>)
+    return process(JSON.parse(request.body.toString('utf8', from, to)) as Record<string, unknown>)
   } catch {
     // It is refused later, as a document that is no JSON.
-    return false
+    return {}
   }
 }
 

@@ -1,10 +1,10 @@
-/** Ingest pipelines, as far as the lab plays them: processors that drop documents. */
+/** Ingest pipelines, as far as the lab plays them: processors that drop documents, or change their index or id. */
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { type Exchange, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
 import { known } from './query/query.js'
 import { beyondLab } from './query/values.js'
-import type { Pipeline } from './store.js'
+import type { Pipeline, Processed } from './store.js'
 import { asObject } from './templates.js'
 
 /** `/_ingest/pipeline/{id}`: create and delete. */
@@ -20,19 +20,30 @@ export function answerPipeline(exchange: Exchange, method: string, id: string): 
   answer(response, 200, '{"acknowledged":true}')
 }
 
+type Processor = (document: Readonly<Record<string, unknown>>) => Processed | undefined
+
 function compiled(given: Record<string, unknown>): Pipeline {
   known('a pipeline', given, ['description', 'processors', 'version', '_meta'])
-  const drops = [given['processors'] ?? []].flat().map(processor => {
+  const processors = [given['processors'] ?? []].flat().map(processor => {
     const [[name, options] = ['', {}]] = Object.entries(asObject(processor))
-    if (name !== 'drop') throw new RequestRefused(illegalArgument(`No processor type exists with name [${name}]`))
-    return conditionOf(asObject(options)['if'])
+    const isMeant = conditionOf(asObject(options)['if'])
+    const processed = processedBy(name, asObject(options))
+    return (document => (isMeant(document) ? processed : undefined)) satisfies Processor
   })
-  return document => drops.some(isDropped => isDropped(document))
+  return document => Object.assign({}, ...processors.map(process => process(document)))
+}
+
+function processedBy(name: string, { destination, field, value }: Record<string, unknown>): Processed {
+  if (name === 'drop') return { isDropped: true }
+  if (name === 'reroute') return { index: String(destination) }
+  if (name !== 'set') throw new RequestRefused(illegalArgument(`No processor type exists with name [${name}]`))
+  if (field === '_index') return { index: String(value) }
+  return field === '_id' ? { id: String(value) } : beyondLab(`[set] of the field [${String(field)}]`)
 }
 
 const forms = /^ctx\.(\w+)(?: % (\d+))? == (\d+|'[^']*')$/
 
-function conditionOf(text: unknown): Pipeline {
+function conditionOf(text: unknown): (document: Readonly<Record<string, unknown>>) => boolean {
   if (text === undefined) return () => true
   if (typeof text !== 'string') throw new RequestRefused(illegalArgument('[if] must be a string'))
   const [, field = '', divisor, value = ''] = forms.exec(text) ?? beyondLab(`the condition [${text}]`)

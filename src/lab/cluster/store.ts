@@ -168,8 +168,14 @@ export interface Held {
   readonly ids: readonly string[]
 }
 
-/** Returns whether an ingest pipeline drops a document. */
-export type Pipeline = (document: Readonly<Record<string, unknown>>) => boolean
+/** What an ingest pipeline makes of a document. */
+export interface Processed {
+  readonly isDropped?: true
+  readonly index?: string
+  readonly id?: string
+}
+
+export type Pipeline = (document: Readonly<Record<string, unknown>>) => Processed
 
 export interface PointInTime {
   readonly held: readonly Held[]

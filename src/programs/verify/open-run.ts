@@ -80,8 +80,9 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   try {
     const where = sameCluster(checkpoint, cluster)
     const { index } = checkpoint.target
-    const held =
+    const own =
       checkpoint.target.indices === undefined ? await lookAt(checkpoint, cluster) : await lookAtAll(checkpoint, cluster)
+    const held = await lookElsewhere(own, checkpoint, cluster)
     const inputs = idsOf(checkpoint, others)
     const { rejected, notes } = await readRejected(checkpoint, inputs)
     return {
@@ -215,6 +216,20 @@ async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluste
   }
 }
 
+/** Adds the indices that pipelines chose. The target itself may be missing. */
+async function lookElsewhere(held: Held, { target }: Checkpoint, cluster: Cluster): Promise<Held> {
+  const { elsewhere = [] } = target
+  if (elsewhere.length === 0) return held
+  const holders = [...new Set([held.holders, elsewhere].flat())]
+  await mayRead(cluster, holders, 'Sluice cannot look up documents')
+  const isFresh = held.isFresh && (await refreshAll(cluster, holders)) === undefined
+  const [first] = elsewhere
+  const names = elsewhere.length === 1 ? first : `${first} and ${elsewhere.length - 1} more indices`
+  const note = `a pipeline stored documents in ${names}, and Sluice looked there too`
+  const unseen = held.isFresh && !isFresh ? unfresh(elsewhere.join(', '), false) : []
+  return { ...held, holders, by: 'search', isFresh, notes: [...held.notes, note, ...unseen] }
+}
+
 const MOST_NOTES = 5
 
 function noteOn(index: string, seen: IndexSeen | undefined, uuid: string | undefined): string[] {
@@ -243,7 +258,7 @@ function notesOn({ status, options, counts }: Checkpoint): string[] {
   else if (status !== 'finished') notes.push('the run is not finished')
   if (counts.accepted > 0) notes.push(queued)
   if (options['pipeline'] !== undefined)
-    notes.push(`the ingest pipeline ${options['pipeline']} may have dropped documents, or changed their ids or indices`)
+    notes.push(`the ingest pipeline ${options['pipeline']} may have changed the ids of documents`)
   return notes
 }
 

@@ -5,11 +5,18 @@ import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './ans
 import { whyUnanswered } from './client-connection.js'
 import { type ReachedCluster, call, inquire } from './request.js'
 
-/** `isUnrefreshed`: periodic refreshes are off for it, or for an index behind it. */
+/** What settings show of an index, or of one of those behind a name. */
+interface Shown {
+  /** Periodic refreshes are off. */
+  readonly isUnrefreshed?: true
+  /** A pipeline of its own treats documents. */
+  readonly isPiped?: true
+}
+
 export type IndexSeen =
-  | { readonly kind: 'index'; readonly uuid: string; readonly isUnrefreshed?: true }
+  | (Shown & { readonly kind: 'index'; readonly uuid: string })
   /** An alias or a data stream. It stays when the indices behind it change: a rollover adds one. */
-  | { readonly kind: 'name'; readonly behind: readonly string[]; readonly isUnrefreshed?: true }
+  | (Shown & { readonly kind: 'name'; readonly behind: readonly string[] })
   | { readonly kind: 'missing' }
   /** The credentials may not ask, or the cluster gave no answer that Sluice knows. */
   | { readonly kind: 'unreadable'; readonly observed: string; readonly failure: Failure }
@@ -19,7 +26,7 @@ const ANSWER_BYTES = 1 << 20
 
 /** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
 export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
-  const path = `/${encodeURIComponent(index)}/_settings/index.uuid,index.refresh_interval`
+  const path = `/${encodeURIComponent(index)}/_settings/index.uuid,index.refresh_interval,index.default_pipeline`
   let answer: ClusterAnswer
   try {
     answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, signal })
@@ -71,16 +78,18 @@ export function readSettings(json: object, index: string, cluster: string): Inde
   const found = Object.entries(json as Record<string, { settings?: { index?: Partial<Described> } } | null>)
   const uuids = found.map(([, one]) => one?.settings?.index?.uuid)
   const isOff = found.some(([, one]) => one?.settings?.index?.refresh_interval === '-1')
-  const refreshing = isOff ? ({ isUnrefreshed: true } as const) : {}
+  const shown: Shown = {
+    ...(isOff ? { isUnrefreshed: true } : {}),
+    ...(found.some(([, one]) => hasPipeline(one)) ? { isPiped: true } : {}),
+  }
   const [uuid] = uuids
   if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string')) {
     const observed = 'an answer without a uuid'
     return { kind: 'unreadable', observed, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
   }
   // An alias or a data stream answers with the names behind it.
-  if (!found.some(([name]) => name === index))
-    return { kind: 'name', behind: found.map(([name]) => name), ...refreshing }
-  return { kind: 'index', uuid: quote(uuid), ...refreshing }
+  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name), ...shown }
+  return { kind: 'index', uuid: quote(uuid), ...shown }
 }
 
 interface Described {

@@ -63,7 +63,7 @@ export async function openPipeline(
     throw error
   }
   const notes: string[] = []
-  const sender = openSender({ run, found, way, cluster, access, notes })
+  const sender = openSender({ run, found, way, cluster, access, notes, watch })
   const batcher = openBatcher(run, slots, ledger, () => sender.bodyBytes)
   return { batcher, sender, ledger, deadLetters, keeper, watch, notes }
 }
@@ -77,9 +77,10 @@ interface Sending {
   readonly access: AccessOptions
   /** Takes notes for the receipt. */
   readonly notes: string[]
+  readonly watch: IndexWatch
 }
 
-function openSender({ run, found, way, cluster, access, notes }: Sending): Sender {
+function openSender({ run, found, way, cluster, access, notes, watch }: Sending): Sender {
   const { sections, hooks, stop, tell, record } = run
   const { index, behind } = found.target
   const { connecting, documents, batching, retrying, state } = sections
@@ -89,6 +90,8 @@ function openSender({ run, found, way, cluster, access, notes }: Sending): Sende
     index,
     ...(pipeline === undefined ? {} : { pipeline }),
     ...idsOf(documents, hooks),
+    followsPlaces: pipeline !== undefined || found.isPiped,
+    onElsewhere: name => watch.storedIn(name),
     sentBefore: maySendAgain(sections, found),
     leftInDoubt: found.plan.isDoubtful,
     onConflict,

@@ -172,7 +172,7 @@ describe('a data stream that rolls over', () => {
   })
 
   test.each([
-    ['what stands behind it', { method: 'GET', path: '/_settings/index.uuid,index.refresh_interval' }],
+    ['what stands behind it', { method: 'GET', path: '/_settings/index.uuid,index.refresh_interval,index.default_pipeline' }],
     ['for a refresh', { method: 'POST', path: '/_refresh' }],
   ])('is asked %s until it answers: nothing is sent unseen meanwhile', async (_, question) => {
     await using world = await openRunWorld(lab)

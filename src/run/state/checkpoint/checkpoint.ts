@@ -63,6 +63,8 @@ export interface Target {
   readonly behind?: readonly string[]
   /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
   readonly indices?: readonly NamedIndex[]
+  /** Other indices that pipelines stored documents in. */
+  readonly elsewhere?: readonly string[]
   /** For a replay: every name that stored a document, with the uuid if the name is an index. */
   readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
 }

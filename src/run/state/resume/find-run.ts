@@ -29,6 +29,8 @@ export interface FoundRun {
   readonly isIndexMissing: boolean
   /** Whether periodic refreshes of the index are off. A killed load may have turned them off. */
   readonly isUnrefreshed: boolean
+  /** Whether the index, or one behind the name, has a pipeline of its own. */
+  readonly isPiped: boolean
   /** The name that the user gave to the run. */
   readonly named: string | undefined
   /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
@@ -144,6 +146,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     hasOwnIndex: identity.hasOwnIndex === true,
     isIndexMissing: index !== lastIndex || seen?.kind === 'missing',
     isUnrefreshed: seenNow !== undefined && 'isUnrefreshed' in seenNow,
+    isPiped: seenNow !== undefined && 'isPiped' in seenNow,
     named: runId,
     isNamed: runId !== undefined && identity.repeatsIds,
     identity,
@@ -209,7 +212,7 @@ function seenOf(
   plan: Plan,
   last: Checkpoint | undefined,
   known: IndexSeen | undefined,
-): Pick<Target, 'indexUuid' | 'behind' | 'destinations' | 'indices'> {
+): Pick<Target, 'indexUuid' | 'behind' | 'destinations' | 'indices' | 'elsewhere'> {
   const before = plan.continues?.target
   const continues = before !== undefined || plan.inputs.some(input => input.place !== undefined)
   const wasUuid = continues && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
@@ -219,6 +222,7 @@ function seenOf(
     ...(indexUuid === undefined ? {} : { indexUuid }),
     ...(behind === undefined ? {} : { behind }),
     ...(before?.indices === undefined ? {} : { indices: before.indices }),
+    ...(before?.elsewhere === undefined ? {} : { elsewhere: before.elsewhere }),
     ...(before?.destinations === undefined ? {} : { destinations: before.destinations }),
   }
 }

@@ -44,10 +44,17 @@ export class IndexWatch {
     return this.#target
   }
 
+  /** Notes another index that a pipeline stored a document in, before the document is settled. */
+  storedIn(index: string): void {
+    const { elsewhere = [] } = this.#target
+    if (!elsewhere.includes(index)) this.#target = { ...this.#target, elsewhere: [...elsewhere, index] }
+  }
+
   /** Looks at what documents were stored in since the last call. */
   async see({ counts, destinations, indices }: Pick<Committed, 'counts' | 'destinations' | 'indices'>): Promise<void> {
     if (this.#named !== undefined) {
-      this.#target = { ...this.#target, indices: await this.#named.see(indices) }
+      const taken = await this.#named.see(indices)
+      this.#target = { ...this.#target, indices: taken }
       return
     }
     // The first of the committed documents shows whether the index is still the one that took it.

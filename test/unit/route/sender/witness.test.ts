@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../../../src/route/cluster/open-cluster.js'
 import { Sender, type SenderOptions } from '../../../../src/route/sender/sender.js'
-import { readFirstAnswer } from '../../../../src/route/sender/layers/post.js'
+import { placesIn } from '../../../../src/route/sender/layers/places.js'
 import { batchOf } from '../../../support/load/sender-batch.js'
 import { senderOptions } from '../../../support/load/sender-options.js'
 
@@ -18,9 +18,10 @@ interface Item {
 async function heard(items: readonly Item[]) {
   const batch = await batchOf(items.map((_, n) => `{"n":${n}}`))
   const answer = Buffer.from(JSON.stringify({ errors: false, items: items.map(item => ({ create: item })) }))
-  const said = readFirstAnswer(answer, { bytes: batch.bytes, items: batch.docs, first: 0 }, 'logs')
+  const body = { bytes: batch.bytes, items: batch.docs, first: 0 }
+  const { otherId, elsewhere } = placesIn(answer, { body, index: 'logs', isNamed: true }, 1000)
   batch.release()
-  return said
+  return { otherId, elsewhere: [...elsewhere] }
 }
 
 describe('the first answer', () => {
@@ -32,20 +33,22 @@ describe('the first answer', () => {
         { _id: 'refused', _index: 'else', status: 400 },
         { _id: 'other', _index: '.fs-logs-2026.11.21-000001', status: 201, failure_store: 'used' },
       ]),
-    ).toEqual({ otherId: false })
+    ).toEqual({ otherId: false, elsewhere: [] })
   })
 
   test('tells of ids that a pipeline has set, and of documents that went elsewhere', async () => {
-    expect(await heard([{ _id: 'made', _index: 'logs', status: 201 }])).toEqual({ otherId: true })
+    expect(await heard([{ _id: 'made', _index: 'logs', status: 201 }])).toEqual({ otherId: true, elsewhere: [] })
     expect(await heard([{ _id: 't-1', _index: 'logs-else', status: 201 }])).toEqual({
       otherId: false,
-      elsewhere: { index: 'logs-else', instead: 'logs' },
+      elsewhere: [['logs-else', 'logs']],
     })
   })
 
   test('that cannot be read says nothing', () => {
-    expect(readFirstAnswer(Buffer.from('{"items":['), { bytes: Buffer.alloc(0), items: 0, first: 0 }, 'logs')).toEqual({
+    const body = { bytes: Buffer.alloc(0), items: 0, first: 0 }
+    expect(placesIn(Buffer.from('{"items":['), { body, index: 'logs', isNamed: true }, 1000)).toEqual({
       otherId: false,
+      elsewhere: new Map(),
     })
   })
 })
@@ -111,10 +114,28 @@ describe('the sender', () => {
     const sender = senderOf(doubts)
     bulk = created({ _id: 'made', _index: 'elsewhere' })
     for (let sent = 0; sent < 3; sent += 1) await sender.send(await batchOf(['{}']))
+    // It may choose yet another index.
+    expect(paths.filter(path => path.includes('_bulk')).map(path => path.includes('_index'))).toEqual([
+      true,
+      true,
+      true,
+    ])
     expect(doubts).toEqual([
       expect.stringContaining('do not keep their ids') as string,
       expect.stringContaining('go to elsewhere instead of logs') as string,
     ])
+  })
+
+  test('hears of each index that a pipeline chooses, in every answer', async () => {
+    const elsewhere: string[] = []
+    const sender = senderOf([], { followsPlaces: true, onElsewhere: index => elsewhere.push(index) })
+    for (const index of ['logs', 'moved', 'logs', 'other', 'moved']) {
+      bulk = created({ _id: 't-1', _index: index })
+      await sender.send(await batchOf(['{}']))
+    }
+    expect(new Set(elsewhere)).toEqual(new Set(['moved', 'other']))
+    const asked = paths.filter(path => path.includes('_bulk'))
+    expect(asked.map(path => path.includes('_index'))).toEqual(Array(5).fill(true))
   })
 
   test('takes an index behind an alias for what it is', async () => {

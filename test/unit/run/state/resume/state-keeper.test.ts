@@ -72,6 +72,7 @@ async function keep(
     hasOwnIndex: false,
     isIndexMissing: false,
     isUnrefreshed: false,
+    isPiped: false,
     isNamed: false,
     sources: [],
     options: {},
