@@ -125,6 +125,24 @@ export function describeHidden(world: () => World): void {
       expect(await ingest(given)).toMatchObject({ created: 30, exit: 0 })
     })
 
+    test('or the id, is warned of: documents that get one id replace each other, or are rejected', async () => {
+      await using world = await moving(() => ({ set: { field: '_id', value: 'one' } }))
+      const given = { ...world.load, pipeline: world.pipeline, concurrency: 1 }
+      const warned = expect.stringContaining('documents do not keep their ids') as string
+      expect(await ingest({ ...given, op: 'index' })).toMatchObject({
+        created: 1,
+        updated: 29,
+        duplicate: 0,
+        notes: [warned],
+      })
+      expect(await ingest({ ...given, stateDir: undefined, maxRejected: 30 })).toMatchObject({
+        created: 0,
+        duplicate: 0,
+        rejected: 30,
+      })
+      expect(await world.counts()).toEqual([1, 0])
+    })
+
     test('is a pipeline that an update does not pass', async () => {
       await using world = await moving(destination => ({ reroute: { destination } }))
       await world.asDefault(world.pipeline)

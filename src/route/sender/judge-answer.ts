@@ -92,11 +92,11 @@ export function judgeError(error: unknown, cluster: string): Verdict {
 function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): Verdict {
   const plain = bulkFormOf(body.operation).changes ? undefined : allStored(answer.body, body.items)
   if (plain !== undefined) {
-    // Our own ids are new: a document that was there already can only be an earlier send.
+    // Our own ids are new: after an earlier send, a document that was there already is that one. Else a pipeline gave it the id of another.
     const { created, updated } = plain
     // A create action answers 200 only if a pipeline dropped the document.
     const isCreate = body.operation === 'create'
-    const there = isCreate ? { dropped: updated } : body.ownIds ? { duplicate: updated } : { updated }
+    const there = isCreate ? { dropped: updated } : body.ownIds && body.resent ? { duplicate: updated } : { updated }
     return { kind: 'done', settled: { ...nothing, created, ...there } }
   }
   const results = itemsIn(answer.body)
@@ -214,7 +214,7 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
     if (result.result === 'noop') return operation === 'index' ? 'dropped' : 'noop'
     // A script may delete, too.
     if (operation === 'delete' || result.result === 'deleted') return 'deleted'
-    return body.ownIds ? 'duplicate' : 'updated'
+    return body.ownIds && body.resent ? 'duplicate' : 'updated'
   }
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'

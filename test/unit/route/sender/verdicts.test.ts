@@ -278,11 +278,17 @@ describe('items', () => {
   const conflict = refused(409, 'version_conflict_engine_exception')
 
   test('that were all stored are counted without parsing', () => {
+    const busy = { type: 'es_rejected_execution_exception', reason: 'r' }
     const all = { errors: false, items: [stored, { index: { status: 200 } }, stored] }
-    expect(judge(answer(200, all), { body: { items: 3, operation: 'index' } })).toEqual({
+    expect(judge(answer(200, all), { body: { items: 3, operation: 'index', resent: true } })).toEqual({
       kind: 'done',
       settled: { created: 2, updated: 0, duplicate: 1, skipped: 0, unknown: 0, refused: [] },
     })
+    // Nobody sent the id before, so a pipeline gave it to several documents, and one of them replaced another.
+    for (const items of [all, { ...all, items: [...all.items, { index: { status: 429, error: busy } }] }]) {
+      const body = { items: items.items.length, operation: 'index' } as const
+      expect(judge(answer(200, items), { body })).toMatchObject({ settled: { created: 2, updated: 1, duplicate: 0 } })
+    }
     expect(judge(answer(200, all), { body: { items: 3, operation: 'index', ownIds: false } })).toMatchObject({
       settled: { created: 2, updated: 1, duplicate: 0 },
     })
