@@ -49,6 +49,15 @@ export function describeHidden(world: () => World): void {
       expect(await world().count(index)).toBe(6)
     })
 
+    test('takes documents of a mapping that is not dynamic, and they are whole', async () => {
+      const { index, alias, load } = await loaded()
+      await using direct = await connect(way())
+      await direct.client.indices.putMapping({ index, dynamic: false })
+      const given = { ...load, source: [{ n: 7, other: { a: 'b' } }], ids: 'field', idField: 'n' } as const
+      expect(await ingest({ ...given, index: alias })).toMatchObject({ created: 1, exit: 0 })
+      expect(JSON.parse((await world().source(index, '7')) ?? '')).toEqual({ n: 7, other: { a: 'b' } })
+    })
+
     test('hides nothing if another alias of the index shows everything', async () => {
       const { asked, index, alias } = await loaded()
       await using direct = await connect(way())

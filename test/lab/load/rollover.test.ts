@@ -172,7 +172,10 @@ describe('a data stream that rolls over', () => {
   })
 
   test.each([
-    ['what stands behind it', { method: 'GET', path: '/_settings/index.uuid,index.refresh_interval,index.default_pipeline' }],
+    [
+      'what stands behind it',
+      { method: 'GET', path: '/_settings/index.uuid,index.refresh_interval,index.default_pipeline' },
+    ],
     ['for a refresh', { method: 'POST', path: '/_refresh' }],
   ])('is asked %s until it answers: nothing is sent unseen meanwhile', async (_, question) => {
     await using world = await openRunWorld(lab)
@@ -209,17 +212,20 @@ describe('a data stream that rolls over', () => {
   })
 })
 
-test('an alias that is led to a new index before a resume doubles nothing, also with --op index', async () => {
+test.each([
+  ['an alias', {}],
+  ['an alias with a filter that hides the documents', { filter: { term: { n: -1 } } }],
+])('%s that is led to a new index before a resume doubles nothing, also with --op index', async (_, more) => {
   for (const op of ['create', 'index'] as const) {
     await using world = await openRunWorld(lab)
     const { index } = world
     await using direct = await connect(await world.way())
-    await direct.client.indices.create({ index: `${index}-1`, aliases: { [index]: { is_write_index: true } } })
+    await direct.client.indices.create({ index: `${index}-1`, aliases: { [index]: { ...more, is_write_index: true } } })
     await writeFile(world.path('a.ndjson'), lines(1000))
     await world.load('a.ndjson', { op })
     await world.killedAt(300)
     await direct.client.indices.create({ index: `${index}-2` })
-    const add = (to: string, write: boolean) => ({ add: { index: to, alias: index, is_write_index: write } })
+    const add = (to: string, write: boolean) => ({ add: { ...more, index: to, alias: index, is_write_index: write } })
     await direct.client.indices.updateAliases({ actions: [add(`${index}-1`, false), add(`${index}-2`, true)] })
     expect(await world.load('a.ndjson', { op })).toMatchObject({ created: 300, duplicate: 700 })
     expect([lab.control.count(`${index}-1`), lab.control.count(`${index}-2`)]).toEqual([1000, 0])
