@@ -4,6 +4,7 @@ import { suitesOfVersions, suitesOnOneVersion } from '../contracts/suites.js'
 import { rounds } from '../support/rounds.js'
 import { describeDataStreams } from './describe-data-streams.js'
 import { describeDeletions } from './describe-deletions.js'
+import { describeHiddenFromKeys } from './describe-hidden.js'
 import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
 import { describeWorld } from './describe-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
@@ -16,7 +17,7 @@ const promises = isSearch ? promisesOf('lost', 'killed') : promisesOf('lost')
 
 // A server takes as much CPU to start as a hundred tests, so all contracts share one.
 describeOnRealServers({ major: 9 }, world => {
-  const more = [describeDeletions, describeDataStreams, describeRehearsalsOfKeys, promises]
+  const more = [describeDeletions, describeDataStreams, describeHiddenFromKeys, describeRehearsalsOfKeys, promises]
   for (const suite of suites) suite(world, pairs)
   for (const suite of [describeWorld, ...more]) suite(world)
 })

@@ -92,7 +92,7 @@ export const clusterEntries = {
       'In Kibana, grant the role or API key create_doc on the index (index for --op index). If the index does not exist yet, grant auto_configure too.',
       'For --swap-alias and `sluice rollback`, in Kibana grant read, write and manage on the alias NAME and its indices NAME-*.',
       'For --tune and `sluice untune`, grant manage on the index. For --mapping, grant view_index_metadata and create_index. For --template, also the cluster privilege manage_index_templates.',
-      'For `sluice verify`, grant read and view_index_metadata, and maintenance for data streams and aliases. `sluice undo` also needs delete.',
+      'For `sluice verify`, grant read and view_index_metadata, and maintenance for data streams and aliases. `sluice undo` also needs delete. If an alias has a filter, grant these on the indices behind it.',
     ],
     example: {
       cluster: 'https://cluster.example:9243',
