@@ -134,6 +134,19 @@ export function describeHidden(world: () => World): void {
       expect(await ingest(given)).toMatchObject({ created: 30, exit: 0 })
     })
 
+    test('for all documents: the same load stores nothing twice, although its own index is never made', async () => {
+      await using world = await moving(destination => ({ reroute: { destination } }))
+      const index = newIndex()
+      const given = { ...world.load, index, pipeline: world.pipeline }
+      const { run } = await ingest(given)
+      expect(await ingest(given)).toMatchObject({ read: 0, created: 0, duplicate: 0 })
+      expect(await world.counts()).toEqual([0, 30])
+      const asked = { ...way(), run, stateDir: folder }
+      expect(await verify(asked)).toMatchObject({ ok: true, found: 30 })
+      expect(await undo(asked)).toMatchObject({ isComplete: true, deleted: 30 })
+      expect(await world.counts()).toEqual([0, 0])
+    })
+
     test('or the id, is warned of: documents that get one id replace each other, or are rejected', async () => {
       await using world = await moving(() => ({ set: { field: '_id', value: 'one' } }))
       const given = { ...world.load, pipeline: world.pipeline, concurrency: 1 }

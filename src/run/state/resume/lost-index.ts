@@ -15,8 +15,9 @@ export interface LostIndices {
 /** Returns the index of a load if it is lost. `seen`: its present state. */
 export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen | undefined): LostIndices | undefined {
   if (seen === undefined) return undefined
-  const { index, indexUuid } = target
-  const isStored = counts.created + counts.updated + counts.duplicate > 0
+  const { index, indexUuid, elsewhere = [] } = target
+  // If a pipeline chose another index for all documents, their own index was never made.
+  const isStored = elsewhere.length === 0 && counts.created + counts.updated + counts.duplicate > 0
   if (!isLost(indexUuid, seen, indexUuid !== undefined || isStored)) return undefined
   return { indices: [index], isPart: false, startsAfresh: true }
 }
