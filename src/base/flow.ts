@@ -129,6 +129,8 @@ export interface StoredFile {
   readonly isReadOnce?: boolean
   /** Drops `reading`: the input is finished. */
   forget?(): void
+  /** As `Source.open` from the start, for a reader that may need only the first bytes. Absent: `open` costs no more. */
+  peek?(signal: AbortSignal): AsyncIterable<Uint8Array>
   look(): Promise<FileLook>
   /**
    * Returns the checksum of the first `ends[i]` stored bytes, for ascending ends. Undefined if the file is shorter, or cannot be read.

@@ -2,7 +2,8 @@
 import { expect } from 'vitest'
 import type { IngestOptions, Receipt } from '../../src/index.js'
 import { etagOf, ObjectServer, serve } from '../support/servers/object-server.js'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
 
 /** What a load did, and said. */
 interface Seen {
@@ -16,6 +17,7 @@ interface Place {
   holds: number[]
   first: Seen | undefined
   path(name: string): string
+  loaded(): Promise<void>
   load(source: IngestOptions['source'], more?: Partial<IngestOptions>): Promise<Seen>
   did(seen: Seen, name: string): string
 }
@@ -61,7 +63,7 @@ export const urlCases: Readonly<Record<string, Case>> = {
     const url = await loaded(at, server)
     server.asked = []
     const seen = await again(at, url)
-    expect(server.ranges('a.ndjson')).toEqual(['bytes=0-0'])
+    expect(server.ranges('a.ndjson')).toEqual(['bytes=0-255'])
     return seen
   },
   'URL: with another login or another signature': async at => {
@@ -79,7 +81,7 @@ export const urlCases: Readonly<Record<string, Case>> = {
     expect(await again(at, url)).toMatchObject(['Loads nothing', {}])
     server.asked = []
     const seen = await again(at, url)
-    expect(server.ranges('a.ndjson')).toEqual(['bytes=0-0'])
+    expect(server.ranges('a.ndjson')).toEqual(['bytes=0-255'])
     return seen
   },
   'URL: lines appended': async at => {
@@ -96,12 +98,77 @@ export const urlCases: Readonly<Record<string, Case>> = {
     at.holds.push(...range(51, 75))
     return await again(at, url)
   },
-  'URL: the same content under another URL': async at => {
+  'URL: the same content under another URL, and both exist': async at => {
     await using server = await ObjectServer.start()
     await loaded(at, server)
     server.put('b.ndjson', lines(range(1, 25)))
     at.holds.push(...range(1, 25))
     return await again(at, server.url('b.ndjson'), 'b.ndjson')
+  },
+  'URL: renamed': async at => {
+    await using server = await ObjectServer.start()
+    await loaded(at, server)
+    server.rename('a.ndjson', 'b.ndjson')
+    const seen = await again(at, server.url('b.ndjson'), 'b.ndjson')
+    // Sluice knows it by its new name, and need not look at it again.
+    server.asked = []
+    const next = await again(at, server.url('b.ndjson'), 'b.ndjson')
+    expect(server.asked.map(({ path, headers }) => [path, headers.range])).toEqual([['/b.ndjson', 'bytes=0-255']])
+    expect(next).toMatchObject(['Loads nothing', { said: expect.not.stringContaining('was loaded as') as string }])
+    return seen
+  },
+  'URL: renamed, and lines appended': async at => {
+    await using server = await ObjectServer.start()
+    await loaded(at, server)
+    server.objects.clear()
+    server.put('b.ndjson', lines(range(1, 30)))
+    at.holds = range(1, 30)
+    return await again(at, server.url('b.ndjson'), 'b.ndjson')
+  },
+  'URL: renamed, and the server has no ranges': async at => {
+    await using server = await ObjectServer.start()
+    server.hasRanges = false
+    await loaded(at, server, { etag: '' })
+    server.rename('a.ndjson', 'b.ndjson')
+    return await again(at, server.url('b.ndjson'), 'b.ndjson')
+  },
+  'URL: rotated: renamed and appended to, and a new file has its name': async at => {
+    await using server = await ObjectServer.start()
+    await loaded(at, server)
+    server.put('b.ndjson', lines(range(1, 30)))
+    server.put('a.ndjson', lines(range(51, 60)))
+    at.holds = [...range(1, 30), ...range(51, 60)]
+    const seen = await at.load([server.url('a.ndjson'), server.url('b.ndjson')])
+    return [`${at.did(seen, 'b.ndjson')}, and the new file`, seen]
+  },
+  'URL: compressed after it was loaded': async at => {
+    await using server = await ObjectServer.start()
+    await loaded(at, server)
+    server.objects.clear()
+    server.put('a.ndjson.gz', gzipSync(lines(range(1, 25))))
+    return await again(at, server.url('a.ndjson.gz'), 'a.ndjson.gz')
+  },
+  'URL: compressed, and both exist': async at => {
+    await using server = await ObjectServer.start()
+    await loaded(at, server)
+    server.put('a.ndjson.gz', gzipSync(lines(range(1, 25))))
+    at.holds.push(...range(1, 25))
+    return await again(at, server.url('a.ndjson.gz'), 'a.ndjson.gz')
+  },
+  'URL: lines appended, then compressed': async at => {
+    await using server = await ObjectServer.start()
+    await loaded(at, server)
+    server.objects.clear()
+    server.put('a.ndjson.gz', gzipSync(lines(range(1, 30))))
+    at.holds = range(1, 30)
+    return await again(at, server.url('a.ndjson.gz'), 'a.ndjson.gz')
+  },
+  'URL: the file was loaded from a disk where it no longer is': async at => {
+    await using server = await ObjectServer.start()
+    await at.loaded()
+    await rm(at.path('a.ndjson'))
+    server.put('a.ndjson', lines(range(1, 25)))
+    return await again(at, server.url('a.ndjson'))
   },
   'URL: downloaded to a file': async at => {
     await using server = await ObjectServer.start()
@@ -140,6 +207,19 @@ export const urlCases: Readonly<Record<string, Case>> = {
     expect(more.some(one => /^bytes=0-\d{6}/.test(one ?? ''))).toBe(false)
     return seen
   },
+  'URL: interrupted, then renamed': async at => {
+    await using server = await ObjectServer.start()
+    await begun(at, server)
+    server.rename('a.ndjson', 'b.ndjson')
+    return await again(at, server.url('b.ndjson'), 'b.ndjson')
+  },
+  'URL: interrupted, then compressed': async at => {
+    await using server = await ObjectServer.start()
+    await begun(at, server)
+    server.objects.clear()
+    server.put('a.ndjson.gz', gzipSync(long(range(1, 200))))
+    return await again(at, server.url('a.ndjson.gz'), 'a.ndjson.gz')
+  },
   'URL: interrupted, then lines appended': async at => {
     await using server = await ObjectServer.start()
     const url = await begun(at, server)
@@ -169,7 +249,7 @@ export const urlCases: Readonly<Record<string, Case>> = {
     server.fault = ({ headers }, response, object) => {
       if (object === undefined) return false
       serve(object, headers, response)
-      if (/^bytes=0-\d{3}/.test(headers.range ?? '')) server.put('a.ndjson', long(range(301, 500)))
+      if (/^bytes=0-\d{4}/.test(headers.range ?? '')) server.put('a.ndjson', long(range(301, 500)))
       return true
     }
     const seen = await again(at, server.url('a.ndjson'))

@@ -50,6 +50,12 @@ export class ObjectServer implements AsyncDisposable {
     this.objects.set(`/${name}`, { modified: new Date(1_700_000_000_000), ...more, bytes: Buffer.from(bytes) })
   }
 
+  rename(name: string, to: string): void {
+    const object = this.objects.get(`/${name}`)
+    if (object !== undefined) this.objects.set(`/${to}`, object)
+    this.objects.delete(`/${name}`)
+  }
+
   /** Bytes of bodies that requests for a path asked for, by their ranges. */
   ranges(name: string): readonly (string | undefined)[] {
     return this.asked.filter(({ path }) => path === `/${name}`).map(({ headers }) => headers.range)

@@ -1,5 +1,6 @@
 /** Finds inputs of earlier runs by their content: the file that holds their lines may be packed in any way, and hold more lines. */
 import { basename } from 'node:path'
+import { isSourceUrl } from '../../../base/text/source-url.js'
 import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
@@ -43,6 +44,8 @@ export class ContentIndex {
   readonly #headless = new Map<string, KnownInput[]>()
   /** By the id of the source. The same one is asked for again if another input is its first match. */
   readonly #matches = new Map<number, readonly ContentMatch[]>()
+  /** Whether an input of before is not among those that are as they were. */
+  #hasGone = false
   /** Whether lines of an input may have been made from other bytes. */
   #hasMade = false
 
@@ -57,6 +60,7 @@ export class ContentIndex {
     const { input } = known
     const extent = extentOf(input)
     if (extent === undefined) return
+    this.#hasGone ||= !known.isClaimed
     this.#hasMade ||= input.mark.kind === 'elements' || input.mark.kind === 'actions'
     const head = extent.bytes <= FIRST_BYTES ? extent.sum : input.content?.head
     if (head === undefined) {
@@ -84,13 +88,15 @@ export class ContentIndex {
     // Only such a file can be read without a trace.
     if (file?.isPacked === undefined || file.stat.size === 0) return []
     if (this.#byHead.size + this.#headless.size === 0) return []
+    // A request costs more than the note that two inputs are equal is worth.
+    if (!this.#hasGone && isSourceUrl(file.realPath)) return []
+    let stored: readonly ContentMatch[] = []
     try {
       const first = await file.part(0, Math.min(FIRST_BYTES, file.stat.size))
       const candidates = this.#candidates(first, source)
-      if ((first[0] === BRACE || file.isReadOnce === true) && candidates.length > 0) {
-        const stored = await storedMatches(file, candidates)
-        if (stored.length > 0) return stored
-      }
+      if ((first[0] === BRACE || file.isReadOnce === true) && candidates.length > 0)
+        stored = await storedMatches(file, candidates)
+      if (stored.length > 0) return stored
       return file.isReadOnce === true || (first[0] === BRACE && !this.#hasMade)
         ? []
         : await this.#decodedMatches(source, file)
@@ -99,7 +105,8 @@ export class ContentIndex {
       if (isSluiceError(error)) return []
       throw error
     } finally {
-      file.forget?.()
+      // The load continues with the checksum of what was compared.
+      if (stored.length === 0) file.forget?.()
     }
   }
 

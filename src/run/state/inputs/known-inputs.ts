@@ -4,10 +4,12 @@
  */
 import { stat } from 'node:fs/promises'
 import type { FileStat, Lines, Source, StoredFile } from '../../../base/flow.js'
+import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { sumsOf } from '../../../base/checksum/file.js'
 import { fileStat } from '../../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { KnownInput, knownInputsOf } from './known-input.js'
+import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
 import { ContentIndex, type ContentMatch } from './content-index.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
@@ -35,18 +37,24 @@ export type Recognised =
   /** A run has read a part of it, and that part is another one now. */
   | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
 
+/** How inputs are looked at: see `Planning`. */
+interface Looking {
+  readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
+  readonly isThere?: Elsewhere['isThere'] | undefined
+}
+
 /** Files that are compared at once. */
 const AT_ONCE = 16
 
 /**
- * Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. `linesOf`: see `Planning`.
+ * Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. `looking`: see `Planning`.
  */
 export async function recognise(
   sources: readonly Source[],
   runs: readonly Checkpoint[],
-  linesOf?: (source: Source) => Promise<Lines>,
+  looking: Looking = {},
 ): Promise<readonly (Recognised | undefined)[]> {
-  const known = new KnownInputs(runs, linesOf)
+  const known = new KnownInputs(runs, looking)
   const found: (Recognised | undefined)[] = []
   for (const [at, source] of sources.entries()) {
     const same = source.file === undefined ? known.copy(source) : known.unchanged(source.file)
@@ -104,11 +112,11 @@ class KnownInputs {
   readonly #old: KnownInput[] = []
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
   readonly size: number
-  readonly #linesOf: ((source: Source) => Promise<Lines>) | undefined
+  readonly #looking: Looking
   #contents: ContentIndex | undefined
 
-  constructor(runs: readonly Checkpoint[], linesOf: ((source: Source) => Promise<Lines>) | undefined) {
-    this.#linesOf = linesOf
+  constructor(runs: readonly Checkpoint[], looking: Looking) {
+    this.#looking = looking
     this.#all = knownInputsOf(runs)
     this.size = this.#all.length
     for (const known of this.#all) {
@@ -211,12 +219,12 @@ class KnownInputs {
   /** A file that was moved to another disk, or fetched again under another name. */
   async sameBytes(file: StoredFile): Promise<Recognised | undefined> {
     let twin: KnownInput | undefined
-    // What lies on a server is known only by its URL: to compare it, Sluice would have to fetch it twice.
+    // All of an object would be fetched only because another one has its size. Its first bytes say more: see `sameLines`.
     for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
       const was = known.input.file
       if (was === undefined || was.path === file.realPath) continue
       // The file that was loaded is another input of this load.
-      if (known.isClaimed || (await isStillThere(was))) twin ??= known
+      if (known.isClaimed || (await this.#isStillThere(known))) twin ??= known
       else return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
@@ -225,14 +233,15 @@ class KnownInputs {
   /** A file that was packed, unpacked or packed again, or moved to another disk and appended to. */
   async sameLines(source: Source): Promise<Recognised | undefined> {
     const { file } = source
-    if (file === undefined || this.#linesOf === undefined) return undefined
-    this.#contents ??= new ContentIndex(this.#all, this.#linesOf)
+    const { linesOf } = this.#looking
+    if (file === undefined || linesOf === undefined) return undefined
+    this.#contents ??= new ContentIndex(this.#all, linesOf)
     let twin: KnownInput | undefined
     for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
       const was = known.input.file
       // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
       const isOther = file.isReadOnce !== true && was !== undefined && was.path !== file.realPath
-      if (known.isClaimed || (isOther && (await isStillThere(was)))) twin ??= known
+      if (known.isClaimed || (isOther && (await this.#isStillThere(known)))) twin ??= known
       else return { ...asKnown(known, was, now, file), packed }
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
@@ -242,6 +251,14 @@ class KnownInputs {
   #replacedBy(file: StoredFile): KnownInput | undefined {
     const named = this.#byPath.get(file.realPath)
     return named !== undefined && !named.isClaimed && named.input.file?.bytes !== 0 ? named : undefined
+  }
+
+  /** Returns whether what was loaded still stands where it was. */
+  async #isStillThere({ input }: KnownInput): Promise<boolean> {
+    const { file } = input
+    if (file?.path === undefined) return false
+    if (isSourceUrl(file.path)) return (await this.#looking.isThere?.(file.path, seenOf(input))) ?? true
+    return await isFileThere(file, file.path)
   }
 
   /** Returns the inputs of the same size whose bytes the file has. */
@@ -288,14 +305,20 @@ function asKnown(
   return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: was.path }) }
 }
 
-/** Returns whether the file that was loaded still stands where it was, with the same content. */
-async function isStillThere(file: FileIdentity): Promise<boolean> {
-  if (file.path === undefined) return false
-  if (isSourceUrl(file.path)) return true
-  const now = await stat(file.path).catch(() => undefined)
+/** Returns whether the file still stands where it was, with the same content. */
+async function isFileThere(file: FileIdentity, path: string): Promise<boolean> {
+  const now = await stat(path).catch(() => undefined)
   if (now?.isFile() !== true) return false
   if (isSameStat(file.stat, fileStat(now))) return true
-  return file.old === undefined && now.size >= file.bytes && (await sumsOf(file.path, [file.bytes]))[0] === file.sum
+  return file.old === undefined && now.size >= file.bytes && (await sumsOf(path, [file.bytes]))[0] === file.sum
+}
+
+/** Returns what is known of an object without reading it. */
+function seenOf({ file, content }: CheckpointInput): SeenObject {
+  const { bytes = 0, sum = '' } = file ?? {}
+  const head = content?.head === undefined ? undefined : { bytes: FIRST_BYTES, sum: content.head }
+  const short = bytes > 0 && bytes <= FIRST_BYTES ? { bytes, sum } : undefined
+  return { etagNumber: file?.stat?.ctimeMs ?? 0, begins: short ?? (content?.bytes === undefined ? head : undefined) }
 }
 
 function sizeOf({ status, file }: CheckpointInput): number {

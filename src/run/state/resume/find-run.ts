@@ -7,7 +7,7 @@ import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
 import { type LostIndices, sayLost } from './lost-index.js'
-import type { Plan } from './plan.js'
+import type { Plan, Planning } from './plan.js'
 import { forgetInputs } from '../inputs/packed-inputs.js'
 import { freePath, isJournal, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
@@ -53,6 +53,8 @@ interface RunQuery {
   readonly stateDir: string | undefined
   /** See `Planning`. */
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
+  /** See `Planning`. */
+  readonly isThere?: Planning['isThere']
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
   /** Locks the run before Sluice continues it. Until the run is over, no other process may write it. */
@@ -123,6 +125,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     newRunId: () => runId ?? newRunId(),
     newToken: tokens({ ...query, idsIn: async (index, ids) => await idsIn(cluster, index, ids, signal) }, places, runs),
     linesOf: query.linesOf,
+    isThere: query.isThere,
     ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
     listsRefusals: dryRun,
   })

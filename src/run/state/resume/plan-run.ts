@@ -17,6 +17,7 @@ import {
 import { inputsOf } from '../inputs/packed-inputs.js'
 import { passTail } from './pass-tail.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
+import { isSourceUrl } from '../../../base/text/source-url.js'
 import { localTime } from '../../../base/time/local-time.js'
 
 /** Inputs that are planned at once. */
@@ -28,7 +29,7 @@ const NAMED = 3
 /** Throws SluiceError INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
 export async function planRun(planning: Planning): Promise<Plan> {
   const { sources, runs, takesMore = false } = planning
-  const recognised = await recognise(sources, runs, planning.linesOf)
+  const recognised = await recognise(sources, runs, planning)
   const loadsAgain = planning.again && !isUnfinished(recognised)
   const notes = new Notes()
   const judged: PlannedInput[] = []
@@ -252,6 +253,7 @@ function said(sentences: readonly string[], end: string): string[] {
 
 /** Returns a path as short as it can be from the working folder. */
 function shown(path: string): string {
+  if (isSourceUrl(path)) return path
   const short = relative('', path)
   return short.startsWith('..') ? path : short
 }

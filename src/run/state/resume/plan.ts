@@ -1,6 +1,7 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
+import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 
@@ -34,6 +35,8 @@ export interface Planning {
    * SluiceError if the input cannot be read.
    */
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
+  /** See `Elsewhere`. Absent: yes. */
+  readonly isThere?: Elsewhere['isThere'] | undefined
   /** Returns the token of a new file by the id of its source, always the same one. Absent: it depends on what the file holds. */
   readonly tokenOfFile?: ((id: number) => string) | undefined
 }
