@@ -23,6 +23,8 @@ export interface Input {
 export interface Source extends Input {
   /** The stored bytes. Absent if the input cannot be read twice: stdin, a stream, an iterable. */
   readonly file?: StoredFile
+  /** Set if it has no `file`, but can be opened again from its start: its URL. It may hold something else each time. */
+  readonly address?: string
   /** Set if that file is Sluice's own copy of an input that cannot be read twice. */
   readonly copy?: Copy
   /** Set if reading continues at a place, and not at an offset. Then each document is one line. */

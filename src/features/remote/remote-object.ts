@@ -1,5 +1,6 @@
 /** An object on a server as an input. It is known by its ETag, and if that has changed, by the checksum of what was read of it. */
 import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import { decompress, isCompressed } from '../../base/compression/decompress.js'
 import { fail } from '../../base/failure/failure.js'
@@ -241,13 +242,17 @@ async function bytesOf(reading: Reading): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** An object whose server does not say how long it is. It can be read only from its start. */
+/** An object whose server does not say how long it is. It can be read only from its start, and may be another one each time. */
 export function streamedObject(id: number, name: string, shelf: Shelf): Source {
   const { store, patience, timeoutMs, memory } = shelf
   return {
     id,
     name,
-    open: signal => {
+    address: name,
+    open: reader => {
+      // A run may end before the load reads what was opened to compare it.
+      const signal = AbortSignal.any([reader, shelf.signal])
+      setMaxListeners(0, signal)
       let facts: ObjectFacts | undefined
       const onFacts = (seen: ObjectFacts) => (facts = seen)
       const reading = { store, name, patience, timeoutMs, memory, signal, from: 0, hasRanges: false, onFacts }

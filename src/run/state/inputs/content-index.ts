@@ -2,12 +2,13 @@
 import { basename } from 'node:path'
 import { isSourceUrl } from '../../../base/text/source-url.js'
 import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
-import { isSluiceError } from '../../../base/failure/failure.js'
+import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentSum, isStoredAsLines } from './content.js'
 import { LineReader } from './line-reader.js'
 import type { KnownInput } from './known-input.js'
+import { StreamedLines } from './streamed-lines.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 
 /** An earlier input whose lines a file begins with. */
@@ -21,9 +22,14 @@ export interface ContentMatch {
   readonly isWhole: boolean
 }
 
+/** An input that was opened, and what of it is known. Or why it could not be read as far as the longest one that it may be. */
+export type Compared =
+  | { readonly opened: StreamedLines; readonly matches: readonly Omit<ContentMatch, 'file'>[]; readonly failed?: never }
+  | { readonly failed: { readonly error: SluiceError; readonly known: KnownInput } }
+
 type LinesOf = (source: Source) => Promise<Lines>
 /** Lines that were read of an input: how many bytes, and their checksum. */
-interface Extent {
+export interface Extent {
   readonly bytes: number
   readonly sum: string
 }
@@ -110,6 +116,33 @@ export class ContentIndex {
     }
   }
 
+  /**
+   * Opens an input that may be another one each time, and compares it while it is read. Returns undefined if no input is known. Throws
+   * SluiceError if its first bytes cannot be read.
+   */
+  async compare(source: Source): Promise<Compared | undefined> {
+    if (this.#byHead.size + this.#headless.size === 0) return undefined
+    const opened = new StreamedLines(await this.#linesOf(source))
+    const candidates = byBytes(this.#candidates(await opened.first(), source))
+    const matches: Omit<ContentMatch, 'file'>[] = []
+    try {
+      for (const [bytes, ofLength] of candidates) {
+        const content = await opened.readTo(bytes)
+        if (content === undefined) break
+        const equal = ofLength.filter(one => extentOf(one.input)?.sum === content.sum)
+        if (equal.length === 0) continue
+        const isWhole = await opened.isOver()
+        for (const known of equal) matches.push({ known, content, lines: opened.lines, isWhole })
+      }
+    } catch (error) {
+      const known = [...candidates.values()].at(-1)?.[0]
+      if (!isSluiceError(error) || known === undefined) throw error
+      await opened.close()
+      return { failed: { error, known } }
+    }
+    return { opened, matches: meant(matches, source) }
+  }
+
   #candidates(first: Uint8Array, { name }: Source): KnownInput[] {
     const stem = stemOf(name)
     const found: KnownInput[] = stem === '' ? [] : [...(this.#headless.get(stem) ?? [])]
@@ -172,9 +205,11 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
  * Leaves out chance: a file may begin with the one line that another file had. The one with the most lines comes first, because other
  * inputs may be a part of it.
  */
-function meant(matches: readonly ContentMatch[], { name }: Pick<Source, 'name'>): readonly ContentMatch[] {
+function meant<T extends Omit<ContentMatch, 'file'>>(matches: readonly T[], { name, address }: Pick<Source, 'name' | 'address'>): readonly T[] {
+  const isNamed = (input: CheckpointInput) =>
+    isRelated(input.name, name) || (address !== undefined && input.address === address)
   return matches
-    .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isRelated(input.name, name))
+    .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isNamed(input))
     .toReversed()
 }
 
@@ -184,7 +219,7 @@ function headIn(content: ContentIdentity | undefined): ContentIdentity {
 }
 
 /** Returns what was read of an input, as lines. */
-function extentOf({ file, content }: CheckpointInput): Extent | undefined {
+export function extentOf({ file, content }: CheckpointInput): Extent | undefined {
   if (content?.bytes !== undefined && content.sum !== undefined)
     return content.bytes === 0 ? undefined : { bytes: content.bytes, sum: content.sum }
   if (file === undefined || file.bytes === 0 || file.sum === '') return undefined

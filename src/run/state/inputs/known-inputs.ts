@@ -3,6 +3,7 @@
  * docs/guide/same-input.md.
  */
 import { stat } from 'node:fs/promises'
+import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { FileStat, Lines, Source, StoredFile } from '../../../base/flow.js'
 import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { sumsOf } from '../../../base/checksum/file.js'
@@ -11,7 +12,9 @@ import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/ch
 import { KnownInput, knownInputsOf } from './known-input.js'
 import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
-import { ContentIndex, type ContentMatch } from './content-index.js'
+import { type Compared, ContentIndex, type ContentMatch, type Extent, extentOf } from './content-index.js'
+import { ContentSum } from './content.js'
+import type { OpenedLines, StreamedLines } from './streamed-lines.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
 
@@ -22,6 +25,10 @@ export type Recognised =
       readonly twin?: KnownInput | undefined
       /** Another content of the same name. */
       readonly replaces?: KnownInput | undefined
+      /** The input was opened to compare it. */
+      readonly opened?: OpenedLines | undefined
+      /** It is at the URL of this input, and holds something else. */
+      readonly differs?: KnownInput | undefined
     }
   /**
    * All bytes that were read are still there. `file`: the file as it is now, if it is not as it was. `moved`: it was loaded under
@@ -33,6 +40,8 @@ export type Recognised =
       readonly file?: FileIdentity
       readonly moved?: string
       readonly packed?: Pick<ContentMatch, 'content' | 'lines' | 'isWhole'>
+      /** Set if it is no file: how the load goes on. */
+      readonly streamed?: Streamed
     }
   /** A run has read a part of it, and that part is another one now. */
   | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
@@ -42,6 +51,19 @@ interface Looking {
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
   readonly isThere?: Elsewhere['isThere'] | undefined
 }
+
+/** How the load of an input goes on that may be another one each time that it is opened. */
+export interface Streamed {
+  /** The open input. Absent: it is opened again. */
+  readonly opened?: OpenedLines
+  /** The lines that it must begin with if it is opened again. */
+  readonly begins: Extent
+  /** Length of a line end that now stands behind the last line. 0 if there is none. */
+  readonly lineEnd: number
+}
+
+/** Inputs that wait for their load and are open. Each takes a connection, and memory. */
+const MOST_OPEN = 4
 
 /** Files that are compared at once. */
 const AT_ONCE = 16
@@ -89,6 +111,8 @@ export async function recognise(
       }
     }
   }
+  for (const [at, source] of sources.entries())
+    if (source.address !== undefined) found[at] = await known.streamed(source, source.address)
   return found
 }
 
@@ -109,6 +133,9 @@ class KnownInputs {
   /** By size, then by the bytes that were read, then by their checksum. */
   readonly #bySize = new Map<number, Map<number, Map<string, OneOrMore<KnownInput>>>>()
   readonly #copies = new Map<string, KnownInput>()
+  /** The newest content of each URL that is no file. */
+  readonly #byAddress = new Map<string, KnownInput>()
+  #open = 0
   readonly #old: KnownInput[] = []
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
   readonly size: number
@@ -120,7 +147,8 @@ class KnownInputs {
     this.#all = knownInputsOf(runs)
     this.size = this.#all.length
     for (const known of this.#all) {
-      const { file, copy } = known.input
+      const { file, copy, address } = known.input
+      if (address !== undefined && !this.#byAddress.has(address)) this.#byAddress.set(address, known)
       if (copy !== undefined) this.#copies.set(copy, known)
       const inode = file?.old === undefined ? file?.stat?.inode : Number(file.old.inode)
       if (inode !== undefined) append(this.#byInode, inode, known)
@@ -240,11 +268,57 @@ class KnownInputs {
     for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
       const was = known.input.file
       // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
-      const isOther = file.isReadOnce !== true && was !== undefined && was.path !== file.realPath
+      const isOther = file.isReadOnce !== true && isElsewhere(known.input, file.realPath)
       if (known.isClaimed || (isOther && (await this.#isStillThere(known)))) twin ??= known
       else return { ...asKnown(known, was, now, file), packed }
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
+  }
+
+  /** An input that may be another one each time that it is opened. It stays open for its load. */
+  async streamed(source: Source, address: string): Promise<Recognised | undefined> {
+    const { linesOf } = this.#looking
+    if (linesOf === undefined || this.size === 0) return undefined
+    const named = this.#byAddress.get(address)
+    const compared = await this.#compared(source, named)
+    if (compared === undefined) return undefined
+    if (compared.failed !== undefined) return this.claim(compared.failed.known) ? asFailed(compared.failed) : undefined
+    const { opened, matches } = compared
+    let twin: KnownInput | undefined
+    for (const { known, ...packed } of matches) {
+      const { input } = known
+      if (known.isClaimed || (isElsewhere(input, address) && (await this.#isStillThere(known)))) twin ??= known
+      else if (this.claim(known)) {
+        const begins = extentOf(input) ?? { bytes: 0, sum: '' }
+        const lineEnd = packed.isWhole ? 0 : await opened.endBehind(input.mark, begins.bytes)
+        const line = input.mark.line + Math.sign(lineEnd)
+        const held = opened.has(line) && !packed.isWhole ? await this.#held(opened) : await closed(opened)
+        const place = placeOf(input)
+        const moved = place === undefined || place === address ? {} : { moved: place }
+        return { kind: 'known', known, packed, ...moved, streamed: { begins, lineEnd, ...held } }
+      }
+    }
+    const differs = twin === undefined && named?.isClaimed === false ? named : undefined
+    return { kind: 'new', twin, differs, ...(opened.has(1) ? await this.#held(opened) : await closed(opened)) }
+  }
+
+  async #compared(source: Source, named: KnownInput | undefined): Promise<Compared | undefined> {
+    const { linesOf } = this.#looking
+    if (linesOf === undefined) return undefined
+    this.#contents ??= new ContentIndex(this.#all, linesOf)
+    try {
+      return await this.#contents.compare(source)
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      // The load itself says what is wrong. But it must not begin a known input from its start if it can read it then.
+      return named === undefined ? undefined : { failed: { error, known: named } }
+    }
+  }
+
+  async #held(opened: StreamedLines): Promise<Pick<Streamed, 'opened'>> {
+    if (this.#open >= MOST_OPEN) return await closed(opened)
+    this.#open += 1
+    return { opened }
   }
 
   /** A file of that name that was renamed, or of which nothing was read, is not replaced. */
@@ -256,9 +330,10 @@ class KnownInputs {
   /** Returns whether what was loaded still stands where it was. */
   async #isStillThere({ input }: KnownInput): Promise<boolean> {
     const { file } = input
-    if (file?.path === undefined) return false
-    if (isSourceUrl(file.path)) return (await this.#looking.isThere?.(file.path, seenOf(input))) ?? true
-    return await isFileThere(file, file.path)
+    const place = placeOf(input)
+    if (place === undefined) return false
+    if (isSourceUrl(place)) return (await this.#looking.isThere?.(place, seenOf(input))) ?? true
+    return file !== undefined && (await isFileThere(file, place))
   }
 
   /** Returns the inputs of the same size whose bytes the file has. */
@@ -301,8 +376,34 @@ function asKnown(
   { path }: StoredFile,
 ): Extract<Recognised, { kind: 'known' }> {
   // Earlier, Sluice kept the path of a link.
-  const isThere = was?.path === undefined || was.path === now.path || was.path === path
-  return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: was.path }) }
+  const place = was?.path ?? known.input.address
+  const isThere = place === undefined || place === now.path || place === path
+  return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: place }) }
+}
+
+/** Returns an input whose load fails: under new ids, it would store again what is stored. */
+function asFailed({ error, known }: { readonly error: SluiceError; readonly known: KnownInput }): Recognised {
+  const { mark, content = {} } = known.input
+  const from = () => {
+    throw error
+  }
+  const opened = { sum: new ContentSum(0), from, close: async () => await Promise.resolve() }
+  const packed = { content, lines: { kind: mark.kind, at: content.at ?? 0 }, isWhole: false }
+  return { kind: 'known', known, packed, streamed: { opened, begins: { bytes: 0, sum: '' }, lineEnd: 0 } }
+}
+
+/** Returns the path or URL of an input, as far as it is known. */
+function placeOf({ file, address }: CheckpointInput): string | undefined {
+  return file?.path ?? address
+}
+
+function isElsewhere(input: CheckpointInput, place: string): boolean {
+  return (input.file !== undefined || input.address !== undefined) && placeOf(input) !== place
+}
+
+async function closed(opened: StreamedLines): Promise<object> {
+  await opened.close()
+  return {}
 }
 
 /** Returns whether the file still stands where it was, with the same content. */

@@ -117,7 +117,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const plan = await identity.plan({
     runs,
     lost: new Set(startsAfresh),
-    sources: named.filter(({ file }) => !written.has(file?.path)),
+    sources: named.filter(({ file }) => file === undefined || !written.has(file.path)),
     options: identity.options,
     again,
     key: runKey(place, identity, runId),

@@ -1,6 +1,8 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
+import type { Extent } from '../inputs/content-index.js'
+import type { OpenedLines } from '../inputs/streamed-lines.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
@@ -82,6 +84,10 @@ export interface PlannedInput {
   readonly content?: CheckpointInput['content']
   /** Whether the lines are not the stored bytes, as far as Sluice knows. Default false. */
   readonly isPacked?: boolean
+  /** The open input, if it was opened to compare it. */
+  readonly opened?: OpenedLines | undefined
+  /** The lines that it must begin with, if the load opens it again, and it may be another one then. */
+  readonly begins?: Extent
   /** The run that loaded another content of this name. */
   readonly replaces?: Checkpoint
   /** Why the input must not be loaded. Only if the plan lists refusals. */
