@@ -15,8 +15,14 @@ shareLab()
 const DOCUMENTS = 600
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
 const fill = 'x'.repeat(8000)
-const ndjson = (from: number, to: number) => numbers(from, to).map(n => `{"n":${n},"fill":"${fill}"}\n`).join('')
-const rows = (from: number, to: number) => `n,fill\n${numbers(from, to).map(n => `${n},"${fill}"\n`).join('')}`
+const ndjson = (from: number, to: number) =>
+  numbers(from, to)
+    .map(n => `{"n":${n},"fill":"${fill}"}\n`)
+    .join('')
+const rows = (from: number, to: number) =>
+  `n,fill\n${numbers(from, to)
+    .map(n => `${n},"${fill}"\n`)
+    .join('')}`
 
 function start(url: string) {
   const small = ['--batch-docs', '10', '--concurrency', '3', '--preflight-connections', '1']
@@ -36,7 +42,7 @@ async function killAt(url: string, wanted: number, laterMs: number): Promise<boo
 
 function stored(): number[] {
   const documents = lab.control.ids(index).map(id => String(lab.control.source(index, id)))
-  return documents.map(one => Number((JSON.parse(one) as { n: number }).n)).toSorted((a, b) => a - b)
+  return documents.map(one => Number((JSON.parse(one) as { n: number | string }).n)).toSorted((a, b) => a - b)
 }
 
 const forms = [

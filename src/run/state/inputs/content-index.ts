@@ -117,11 +117,11 @@ export class ContentIndex {
   }
 
   /**
-   * Opens an input that may be another one each time, and compares it while it is read. Returns undefined if no input is known. Throws
+   * Opens an input that may be another one each time, and compares it while it is read. Returns undefined if it can be no known one. Throws
    * SluiceError if its first bytes cannot be read.
    */
   async compare(source: Source): Promise<Compared | undefined> {
-    if (this.#byHead.size + this.#headless.size === 0) return undefined
+    if (!this.#hasGone) return undefined
     const opened = new StreamedLines(await this.#linesOf(source))
     const candidates = byBytes(this.#candidates(await opened.first(), source))
     const matches: Omit<ContentMatch, 'file'>[] = []
@@ -205,7 +205,10 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
  * Leaves out chance: a file may begin with the one line that another file had. The one with the most lines comes first, because other
  * inputs may be a part of it.
  */
-function meant<T extends Omit<ContentMatch, 'file'>>(matches: readonly T[], { name, address }: Pick<Source, 'name' | 'address'>): readonly T[] {
+function meant<T extends Omit<ContentMatch, 'file'>>(
+  matches: readonly T[],
+  { name, address }: Pick<Source, 'name' | 'address'>,
+): readonly T[] {
   const isNamed = (input: CheckpointInput) =>
     isRelated(input.name, name) || (address !== undefined && input.address === address)
   return matches

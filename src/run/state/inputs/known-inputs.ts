@@ -2,68 +2,23 @@
  * Finds out which inputs of a load Sluice has read before. A file is known by its content, whatever its name: see the tables in
  * docs/guide/same-input.md.
  */
-import { stat } from 'node:fs/promises'
-import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
-import type { FileStat, Lines, Source, StoredFile } from '../../../base/flow.js'
-import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
-import { sumsOf } from '../../../base/checksum/file.js'
-import { fileStat } from '../../../base/disk/file-stat.js'
-import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
-import { KnownInput, knownInputsOf } from './known-input.js'
-import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'
+import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
-import { type Compared, ContentIndex, type ContentMatch, type Extent, extentOf } from './content-index.js'
-import { ContentSum } from './content.js'
-import type { OpenedLines, StreamedLines } from './streamed-lines.js'
-import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
+import type { Elsewhere } from '../../../pipeline/source/find-files.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
-
-/** How a target knows an input. */
-export type Recognised =
-  | {
-      readonly kind: 'new'
-      readonly twin?: KnownInput | undefined
-      /** Another content of the same name. */
-      readonly replaces?: KnownInput | undefined
-      /** The input was opened to compare it. */
-      readonly opened?: OpenedLines | undefined
-      /** It is at the URL of this input, and holds something else. */
-      readonly differs?: KnownInput | undefined
-    }
-  /**
-   * All bytes that were read are still there. `file`: the file as it is now, if it is not as it was. `moved`: it was loaded under
-   * another name. `packed`: the same lines are in a file that was not compared byte by byte.
-   */
-  | {
-      readonly kind: 'known'
-      readonly known: KnownInput
-      readonly file?: FileIdentity
-      readonly moved?: string
-      readonly packed?: Pick<ContentMatch, 'content' | 'lines' | 'isWhole'>
-      /** Set if it is no file: how the load goes on. */
-      readonly streamed?: Streamed
-    }
-  /** A run has read a part of it, and that part is another one now. */
-  | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
+import { ContentIndex } from './content-index.js'
+import { type KnownInput, knownInputsOf } from './known-input.js'
+import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
+import type { Recognised } from './recognised.js'
+import { isElsewhere, isSameStat, StillThere } from './still-there.js'
+import { StreamedInputs } from './streamed-inputs.js'
 
 /** How inputs are looked at: see `Planning`. */
 interface Looking {
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
   readonly isThere?: Elsewhere['isThere'] | undefined
 }
-
-/** How the load of an input goes on that may be another one each time that it is opened. */
-export interface Streamed {
-  /** The open input. Absent: it is opened again. */
-  readonly opened?: OpenedLines
-  /** The lines that it must begin with if it is opened again. */
-  readonly begins: Extent
-  /** Length of a line end that now stands behind the last line. 0 if there is none. */
-  readonly lineEnd: number
-}
-
-/** Inputs that wait for their load and are open. Each takes a connection, and memory. */
-const MOST_OPEN = 4
 
 /** Files that are compared at once. */
 const AT_ONCE = 16
@@ -133,9 +88,8 @@ class KnownInputs {
   /** By size, then by the bytes that were read, then by their checksum. */
   readonly #bySize = new Map<number, Map<number, Map<string, OneOrMore<KnownInput>>>>()
   readonly #copies = new Map<string, KnownInput>()
-  /** The newest content of each URL that is no file. */
-  readonly #byAddress = new Map<string, KnownInput>()
-  #open = 0
+  readonly #there: StillThere
+  readonly #streamed: StreamedInputs
   readonly #old: KnownInput[] = []
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
   readonly size: number
@@ -145,10 +99,11 @@ class KnownInputs {
   constructor(runs: readonly Checkpoint[], looking: Looking) {
     this.#looking = looking
     this.#all = knownInputsOf(runs)
+    this.#there = new StillThere(looking.isThere)
+    this.#streamed = new StreamedInputs(this.#all, this.#there, () => this.#index())
     this.size = this.#all.length
     for (const known of this.#all) {
-      const { file, copy, address } = known.input
-      if (address !== undefined && !this.#byAddress.has(address)) this.#byAddress.set(address, known)
+      const { file, copy } = known.input
       if (copy !== undefined) this.#copies.set(copy, known)
       const inode = file?.old === undefined ? file?.stat?.inode : Number(file.old.inode)
       if (inode !== undefined) append(this.#byInode, inode, known)
@@ -252,7 +207,7 @@ class KnownInputs {
       const was = known.input.file
       if (was === undefined || was.path === file.realPath) continue
       // The file that was loaded is another input of this load.
-      if (known.isClaimed || (await this.#isStillThere(known))) twin ??= known
+      if (known.isClaimed || (await this.#there.has(known))) twin ??= known
       else return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
@@ -261,79 +216,34 @@ class KnownInputs {
   /** A file that was packed, unpacked or packed again, or moved to another disk and appended to. */
   async sameLines(source: Source): Promise<Recognised | undefined> {
     const { file } = source
-    const { linesOf } = this.#looking
-    if (file === undefined || linesOf === undefined) return undefined
-    this.#contents ??= new ContentIndex(this.#all, linesOf)
+    const contents = this.#index()
+    if (file === undefined || contents === undefined) return undefined
     let twin: KnownInput | undefined
-    for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
+    for (const { known, file: now, ...packed } of await contents.find(source)) {
       const was = known.input.file
       // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
       const isOther = file.isReadOnce !== true && isElsewhere(known.input, file.realPath)
-      if (known.isClaimed || (isOther && (await this.#isStillThere(known)))) twin ??= known
+      if (known.isClaimed || (isOther && (await this.#there.has(known)))) twin ??= known
       else return { ...asKnown(known, was, now, file), packed }
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
   }
 
-  /** An input that may be another one each time that it is opened. It stays open for its load. */
+  /** An input without a file, known by its URL and by what it holds. */
   async streamed(source: Source, address: string): Promise<Recognised | undefined> {
-    const { linesOf } = this.#looking
-    if (linesOf === undefined || this.size === 0) return undefined
-    const named = this.#byAddress.get(address)
-    const compared = await this.#compared(source, named)
-    if (compared === undefined) return undefined
-    if (compared.failed !== undefined) return this.claim(compared.failed.known) ? asFailed(compared.failed) : undefined
-    const { opened, matches } = compared
-    let twin: KnownInput | undefined
-    for (const { known, ...packed } of matches) {
-      const { input } = known
-      if (known.isClaimed || (isElsewhere(input, address) && (await this.#isStillThere(known)))) twin ??= known
-      else if (this.claim(known)) {
-        const begins = extentOf(input) ?? { bytes: 0, sum: '' }
-        const lineEnd = packed.isWhole ? 0 : await opened.endBehind(input.mark, begins.bytes)
-        const line = input.mark.line + Math.sign(lineEnd)
-        const held = opened.has(line) && !packed.isWhole ? await this.#held(opened) : await closed(opened)
-        const place = placeOf(input)
-        const moved = place === undefined || place === address ? {} : { moved: place }
-        return { kind: 'known', known, packed, ...moved, streamed: { begins, lineEnd, ...held } }
-      }
-    }
-    const differs = twin === undefined && named?.isClaimed === false ? named : undefined
-    return { kind: 'new', twin, differs, ...(opened.has(1) ? await this.#held(opened) : await closed(opened)) }
+    return this.size === 0 ? undefined : await this.#streamed.find(source, address)
   }
 
-  async #compared(source: Source, named: KnownInput | undefined): Promise<Compared | undefined> {
+  #index(): ContentIndex | undefined {
     const { linesOf } = this.#looking
     if (linesOf === undefined) return undefined
-    this.#contents ??= new ContentIndex(this.#all, linesOf)
-    try {
-      return await this.#contents.compare(source)
-    } catch (error) {
-      if (!isSluiceError(error)) throw error
-      // The load itself says what is wrong. But it must not begin a known input from its start if it can read it then.
-      return named === undefined ? undefined : { failed: { error, known: named } }
-    }
-  }
-
-  async #held(opened: StreamedLines): Promise<Pick<Streamed, 'opened'>> {
-    if (this.#open >= MOST_OPEN) return await closed(opened)
-    this.#open += 1
-    return { opened }
+    return (this.#contents ??= new ContentIndex(this.#all, linesOf))
   }
 
   /** A file of that name that was renamed, or of which nothing was read, is not replaced. */
   #replacedBy(file: StoredFile): KnownInput | undefined {
     const named = this.#byPath.get(file.realPath)
     return named !== undefined && !named.isClaimed && named.input.file?.bytes !== 0 ? named : undefined
-  }
-
-  /** Returns whether what was loaded still stands where it was. */
-  async #isStillThere({ input }: KnownInput): Promise<boolean> {
-    const { file } = input
-    const place = placeOf(input)
-    if (place === undefined) return false
-    if (isSourceUrl(place)) return (await this.#looking.isThere?.(place, seenOf(input))) ?? true
-    return file !== undefined && (await isFileThere(file, place))
   }
 
   /** Returns the inputs of the same size whose bytes the file has. */
@@ -381,59 +291,7 @@ function asKnown(
   return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: place }) }
 }
 
-/** Returns an input whose load fails: under new ids, it would store again what is stored. */
-function asFailed({ error, known }: { readonly error: SluiceError; readonly known: KnownInput }): Recognised {
-  const { mark, content = {} } = known.input
-  const from = () => {
-    throw error
-  }
-  const opened = { sum: new ContentSum(0), from, close: async () => await Promise.resolve() }
-  const packed = { content, lines: { kind: mark.kind, at: content.at ?? 0 }, isWhole: false }
-  return { kind: 'known', known, packed, streamed: { opened, begins: { bytes: 0, sum: '' }, lineEnd: 0 } }
-}
-
-/** Returns the path or URL of an input, as far as it is known. */
-function placeOf({ file, address }: CheckpointInput): string | undefined {
-  return file?.path ?? address
-}
-
-function isElsewhere(input: CheckpointInput, place: string): boolean {
-  return (input.file !== undefined || input.address !== undefined) && placeOf(input) !== place
-}
-
-async function closed(opened: StreamedLines): Promise<object> {
-  await opened.close()
-  return {}
-}
-
-/** Returns whether the file still stands where it was, with the same content. */
-async function isFileThere(file: FileIdentity, path: string): Promise<boolean> {
-  const now = await stat(path).catch(() => undefined)
-  if (now?.isFile() !== true) return false
-  if (isSameStat(file.stat, fileStat(now))) return true
-  return file.old === undefined && now.size >= file.bytes && (await sumsOf(path, [file.bytes]))[0] === file.sum
-}
-
-/** Returns what is known of an object without reading it. */
-function seenOf({ file, content }: CheckpointInput): SeenObject {
-  const { bytes = 0, sum = '' } = file ?? {}
-  const head = content?.head === undefined ? undefined : { bytes: FIRST_BYTES, sum: content.head }
-  const short = bytes > 0 && bytes <= FIRST_BYTES ? { bytes, sum } : undefined
-  return { etagNumber: file?.stat?.ctimeMs ?? 0, begins: short ?? (content?.bytes === undefined ? head : undefined) }
-}
-
 function sizeOf({ status, file }: CheckpointInput): number {
   if (file === undefined) return 0
   return file.old?.size ?? (status === 'finished' ? file.bytes : (file.stat?.size ?? 0))
-}
-
-function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
-  return (
-    a !== undefined &&
-    a.ctimeMs !== 0 &&
-    a.inode === b.inode &&
-    a.size === b.size &&
-    a.mtimeMs === b.mtimeMs &&
-    a.ctimeMs === b.ctimeMs
-  )
 }

@@ -71,19 +71,21 @@ export class StreamedLines implements OpenedLines {
     return await this.#reader.isOver()
   }
 
-  /** Returns whether the start of a line is still in memory, or not read yet. */
+  /** Returns whether the start of a line is still in memory. */
   has(line: number): boolean {
     return this.#startOf(line) !== undefined
   }
 
-  /** Returns the length of the line end behind a last line without one, if all bytes up to there are read, and no more. Otherwise 0. */
+  /** Passes the line end behind a last line without one, if all bytes up to there are read, and no more. Returns its length, or 0. */
   async endBehind({ line, tail, kind }: Mark, bytes: number): Promise<number> {
     const start = this.#startOf(line)
     if (tail === 0 || kind !== 'lines' || bytes !== this.bytes || start === undefined) return 0
     const last = Buffer.concat(this.#kept.map(piece => piece.bytes)).subarray(start)
     if (isBlank(last, 0, last.length)) return 0
     const [first, second] = await this.#reader.peek(2)
-    return first === LINE_FEED ? 1 : first === CARRIAGE_RETURN && second === LINE_FEED ? 2 : 0
+    const end = first === LINE_FEED ? 1 : first === CARRIAGE_RETURN && second === LINE_FEED ? 2 : 0
+    await this.readTo(bytes + end)
+    return end
   }
 
   from(mark: Mark | undefined): Lines {

@@ -5,7 +5,8 @@ import type { Lines, Mark, Source } from '../../../base/flow.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { type Checkpoint, type CheckpointInput, START } from '../checkpoint/checkpoint.js'
 import type { KnownInput } from '../inputs/known-input.js'
-import { type Recognised, recognise, type Streamed } from '../inputs/known-inputs.js'
+import { recognise } from '../inputs/known-inputs.js'
+import type { Recognised, Streamed } from '../inputs/recognised.js'
 import {
   inputChanged,
   optionsChanged,
@@ -143,7 +144,11 @@ async function judge(
     const { twin, replaces, differs, opened } = recognised
     if (twin !== undefined) notes.twin(source, twin.input.name, twin.run)
     if (differs !== undefined) notes.differs(source, differs)
-    return { ...(await fresh()), ...(opened === undefined ? {} : { opened }), ...(replaces === undefined ? {} : { replaces: replaces.run }) }
+    return {
+      ...(await fresh()),
+      ...(opened === undefined ? {} : { opened }),
+      ...(replaces === undefined ? {} : { replaces: replaces.run }),
+    }
   }
   const { input, run } = recognised.known
   const isFinished = input.status === 'finished'

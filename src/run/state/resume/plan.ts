@@ -1,8 +1,7 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
-import type { Extent } from '../inputs/content-index.js'
-import type { OpenedLines } from '../inputs/streamed-lines.js'
+import type { Streamed } from '../inputs/recognised.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
@@ -85,9 +84,9 @@ export interface PlannedInput {
   /** Whether the lines are not the stored bytes, as far as Sluice knows. Default false. */
   readonly isPacked?: boolean
   /** The open input, if it was opened to compare it. */
-  readonly opened?: OpenedLines | undefined
+  readonly opened?: Streamed['opened']
   /** The lines that it must begin with, if the load opens it again, and it may be another one then. */
-  readonly begins?: Extent
+  readonly begins?: Streamed['begins']
   /** The run that loaded another content of this name. */
   readonly replaces?: Checkpoint
   /** Why the input must not be loaded. Only if the plan lists refusals. */
