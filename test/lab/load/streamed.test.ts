@@ -1,6 +1,7 @@
 // @module-tag long
 /** URLs of unknown length whose second answer is needed, because the first one cannot stay open, or is longer than what stays in memory. */
 import { expect, test } from 'vitest'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../../src/index.js'
 import { ObjectServer } from '../../support/servers/object-server.js'
@@ -9,7 +10,10 @@ import { index, lab, shareLab, smallBatches } from '../../support/lab/shared-lab
 shareLab()
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
-const lines = (from: number, to: number) => numbers(from, to).map(n => `{"n":${n}}\n`).join('')
+const lines = (from: number, to: number) =>
+  numbers(from, to)
+    .map(n => `{"n":${n}}\n`)
+    .join('')
 const fill = 'x'.repeat(100_000)
 const long = (all: readonly number[]) => all.map(n => `{"n":${n},"fill":"${fill}"}\n`).join('')
 
@@ -93,6 +97,32 @@ test('one that was interrupted continues, also if it does not stay open', async 
   expect(stored()).toEqual([...others, ...numbers(1000, 1200)])
 })
 
+test('one whose server ends the connection while it waits for its turn is requested again', async () => {
+  await using server = await streaming()
+  const urls = ['a.ndjson', 'b.ndjson'].map(name => server.url(name))
+  server.put('a.ndjson', lines(0, 20))
+  server.put('b.ndjson', long(numbers(100, 120)))
+  await load(urls)
+  server.put('a.ndjson', lines(0, 30))
+  server.put('b.ndjson', long(numbers(100, 200)))
+  const cut: ServerResponse[] = []
+  server.fault = ({ path: asked, headers }, response, object) => {
+    if (asked !== '/b.ndjson' || headers.range !== undefined || cut.length > 0 || object === undefined) return false
+    cut.push(response.writeHead(200))
+    response.write(object.bytes.subarray(0, object.bytes.length / 2))
+    return true
+  }
+  let isCut = false
+  const onEvent: IngestOptions['onEvent'] = event => {
+    if (event.type !== 'progress' || isCut) return
+    isCut = true
+    for (const response of cut) response.destroy()
+  }
+  expect(await load(urls, { onEvent })).toMatchObject({ status: 'finished', created: 90, duplicate: 0 })
+  expect(isCut && cut.length).toBe(1)
+  expect(stored()).toEqual([...numbers(0, 30), ...numbers(100, 200)])
+})
+
 test('an interrupted load continues with an input that cannot be read twice beside it', async () => {
   await using server = await streaming()
   server.put('a.ndjson', long(numbers(0, 100)))
@@ -100,7 +130,7 @@ test('an interrupted load continues with an input that cannot be read twice besi
   const onEvent: IngestOptions['onEvent'] = event => {
     if (event.type === 'progress' && event.counts.created >= 20) stop.abort()
   }
-  const { deadLetters: _, ...bare } = smallBatches()
+  const bare = { ...smallBatches(), deadLetters: false } as const
   await ingest({ ...bare, source: server.url('a.ndjson'), signal: stop.signal, onEvent }).catch(() => undefined)
   const stdin = Readable.from([Buffer.from(lines(500, 520))])
   const receipt = await ingest({ ...bare, source: [server.url('a.ndjson'), '-'], stdin })

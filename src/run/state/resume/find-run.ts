@@ -7,7 +7,7 @@ import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
 import { type LostIndices, sayLost } from './lost-index.js'
-import type { Plan, Planning } from './plan.js'
+import { dropPlan, type Plan, type Planning } from './plan.js'
 import { forgetInputs } from '../inputs/packed-inputs.js'
 import { freePath, isJournal, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
@@ -80,6 +80,7 @@ export async function findRun(query: RunQuery): Promise<FoundRun> {
     // Another process may have continued or removed the run before it was locked.
     const now = plan.continues === undefined ? undefined : stampOf(found.oldPath ?? path)
     if (now === stamp) return found
+    await dropPlan(plan)
   }
 }
 

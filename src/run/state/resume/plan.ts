@@ -59,6 +59,11 @@ export interface Plan {
   readonly notes: readonly string[]
 }
 
+/** Closes what a plan has opened, if nobody carries it out. */
+export async function dropPlan({ inputs }: Plan): Promise<void> {
+  for (const { opened } of inputs) await opened?.close()
+}
+
 export interface PlannedInput {
   readonly source: Source
   /** The part of each id that names this input. Empty if all is loaded and no id is needed. */

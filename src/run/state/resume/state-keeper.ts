@@ -136,7 +136,17 @@ export class StateKeeper {
       if (isSame) continue
       const start = { document: known.mark.document, wasRead: known.mark.tail > 0 }
       const packed = content === undefined ? {} : { content, mark: from ?? known.mark }
-      yield { ...known, ...packed, id: this.#nextId++, since: this.#since, name: source.name, file, address: undefined, read: 0, start }
+      yield {
+        ...known,
+        ...packed,
+        id: this.#nextId++,
+        since: this.#since,
+        name: source.name,
+        file,
+        address: undefined,
+        read: 0,
+        start,
+      }
     }
   }
 
