@@ -23,6 +23,8 @@ export interface Input {
 export interface Source extends Input {
   /** The stored bytes. Absent if the input cannot be read twice: stdin, a stream, an iterable. */
   readonly file?: StoredFile
+  /** Set if it has no `file`, but can be opened again from its start: its URL. It may hold something else each time. */
+  readonly address?: string
   /** Set if that file is Sluice's own copy of an input that cannot be read twice. */
   readonly copy?: Copy
   /** Set if reading continues at a place, and not at an offset. Then each document is one line. */
@@ -129,6 +131,8 @@ export interface StoredFile {
   readonly isReadOnce?: boolean
   /** Drops `reading`: the input is finished. */
   forget?(): void
+  /** As `Source.open` from the start, for a reader that may need only the first bytes. Absent: `open` costs no more. */
+  peek?(signal: AbortSignal): AsyncIterable<Uint8Array>
   look(): Promise<FileLook>
   /**
    * Returns the checksum of the first `ends[i]` stored bytes, for ascending ends. Undefined if the file is shorter, or cannot be read.

@@ -23,6 +23,7 @@ import { type IngestOptions, type Receipt, connect, explain, ingest, isSluiceErr
 import { startLab } from '../../src/lab/index.js'
 import { tarOf, zipOf } from '../support/facts/archives.js'
 import { newIndex, loadThrough } from './options.js'
+import { streamedCases } from './streamed-cases.js'
 import { urlCases } from './url-cases.js'
 import type { World } from './world.js'
 
@@ -758,6 +759,7 @@ const cases: Readonly<Record<string, Case>> = {
     return await again(at, stream(), '(stream)')
   },
   ...urlCases,
+  ...streamedCases,
 }
 
 const csv = { csv: { types: { n: 'long' } } } as const

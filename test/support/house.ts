@@ -102,7 +102,7 @@ export const districts: readonly District[] = [
       'state/checkpoint': { doors: 'checkpoint checkpoint-writer old-checkpoint' },
       'state/inputs': {
         beside: 'state/checkpoint',
-        doors: 'content journal known-input known-inputs packed-inputs packed-text',
+        doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',
       },
       'state/runs': { beside: 'state/checkpoint state/inputs', doors: 'history prune run-locks runs state-folder' },
       'state/resume': {

@@ -6,7 +6,7 @@ import type { GuardedSection } from '../../options/load.js'
 import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { planRun } from '../../run/state/resume/plan-run.js'
-import { type Plan, type Planning, inputChanged } from '../../run/state/resume/plan.js'
+import { dropPlan, type Plan, type Planning, inputChanged } from '../../run/state/resume/plan.js'
 import { keyOf } from '../../run/state/resume/run-identity.js'
 import { GuardedLoad, type GuardedSections } from './guarded-load.js'
 
@@ -86,6 +86,7 @@ async function planGuarded(given: Planning, isSwitched: boolean, isNamed: boolea
       plan.continues !== undefined && plan.inputs.every(one => one.isLoaded && one.source.cursor === undefined)
     if (!isOver || isLoaded) return plan
   }
+  if (plan !== undefined) await dropPlan(plan)
   const anew = await planRun({ ...planning, runs: [] })
   if (isOver) return anew
   const { run, inputs, target } = previous

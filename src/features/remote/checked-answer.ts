@@ -33,7 +33,7 @@ function problemOf(input: string, { status, headers }: Received, { range, etag }
   const isWanted =
     range !== undefined &&
     sent?.from === range.from &&
-    (sent.to === range.to || (sent.to < range.to && sent.to === sent.total))
+    (sent.to === range.to || (sent.to < range.to && (sent.total === undefined || sent.to === sent.total)))
   if (isWanted) return undefined
   return fail('INPUT_UNREADABLE', { input, problem: 'the server answers with other bytes than those of the range' })
 }

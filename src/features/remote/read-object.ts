@@ -28,6 +28,8 @@ export interface Reading extends Fetching {
   /** Stands for the ETag that the object must have: see `hashNumber`. Absent: any one. */
   readonly etagNumber?: number | undefined
   readonly memory: PartMemory
+  /** Bytes to ask for first. Default: `PART_BYTES`. */
+  readonly firstBytes?: number | undefined
   /** The first part of the object, if it was fetched ahead. */
   readonly first?: Promise<Part | undefined> | undefined
   /** Called with the first answer. */
@@ -45,7 +47,7 @@ export async function* readObject(reading: Reading): AsyncGenerator<Buffer> {
 
 /** Returns false if the server sends no parts. Nothing was read then. */
 async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
-  const { from, to: limit = Infinity, memory, etagNumber } = reading
+  const { from, to: limit = Infinity, memory, etagNumber, firstBytes = PART_BYTES } = reading
   const over = new AbortController()
   const signal = AbortSignal.any([reading.signal, over.signal])
   setMaxListeners(0, signal)
@@ -57,7 +59,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   yield* pieces(first)
   const end = Math.min(limit, facts.size ?? limit)
   const window: { readonly part: Promise<Part | undefined>; readonly held: number }[] = []
-  let next = from + PART_BYTES
+  let next = from + firstBytes
   try {
     for (;;) {
       while (next < end && window.length < PARTS_AT_ONCE && (window.length === 0 || memory.take(PART_BYTES))) {
@@ -88,8 +90,8 @@ function* pieces({ bytes }: Part): Generator<Buffer> {
 }
 
 async function firstPart(reading: Reading, limit: number): Promise<Part | undefined> {
-  const { from, signal, first } = reading
-  if (first === undefined) return await fetchPart(reading, { from, to: Math.min(from + PART_BYTES, limit), signal })
+  const { from, signal, first, firstBytes = PART_BYTES } = reading
+  if (first === undefined) return await fetchPart(reading, { from, to: Math.min(from + firstBytes, limit), signal })
   // Fetching ahead ends with the run. This reading may end sooner.
   signal.throwIfAborted()
   let abort = () => {}

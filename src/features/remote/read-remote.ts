@@ -1,16 +1,18 @@
 /** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
 import { setMaxListeners } from 'node:events'
 import { isLoopback } from '../../route/cluster/credentials.js'
-import type { Failure } from '../../base/failure/failure.js'
+import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection, RemoteSection, RetrySection } from '../../options/load.js'
 import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
 import { FileTable } from '../../pipeline/source/file-table.js'
-import type { Elsewhere, FoundFile } from '../../pipeline/source/find-files.js'
+import type { Elsewhere, FoundFile, SeenObject } from '../../pipeline/source/find-files.js'
 import type { CuttableInput, SeenInput } from '../../pipeline/source/seen-input.js'
 import { isSigned, isSourceUrl } from '../../base/text/source-url.js'
 import { systemClock } from '../../base/time/system-clock.js'
+import { Checksum } from '../../base/checksum/checksum.js'
 import type { SourcePatience } from './attempts.js'
 import { openHttpStore } from './http-store.js'
+import { probe } from './probe.js'
 import { PartMemory } from './memory.js'
 import { DEVICE, RemoteObject, statOf, streamedObject } from './remote-object.js'
 import { Shelf } from './shelf.js'
@@ -80,6 +82,7 @@ class Remote {
         find: (name, order) => this.#find(name, order),
         forget: () => this.#forget(),
         known: async (id, name, seen) => await this.#known(id, name, seen),
+        isThere: async (name, seen) => await this.#isThere(name, seen),
       },
       connected: () => Promise.resolve([...this.#servers.routes.all(), ...this.#notes]),
       dispose: async () => {
@@ -104,9 +107,9 @@ class Remote {
 
   #forget(): void {
     this.#table.clear()
-    this.#http?.wholes.clear()
+    this.#http?.clear()
     void this.#s3?.then(
-      ({ wholes }) => wholes.clear(),
+      shelf => shelf.clear(),
       // The search that opened it has thrown this error.
       () => undefined,
     )
@@ -121,10 +124,38 @@ class Remote {
     return new RemoteObject(id, shelf)
   }
 
+  /** Asks only servers of this load, because the user named no others. */
+  async #isThere(name: string, { etagNumber, begins }: SeenObject): Promise<boolean> {
+    const store = /^s3:/i.test(name) ? (await this.#s3)?.store : this.#storeBeside(name)
+    if (store === undefined) return true
+    const { timeoutMs } = this.#sections.connecting
+    try {
+      const { etagNumber: now, head } = await probe(store.get, name, { signal: this.#signal, timeoutMs })
+      if (now !== 0 && now === etagNumber) return true
+      // A file of the same name may have taken its place.
+      if (begins !== undefined && head !== undefined)
+        return Checksum.of(head.subarray(0, begins.bytes)) === begins.sum && head.length >= begins.bytes
+      return now === 0 || etagNumber === 0
+    } catch (error) {
+      if (!isSluiceError(error)) throw this.#run.stop.cause(error)
+      return error.code !== 'INPUT_NOT_FOUND'
+    }
+  }
+
+  /** Returns a store for another object of a web server, with the login of an input that lies there. */
+  #storeBeside(name: string): Store | undefined {
+    const { remote } = this.#sections
+    const url = URL.canParse(name) ? new URL(name) : undefined
+    const beside = [...remote.addresses.values()].find(one => one.url?.origin === url?.origin)
+    if (url === undefined || beside === undefined) return undefined
+    const addresses = new Map([[name, { ...beside, name, url }]])
+    return openHttpStore({ routes: this.#servers.routes, patience: this.#patience, ...remote, addresses })
+  }
+
   #fileOf(object: FoundObject, shelf: Shelf): FoundFile {
-    const { name, size, hasRanges } = object
+    const { name, size, hasRanges, head } = object
     const stat = statOf(name, object)
-    if (size === undefined) this.#note(name, 'does not say how long it is, so every run loads it from its start')
+    if (size === undefined) this.#note(name, 'does not say how long it is, so every run reads it from its start, and loads what is new')
     else if (object.etagNumber === 0 || !hasRanges)
       this.#note(
         name,
@@ -139,6 +170,7 @@ class Remote {
         if (size === undefined) return streamedObject(id, name, shelf)
         this.#table.set(id, name, DEVICE, { ...stat, size })
         if (!hasRanges || object.etagNumber === 0) shelf.wholes.add(id)
+        if (head !== undefined) shelf.heads.set(id, head)
         return new RemoteObject(id, shelf)
       },
     }

@@ -1,6 +1,7 @@
 /** An object on a server as an input. It is known by its ETag, and if that has changed, by the checksum of what was read of it. */
 import { createHash } from 'node:crypto'
-import { Checksum } from '../../base/checksum/checksum.js'
+import { setMaxListeners } from 'node:events'
+import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import { decompress, isCompressed } from '../../base/compression/decompress.js'
 import { fail } from '../../base/failure/failure.js'
 import type { FileLook, FileReading, FileStat, Source } from '../../base/flow.js'
@@ -12,6 +13,8 @@ import type { Shelf } from './shelf.js'
 import type { FoundObject, ObjectFacts } from './store.js'
 
 const LOOK_BYTES = 64 << 10
+/** Enough to decode its first lines. */
+const PEEK_BYTES = 16 << 10
 /** No file system has it. */
 export const DEVICE = -2
 
@@ -63,7 +66,16 @@ export class RemoteObject implements CuttableInput, CuttableFile {
     this.#shelf.fetchAhead(this.id)
   }
 
+  get isPacked(): boolean {
+    return this.#shelf.table.packed.has(this.id)
+  }
+
   continues(bytes: number, state: string | undefined): void {
+    this.#shelf.continued.add(this.id)
+    this.#keepState(bytes, state)
+  }
+
+  #keepState(bytes: number, state: string | undefined): void {
     if (state !== undefined) this.#shelf.states.set(this.id, { bytes, state })
   }
 
@@ -73,13 +85,19 @@ export class RemoteObject implements CuttableInput, CuttableFile {
 
   async *open(signal: AbortSignal, from = 0): AsyncGenerator<Uint8Array> {
     const isPlain = from > 0 && !(await this.look()).isCompressed
-    if (isPlain) return yield* this.#stored(from, signal)
+    if (isPlain) yield* this.#stored(from, signal)
+    else yield* skipBytes(this.#decoded(signal), from)
+  }
+
+  peek(signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#decoded(signal, PEEK_BYTES)
+  }
+
+  #decoded(signal: AbortSignal, firstBytes?: number): AsyncIterable<Uint8Array> {
     let facts: ObjectFacts | undefined
-    const stored = this.#stored(0, signal, seen => (facts = seen))
-    yield* skipBytes(
-      decoded(stored, this.name, () => facts),
-      from,
-    )
+    const stored = this.#stored(0, signal, { firstBytes, onFacts: seen => (facts = seen) })
+    const found = () => this.#shelf.table.packed.add(this.id)
+    return decoded(stored, this.name, () => facts, found)
   }
 
   async look(): Promise<FileLook> {
@@ -92,6 +110,7 @@ export class RemoteObject implements CuttableInput, CuttableFile {
   async sums(ends: readonly number[]): Promise<readonly (string | undefined)[]> {
     const { size, ctimeMs } = this.stat
     const wanted = ends.filter(end => end <= size)
+    this.#shelf.heads.delete(this.id)
     const sum = new Checksum()
     const found: string[] = []
     const take = (): void => {
@@ -108,7 +127,7 @@ export class RemoteObject implements CuttableInput, CuttableFile {
           at = end
         }
     // The next process can continue from here, and need not read all of this again.
-    this.continues(sum.bytes, sum.state())
+    this.#keepState(sum.bytes, sum.state())
     return ends.map((_, at) => found[at])
   }
 
@@ -128,19 +147,33 @@ export class RemoteObject implements CuttableInput, CuttableFile {
   }
 
   async part(from: number, to: number): Promise<Buffer> {
+    if (from === 0 && to <= FIRST_BYTES && this.reading === undefined) return await this.#first(to)
     const { ctimeMs } = this.reading?.stat ?? this.stat
     if (ctimeMs === 0 || this.#shelf.wholes.has(this.id))
       throw fail('INPUT_UNREADABLE', { input: this.name, problem: 'its server sends no parts of it. Fetch it first' })
     return await bytesOf(this.#from(from, this.#shelf.signal, { to, etagNumber: ctimeMs }))
   }
 
+  /** Returns its first bytes. A server that sends no parts begins to send all of it. */
+  async #first(to: number): Promise<Buffer> {
+    const { ctimeMs } = this.stat
+    const known = this.#shelf.heads.get(this.id)
+    if (known !== undefined) return known.subarray(0, to)
+    return await bytesOf(this.#from(0, this.#shelf.signal, { to, etagNumber: ctimeMs === 0 ? undefined : ctimeMs }))
+  }
+
   /** Reads the stored bytes from an offset, and adds those that were not added before to the checksum. */
-  async *#stored(from: number, signal: AbortSignal, onFacts?: (facts: ObjectFacts) => void): AsyncGenerator<Buffer> {
+  async *#stored(
+    from: number,
+    signal: AbortSignal,
+    { firstBytes, onFacts }: Pick<Reading, 'firstBytes' | 'onFacts'> = {},
+  ): AsyncGenerator<Buffer> {
     const { id } = this
     const { table, states } = this.#shelf
     const known = from === 0 ? undefined : states.get(id)
     const sum = (known && Checksum.continued(known.state, known.bytes)) ?? new Checksum()
     const start = Math.min(from, sum.bytes)
+    const head = new Checksum()
     let { stat } = this
     const reading: FileReading = {
       get stat() {
@@ -149,12 +182,15 @@ export class RemoteObject implements CuttableInput, CuttableFile {
       get bytes() {
         return sum.bytes
       },
+      get head() {
+        return head.bytes < FIRST_BYTES ? undefined : head.digest()
+      },
       sum: () => sum.digest(),
       state: () => sum.state(),
     }
     table.readings.set(id, reading)
     // The part before `from` was loaded: it must be that of the same object.
-    const mayDiffer = from === 0 && !this.#shelf.pinned.has(id)
+    const mayDiffer = from === 0 && !this.#shelf.pinned.has(id) && !this.#shelf.continued.has(id)
     const etagNumber = mayDiffer || stat.ctimeMs === 0 ? undefined : stat.ctimeMs
     const seen = (facts: ObjectFacts): void => {
       this.#check(facts)
@@ -166,8 +202,11 @@ export class RemoteObject implements CuttableInput, CuttableFile {
     // A server refuses a range behind the end.
     if (start >= stat.size) return
     try {
-      const first = start === 0 ? this.#shelf.takeAhead(id) : undefined
-      for await (const chunk of readObject(this.#from(start, signal, { etagNumber, first, onFacts: seen }))) {
+      const first = start === 0 && firstBytes === undefined ? this.#shelf.takeAhead(id) : undefined
+      const reading = this.#from(start, signal, { etagNumber, first, firstBytes, onFacts: seen })
+      for await (const chunk of readObject(reading)) {
+        const missing = FIRST_BYTES - head.bytes
+        if (start === 0 && missing > 0) head.add(chunk.subarray(0, missing))
         const passed = Math.max(0, sum.bytes - at)
         if (passed < chunk.length) sum.add(chunk.subarray(passed))
         const unwanted = Math.max(0, from - at)
@@ -203,13 +242,17 @@ async function bytesOf(reading: Reading): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** An object whose server does not say how long it is. It can be read only from its start. */
+/** An object whose server does not say how long it is. It can be read only from its start, and may be another one each time. */
 export function streamedObject(id: number, name: string, shelf: Shelf): Source {
   const { store, patience, timeoutMs, memory } = shelf
   return {
     id,
     name,
-    open: signal => {
+    address: name,
+    open: reader => {
+      // A run may end before the load reads what was opened to compare it.
+      const signal = AbortSignal.any([reader, shelf.signal])
+      setMaxListeners(0, signal)
       let facts: ObjectFacts | undefined
       const onFacts = (seen: ObjectFacts) => (facts = seen)
       const reading = { store, name, patience, timeoutMs, memory, signal, from: 0, hasRanges: false, onFacts }
@@ -228,31 +271,35 @@ export function statOf(
 }
 
 /** The checksum itself takes more memory. */
-function ended({ stat, bytes, sum, state }: FileReading): FileReading {
+function ended({ stat, bytes, sum, state, head }: FileReading): FileReading {
   const digest = sum()
   const last = bytes === stat.size ? undefined : state?.()
-  return { stat, bytes, sum: () => digest, ...(last === undefined ? {} : { state: () => last }) }
+  return { stat, bytes, head, sum: () => digest, ...(last === undefined ? {} : { state: () => last }) }
 }
 
-/** Decodes the object, and before that what the server says it has encoded for the way. */
+/** Decodes the object, and before that what the server says it has encoded for the way. `found`: called if there is anything to decode. */
 async function* decoded(
   stored: AsyncIterable<Uint8Array>,
   name: string,
   facts: () => ObjectFacts | undefined,
+  found?: () => void,
 ): AsyncGenerator<Uint8Array> {
+  const note = (isCompressed: boolean) => {
+    if (isCompressed) found?.()
+  }
   const iterator = stored[Symbol.asyncIterator]()
   try {
     const first = await iterator.next()
     const all = from(first, iterator)
     const encodings = encodingsOf(facts())
     const [encoding] = encodings
-    if (encoding === undefined) return yield* decompress(all, name)
+    if (encoding === undefined) return yield* decompress(all, name, false, note)
     if (encodings.length > 1 || !magic.has(encoding)) {
       const problem = `the server sends it with the Content-Encoding ${encodings.join(', ')}, which Sluice did not ask for`
       throw fail('INPUT_UNREADABLE', { input: name, problem })
     }
     // Mostly the encoding is that of the file itself, and nothing is left to decode.
-    yield* decompress(decompress(all, name), '')
+    yield* decompress(decompress(all, name, false, note), '')
   } finally {
     await iterator.return?.()
   }

@@ -24,6 +24,10 @@ export class Shelf implements ShelfParts {
   readonly pinned = new Set<number>()
   /** With which the checksum of an object continues. */
   readonly states = new Map<number, { readonly bytes: number; readonly state: string }>()
+  /** First bytes of objects, until somebody has compared them. */
+  readonly heads = new Map<number, Buffer>()
+  /** Objects whose first bytes were loaded: what follows must be of the same ones. */
+  readonly continued = new Set<number>()
   readonly #ahead = new Map<number, { readonly part: Promise<Part | undefined>; readonly bytes: number }>()
 
   constructor({ table, memory, signal, store, patience, timeoutMs }: ShelfParts) {
@@ -55,8 +59,16 @@ export class Shelf implements ShelfParts {
     return ahead.part
   }
 
+  /** Forgets all objects. Their ids may be those of others. */
+  clear(): void {
+    for (const known of [this.wholes, this.heads, this.continued]) known.clear()
+  }
+
   forget(id: number): void {
     this.table.readings.delete(id)
+    this.table.packed.delete(id)
     this.states.delete(id)
+    this.heads.delete(id)
+    this.continued.delete(id)
   }
 }

@@ -18,6 +18,8 @@ export interface FoundObject extends Pick<ObjectFacts, 'size' | 'modifiedMs'> {
   readonly etagNumber: number
   /** Whether the server sends parts of it. */
   readonly hasRanges: boolean
+  /** Its first bytes, if the server has sent them already. */
+  readonly head?: Buffer | undefined
 }
 
 export interface WantedPart {

@@ -45,6 +45,16 @@ export interface Elsewhere {
   forget(): void
   /** Returns an object that somebody else has seen, without asking for it. Throws SluiceError if it cannot be asked for. */
   known(id: number, name: string, seen: SeenInput): Promise<CuttableInput>
+  /** Returns whether the object of an earlier load is still behind its name. Returns true also if that cannot be known. */
+  isThere(name: string, seen: SeenObject): Promise<boolean>
+}
+
+/** What an earlier load saw of an object. */
+export interface SeenObject {
+  /** Stands for its ETag. 0 without one. */
+  readonly etagNumber: number
+  /** First bytes, as stored, and their checksum. Absent: not known. */
+  readonly begins?: { readonly bytes: number; readonly sum: string } | undefined
 }
 
 /** `listed`: the first one comes before the last one is found, so that very many need no memory. */

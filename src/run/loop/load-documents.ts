@@ -9,6 +9,7 @@ import type { IngestEvent, StandingEvent } from '../../options/run-events.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import { skipBytes } from '../../pipeline/source/stored-file.js'
+import { beginning, untilAborted } from './lines-again.js'
 import { linesOfRange } from './lines-of-range.js'
 
 /** Inputs that are read while one is framed, if they are small files. */
@@ -31,6 +32,10 @@ interface Work {
   readonly isPacked?: boolean
   /** The same of a table. */
   readonly place?: Place
+  /** The input, if it is open already. */
+  readonly opened?: { from(mark: Mark | undefined): Lines } | undefined
+  /** The lines that it must begin with, if it may be another one each time that it is opened. */
+  readonly begins?: { readonly bytes: number; readonly sum: string }
 }
 
 export interface Loading {
@@ -176,11 +181,16 @@ class Load {
     }
   }
 
-  async #linesOf({ source, from, isPacked = false, place }: Work): Promise<Lines> {
+  async #linesOf({ source, from, isPacked = false, place, opened, begins }: Work): Promise<Lines> {
     const { format, batcher } = this.#loading
     if (source.range !== undefined) {
       const lines = await linesOfRange(source, source.range, { ...this.#loading, signal: this.#reading.signal })
       return { ...lines, bytes: this.#counted(lines.bytes) }
+    }
+    if (opened !== undefined) {
+      const lines = opened.from(from)
+      const bytes = this.#loading.watch?.(source, lines) ?? lines.bytes
+      return { ...lines, bytes: this.#counted(untilAborted(bytes, this.#reading.signal)) }
     }
     const stored = (offset?: number) => source.open(this.#reading.signal, offset, place, batcher.reading)
     const open = (offset?: number) => this.#counted(stored(offset))
@@ -197,7 +207,10 @@ class Load {
     }
     // Lines that are passed over do not count as read.
     const passesOver = from?.kind === 'lines'
-    const lines = await decode(source, passesOver ? stored() : open(), format, note)
+    const decoded = await decode(source, passesOver ? stored() : open(), format, note)
+    // The state must not take what begins otherwise for what it knows.
+    const lines =
+      begins === undefined ? decoded : { ...decoded, bytes: beginning(decoded.bytes, begins, source.name) }
     const bytes = this.#loading.watch?.(source, lines) ?? lines.bytes
     if (from === undefined) return { ...lines, bytes }
     const { document, line, offset, within = 0 } = from

@@ -244,7 +244,7 @@ async function sourcesOf({ source, stdin }: InputSection, hooks: HookList): Prom
 
 /** Returns whether an input can be read twice. */
 function mayResume(sources: readonly Source[], { keepsInputs }: HookList): boolean {
-  return keepsInputs || sources.some(({ file, cursor }) => file !== undefined || cursor !== undefined)
+  return keepsInputs || sources.some(({ file, cursor, address }) => (file ?? cursor ?? address) !== undefined)
 }
 
 /** The outcome of a batch that is not sent. */

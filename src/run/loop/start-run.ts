@@ -48,7 +48,7 @@ export async function startRun(
 }
 
 async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => DecodeOptions): Promise<FoundRun> {
-  const { sections, identity, sources, knownFrom, locks, stop, connection } = run
+  const { sections, identity, sources, knownFrom, locks, stop, connection, hooks } = run
   const finding = findRun({
     state: sections.state,
     dryRun: sections.dryRun,
@@ -58,7 +58,11 @@ async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => Deco
     cluster,
     stateDir: knownFrom,
     token: connection?.token,
-    linesOf: async source => await decode(source, source.open(stop.signal), decoding()),
+    linesOf: async source => {
+      const bytes = source.file?.peek?.(stop.signal) ?? source.open(stop.signal)
+      return await decode(source, bytes, decoding())
+    },
+    isThere: async (name, seen) => (await hooks.elsewhere?.isThere(name, seen)) ?? true,
     own: async path => {
       const input = sources[0]?.name ?? ''
       if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: identity.label })

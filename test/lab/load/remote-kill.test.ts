@@ -50,5 +50,5 @@ test.each(cases)('an input that is $name', async ({ file, bytes, isCutShort }) =
   // Compressed bytes are decoded from their start.
   const starts = server.ranges(file).map(range => Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0))
   if (isCutShort) expect(Math.max(...starts)).toBeGreaterThan(0)
-  if (isCutShort) expect(server.ranges(file).filter(range => range !== 'bytes=0-0')).not.toContain('bytes=0-4194303')
+  if (isCutShort) expect(server.ranges(file).filter(range => range !== 'bytes=0-255')).not.toContain('bytes=0-4194303')
 })

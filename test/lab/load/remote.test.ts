@@ -38,7 +38,7 @@ describe('an input on a web server', () => {
     expect(stored()).toEqual(Array.from({ length: 100 }, (_, n) => n))
     server.asked = []
     expect(await load(server.url('a.ndjson'))).toMatchObject({ created: 0, inputs: [{ alreadyLoaded: true }] })
-    expect(server.ranges('a.ndjson')).toEqual(['bytes=0-0'])
+    expect(server.ranges('a.ndjson')).toEqual(['bytes=0-255'])
   })
 
   test('is decompressed', async () => {

@@ -29,6 +29,8 @@ export class ObjectServer implements AsyncDisposable {
   asked: Asked[] = []
   fault: Fault | undefined
   hasRanges = true
+  /** Without it, answers come in chunks, without ETags. */
+  sendsLength = true
   readonly #server: Server
 
   private constructor() {
@@ -50,6 +52,12 @@ export class ObjectServer implements AsyncDisposable {
     this.objects.set(`/${name}`, { modified: new Date(1_700_000_000_000), ...more, bytes: Buffer.from(bytes) })
   }
 
+  rename(name: string, to: string): void {
+    const object = this.objects.get(`/${name}`)
+    if (object !== undefined) this.objects.set(`/${to}`, object)
+    this.objects.delete(`/${name}`)
+  }
+
   /** Bytes of bodies that requests for a path asked for, by their ranges. */
   ranges(name: string): readonly (string | undefined)[] {
     return this.asked.filter(({ path }) => path === `/${name}`).map(({ headers }) => headers.range)
@@ -68,8 +76,15 @@ export class ObjectServer implements AsyncDisposable {
     this.asked.push(asked)
     if (this.fault?.(asked, response, object) === true) return
     if (object === undefined) response.writeHead(404).end()
-    else serve(object, headers, response, this.hasRanges)
+    else if (this.sendsLength) serve(object, headers, response, this.hasRanges)
+    else sendInChunks(object, response)
   }
+}
+
+function sendInChunks({ bytes }: ServedObject, response: ServerResponse): void {
+  const middle = Math.floor(bytes.length / 2)
+  response.writeHead(200).write(bytes.subarray(0, middle))
+  response.end(bytes.subarray(middle))
 }
 
 /** Answers like a web server. */

@@ -95,7 +95,9 @@ export interface CheckpointInput {
   readonly hasStored: boolean
   /** Set if the input is a file. */
   readonly file?: FileIdentity | undefined
-  /** The lines that were read of the file. Undefined if it is short, or if Sluice does not know. */
+  /** Set if it is no file, but can be read again: its URL. */
+  readonly address?: string | undefined
+  /** The lines that were read of the input. Undefined if a file is short, or if Sluice does not know. */
   readonly content?: ContentIdentity | undefined
   /** Set if Sluice loaded a copy of its own: the copy's id. */
   readonly copy?: string | undefined

@@ -1,12 +1,14 @@
 /** Finds inputs of earlier runs by their content: the file that holds their lines may be packed in any way, and hold more lines. */
 import { basename } from 'node:path'
+import { isSourceUrl } from '../../../base/text/source-url.js'
 import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
-import { isSluiceError } from '../../../base/failure/failure.js'
+import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentSum, isStoredAsLines } from './content.js'
 import { LineReader } from './line-reader.js'
 import type { KnownInput } from './known-input.js'
+import { StreamedLines } from './streamed-lines.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 
 /** An earlier input whose lines a file begins with. */
@@ -20,9 +22,14 @@ export interface ContentMatch {
   readonly isWhole: boolean
 }
 
+/** An input that was opened, and what of it is known. Or why it could not be read as far as the longest one that it may be. */
+export type Compared =
+  | { readonly opened: StreamedLines; readonly matches: readonly Omit<ContentMatch, 'file'>[]; readonly failed?: never }
+  | { readonly failed: { readonly error: SluiceError; readonly known: KnownInput } }
+
 type LinesOf = (source: Source) => Promise<Lines>
 /** Lines that were read of an input: how many bytes, and their checksum. */
-interface Extent {
+export interface Extent {
   readonly bytes: number
   readonly sum: string
 }
@@ -43,6 +50,8 @@ export class ContentIndex {
   readonly #headless = new Map<string, KnownInput[]>()
   /** By the id of the source. The same one is asked for again if another input is its first match. */
   readonly #matches = new Map<number, readonly ContentMatch[]>()
+  /** Whether an input of before is not among those that are as they were. */
+  #hasGone = false
   /** Whether lines of an input may have been made from other bytes. */
   #hasMade = false
 
@@ -57,6 +66,7 @@ export class ContentIndex {
     const { input } = known
     const extent = extentOf(input)
     if (extent === undefined) return
+    this.#hasGone ||= !known.isClaimed
     this.#hasMade ||= input.mark.kind === 'elements' || input.mark.kind === 'actions'
     const head = extent.bytes <= FIRST_BYTES ? extent.sum : input.content?.head
     if (head === undefined) {
@@ -84,13 +94,15 @@ export class ContentIndex {
     // Only such a file can be read without a trace.
     if (file?.isPacked === undefined || file.stat.size === 0) return []
     if (this.#byHead.size + this.#headless.size === 0) return []
+    // A request costs more than the note that two inputs are equal is worth.
+    if (!this.#hasGone && isSourceUrl(file.realPath)) return []
+    let stored: readonly ContentMatch[] = []
     try {
       const first = await file.part(0, Math.min(FIRST_BYTES, file.stat.size))
       const candidates = this.#candidates(first, source)
-      if ((first[0] === BRACE || file.isReadOnce === true) && candidates.length > 0) {
-        const stored = await storedMatches(file, candidates)
-        if (stored.length > 0) return stored
-      }
+      if ((first[0] === BRACE || file.isReadOnce === true) && candidates.length > 0)
+        stored = await storedMatches(file, candidates)
+      if (stored.length > 0) return stored
       return file.isReadOnce === true || (first[0] === BRACE && !this.#hasMade)
         ? []
         : await this.#decodedMatches(source, file)
@@ -99,8 +111,36 @@ export class ContentIndex {
       if (isSluiceError(error)) return []
       throw error
     } finally {
-      file.forget?.()
+      // The load continues with the checksum of what was compared.
+      if (stored.length === 0) file.forget?.()
     }
+  }
+
+  /**
+   * Opens an input that may be another one each time, and compares it while it is read. Returns undefined if it can be no known one. Throws
+   * SluiceError if its first bytes cannot be read.
+   */
+  async compare(source: Source): Promise<Compared | undefined> {
+    if (!this.#hasGone) return undefined
+    const opened = new StreamedLines(await this.#linesOf(source))
+    const candidates = byBytes(this.#candidates(await opened.first(), source))
+    const matches: Omit<ContentMatch, 'file'>[] = []
+    try {
+      for (const [bytes, ofLength] of candidates) {
+        const content = await opened.readTo(bytes)
+        if (content === undefined) break
+        const equal = ofLength.filter(one => extentOf(one.input)?.sum === content.sum)
+        if (equal.length === 0) continue
+        const isWhole = await opened.isOver()
+        for (const known of equal) matches.push({ known, content, lines: opened.lines, isWhole })
+      }
+    } catch (error) {
+      const known = [...candidates.values()].at(-1)?.[0]
+      if (!isSluiceError(error) || known === undefined) throw error
+      await opened.close()
+      return { failed: { error, known } }
+    }
+    return { opened, matches: meant(matches, source) }
   }
 
   #candidates(first: Uint8Array, { name }: Source): KnownInput[] {
@@ -165,9 +205,14 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
  * Leaves out chance: a file may begin with the one line that another file had. The one with the most lines comes first, because other
  * inputs may be a part of it.
  */
-function meant(matches: readonly ContentMatch[], { name }: Pick<Source, 'name'>): readonly ContentMatch[] {
+function meant<T extends Omit<ContentMatch, 'file'>>(
+  matches: readonly T[],
+  { name, address }: Pick<Source, 'name' | 'address'>,
+): readonly T[] {
+  const isNamed = (input: CheckpointInput) =>
+    isRelated(input.name, name) || (address !== undefined && input.address === address)
   return matches
-    .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isRelated(input.name, name))
+    .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isNamed(input))
     .toReversed()
 }
 
@@ -177,7 +222,7 @@ function headIn(content: ContentIdentity | undefined): ContentIdentity {
 }
 
 /** Returns what was read of an input, as lines. */
-function extentOf({ file, content }: CheckpointInput): Extent | undefined {
+export function extentOf({ file, content }: CheckpointInput): Extent | undefined {
   if (content?.bytes !== undefined && content.sum !== undefined)
     return content.bytes === 0 ? undefined : { bytes: content.bytes, sum: content.sum }
   if (file === undefined || file.bytes === 0 || file.sum === '') return undefined

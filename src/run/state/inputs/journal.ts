@@ -95,8 +95,8 @@ export function sinceLine(time: string): string {
 
 /** Says what an input is: on the disk before its first document is sent. `mark`: where reading begins, if no line of a mark follows. */
 export function inputLine(input: CheckpointInput, mark?: Mark): string {
-  const { id, name, token, file, start, copy, selection, content } = input
-  const more = { start, copy, selection, mark, content }
+  const { id, name, token, file, address, start, copy, selection, content } = input
+  const more = { address, start, copy, selection, mark, content }
   const rest = Object.values(more).some(value => value !== undefined) ? [more] : []
   return `${JSON.stringify(['input', id, name, token, file === undefined ? 0 : fileOf(name, file), ...rest])}\n`
 }

@@ -47,8 +47,8 @@ export class KnownInput {
     // Its run may have loaded more of it since.
     if (found === undefined || found.mark.document !== input.mark.document || found.mark.line !== input.mark.line)
       return input
-    const { name, status, mark, file, content } = found
-    return { ...input, name, status, mark, file, content }
+    const { name, status, mark, file, address, content } = found
+    return { ...input, name, status, mark, file, address, content }
   }
 
   loadedBy({ run, inputs, at, time }: Seen): void {

@@ -2,51 +2,36 @@
  * Finds out which inputs of a load Sluice has read before. A file is known by its content, whatever its name: see the tables in
  * docs/guide/same-input.md.
  */
-import { stat } from 'node:fs/promises'
-import type { FileStat, Lines, Source, StoredFile } from '../../../base/flow.js'
-import { sumsOf } from '../../../base/checksum/file.js'
-import { fileStat } from '../../../base/disk/file-stat.js'
-import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
-import { KnownInput, knownInputsOf } from './known-input.js'
+import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
-import { ContentIndex, type ContentMatch } from './content-index.js'
-import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
+import type { Elsewhere } from '../../../pipeline/source/find-files.js'
+import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
+import { ContentIndex } from './content-index.js'
+import { type KnownInput, knownInputsOf } from './known-input.js'
+import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
+import type { Recognised } from './recognised.js'
+import { isElsewhere, isSameStat, StillThere } from './still-there.js'
+import { StreamedInputs } from './streamed-inputs.js'
 
-/** How a target knows an input. */
-export type Recognised =
-  | {
-      readonly kind: 'new'
-      readonly twin?: KnownInput | undefined
-      /** Another content of the same name. */
-      readonly replaces?: KnownInput | undefined
-    }
-  /**
-   * All bytes that were read are still there. `file`: the file as it is now, if it is not as it was. `moved`: it was loaded under
-   * another name. `packed`: the same lines are in a file that was not compared byte by byte.
-   */
-  | {
-      readonly kind: 'known'
-      readonly known: KnownInput
-      readonly file?: FileIdentity
-      readonly moved?: string
-      readonly packed?: Pick<ContentMatch, 'content' | 'lines' | 'isWhole'>
-    }
-  /** A run has read a part of it, and that part is another one now. */
-  | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
+/** How inputs are looked at: see `Planning`. */
+interface Looking {
+  readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
+  readonly isThere?: Elsewhere['isThere'] | undefined
+}
 
 /** Files that are compared at once. */
 const AT_ONCE = 16
 
 /**
- * Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. `linesOf`: see `Planning`.
+ * Recognises all inputs of a load, in their order. `runs`: those into the same target, newest first. `looking`: see `Planning`.
  */
 export async function recognise(
   sources: readonly Source[],
   runs: readonly Checkpoint[],
-  linesOf?: (source: Source) => Promise<Lines>,
+  looking: Looking = {},
 ): Promise<readonly (Recognised | undefined)[]> {
-  const known = new KnownInputs(runs, linesOf)
+  const known = new KnownInputs(runs, looking)
   const found: (Recognised | undefined)[] = []
   for (const [at, source] of sources.entries()) {
     const same = source.file === undefined ? known.copy(source) : known.unchanged(source.file)
@@ -81,6 +66,8 @@ export async function recognise(
       }
     }
   }
+  for (const [at, source] of sources.entries())
+    if (source.address !== undefined) found[at] = await known.streamed(source, source.address)
   return found
 }
 
@@ -101,15 +88,19 @@ class KnownInputs {
   /** By size, then by the bytes that were read, then by their checksum. */
   readonly #bySize = new Map<number, Map<number, Map<string, OneOrMore<KnownInput>>>>()
   readonly #copies = new Map<string, KnownInput>()
+  readonly #there: StillThere
+  readonly #streamed: StreamedInputs
   readonly #old: KnownInput[] = []
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
   readonly size: number
-  readonly #linesOf: ((source: Source) => Promise<Lines>) | undefined
+  readonly #looking: Looking
   #contents: ContentIndex | undefined
 
-  constructor(runs: readonly Checkpoint[], linesOf: ((source: Source) => Promise<Lines>) | undefined) {
-    this.#linesOf = linesOf
+  constructor(runs: readonly Checkpoint[], looking: Looking) {
+    this.#looking = looking
     this.#all = knownInputsOf(runs)
+    this.#there = new StillThere(looking.isThere)
+    this.#streamed = new StreamedInputs(this.#all, this.#there, () => this.#index())
     this.size = this.#all.length
     for (const known of this.#all) {
       const { file, copy } = known.input
@@ -211,12 +202,12 @@ class KnownInputs {
   /** A file that was moved to another disk, or fetched again under another name. */
   async sameBytes(file: StoredFile): Promise<Recognised | undefined> {
     let twin: KnownInput | undefined
-    // What lies on a server is known only by its URL: to compare it, Sluice would have to fetch it twice.
+    // All of an object would be fetched only because another one has its size. Its first bytes say more: see `sameLines`.
     for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
       const was = known.input.file
       if (was === undefined || was.path === file.realPath) continue
       // The file that was loaded is another input of this load.
-      if (known.isClaimed || (await isStillThere(was))) twin ??= known
+      if (known.isClaimed || (await this.#there.has(known))) twin ??= known
       else return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
@@ -225,17 +216,28 @@ class KnownInputs {
   /** A file that was packed, unpacked or packed again, or moved to another disk and appended to. */
   async sameLines(source: Source): Promise<Recognised | undefined> {
     const { file } = source
-    if (file === undefined || this.#linesOf === undefined) return undefined
-    this.#contents ??= new ContentIndex(this.#all, this.#linesOf)
+    const contents = this.#index()
+    if (file === undefined || contents === undefined) return undefined
     let twin: KnownInput | undefined
-    for (const { known, file: now, ...packed } of await this.#contents.find(source)) {
+    for (const { known, file: now, ...packed } of await contents.find(source)) {
       const was = known.input.file
       // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
-      const isOther = file.isReadOnce !== true && was !== undefined && was.path !== file.realPath
-      if (known.isClaimed || (isOther && (await isStillThere(was)))) twin ??= known
+      const isOther = file.isReadOnce !== true && isElsewhere(known.input, file.realPath)
+      if (known.isClaimed || (isOther && (await this.#there.has(known)))) twin ??= known
       else return { ...asKnown(known, was, now, file), packed }
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
+  }
+
+  /** An input without a file, known by its URL and by what it holds. */
+  async streamed(source: Source, address: string): Promise<Recognised | undefined> {
+    return this.size === 0 ? undefined : await this.#streamed.find(source, address)
+  }
+
+  #index(): ContentIndex | undefined {
+    const { linesOf } = this.#looking
+    if (linesOf === undefined) return undefined
+    return (this.#contents ??= new ContentIndex(this.#all, linesOf))
   }
 
   /** A file of that name that was renamed, or of which nothing was read, is not replaced. */
@@ -284,32 +286,12 @@ function asKnown(
   { path }: StoredFile,
 ): Extract<Recognised, { kind: 'known' }> {
   // Earlier, Sluice kept the path of a link.
-  const isThere = was?.path === undefined || was.path === now.path || was.path === path
-  return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: was.path }) }
-}
-
-/** Returns whether the file that was loaded still stands where it was, with the same content. */
-async function isStillThere(file: FileIdentity): Promise<boolean> {
-  if (file.path === undefined) return false
-  if (isSourceUrl(file.path)) return true
-  const now = await stat(file.path).catch(() => undefined)
-  if (now?.isFile() !== true) return false
-  if (isSameStat(file.stat, fileStat(now))) return true
-  return file.old === undefined && now.size >= file.bytes && (await sumsOf(file.path, [file.bytes]))[0] === file.sum
+  const place = was?.path ?? known.input.address
+  const isThere = place === undefined || place === now.path || place === path
+  return { kind: 'known', known, file: now, ...(isThere ? {} : { moved: place }) }
 }
 
 function sizeOf({ status, file }: CheckpointInput): number {
   if (file === undefined) return 0
   return file.old?.size ?? (status === 'finished' ? file.bytes : (file.stat?.size ?? 0))
-}
-
-function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
-  return (
-    a !== undefined &&
-    a.ctimeMs !== 0 &&
-    a.inode === b.inode &&
-    a.size === b.size &&
-    a.mtimeMs === b.mtimeMs &&
-    a.ctimeMs === b.ctimeMs
-  )
 }

@@ -13,12 +13,17 @@ export class LineReader {
 
   /** Returns the first bytes, as many as there are up to `FIRST_BYTES`. */
   async first(): Promise<Uint8Array> {
-    while (this.#left.length < FIRST_BYTES && (await this.#more()));
-    return this.#left.subarray(0, FIRST_BYTES)
+    return await this.peek(FIRST_BYTES)
+  }
+
+  /** Returns the next bytes, which stay the next ones. Fewer at the end. */
+  async peek(bytes: number): Promise<Uint8Array> {
+    while (this.#left.length < bytes && (await this.#more()));
+    return this.#left.subarray(0, bytes)
   }
 
   /** Adds bytes until there are so many. Returns false if there are fewer. */
-  async addTo(sum: ContentSum, bytes: number): Promise<boolean> {
+  async addTo(sum: Pick<ContentSum, 'bytes' | 'add'>, bytes: number): Promise<boolean> {
     while (sum.bytes < bytes) {
       if (this.#left.length === 0 && !(await this.#more())) return false
       const taken = this.#left.subarray(0, bytes - sum.bytes)
@@ -31,6 +36,19 @@ export class LineReader {
   async isOver(): Promise<boolean> {
     while (this.#left.length === 0) if (!(await this.#more())) return true
     return false
+  }
+
+  /** Reads all that is left. */
+  async *rest(): AsyncGenerator<Uint8Array> {
+    try {
+      while (this.#left.length > 0 || (await this.#more())) {
+        const chunk = this.#left
+        this.#left = Buffer.alloc(0)
+        yield chunk
+      }
+    } finally {
+      await this.close()
+    }
   }
 
   async close(): Promise<void> {

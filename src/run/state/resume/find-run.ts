@@ -7,7 +7,7 @@ import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
 import { type LostIndices, sayLost } from './lost-index.js'
-import type { Plan } from './plan.js'
+import { dropPlan, type Plan, type Planning } from './plan.js'
 import { forgetInputs } from '../inputs/packed-inputs.js'
 import { freePath, isJournal, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
@@ -55,6 +55,8 @@ interface RunQuery {
   readonly stateDir: string | undefined
   /** See `Planning`. */
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
+  /** See `Planning`. */
+  readonly isThere?: Planning['isThere']
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
   /** Locks the run before Sluice continues it. Until the run is over, no other process may write it. */
@@ -80,6 +82,7 @@ export async function findRun(query: RunQuery): Promise<FoundRun> {
     // Another process may have continued or removed the run before it was locked.
     const now = plan.continues === undefined ? undefined : stampOf(found.oldPath ?? path)
     if (now === stamp) return found
+    await dropPlan(plan)
   }
 }
 
@@ -117,7 +120,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const plan = await identity.plan({
     runs,
     lost: new Set(startsAfresh),
-    sources: named.filter(({ file }) => !written.has(file?.path)),
+    sources: named.filter(({ file }) => file === undefined || !written.has(file.path)),
     options: identity.options,
     again,
     key: runKey(place, identity, runId),
@@ -125,6 +128,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     newRunId: () => runId ?? newRunId(),
     newToken: tokens({ ...query, idsIn: async (index, ids) => await idsIn(cluster, index, ids, signal) }, places, runs),
     linesOf: query.linesOf,
+    isThere: query.isThere,
     ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
     listsRefusals: dryRun,
   })

@@ -45,7 +45,7 @@ export function keep(
     start,
     read,
     hasStored: known?.hasStored ?? false,
-    file: planned.file ?? known?.file,
+    ...(source.address === undefined ? { file: planned.file ?? known?.file } : { address: source.address }),
     content: planned.content ?? known?.content,
     copy: source.copy?.id,
     ...(source.cursor === undefined ? {} : tableAt(source.cursor, planned, undefined)),
@@ -60,7 +60,8 @@ export function keepOwn(planned: PlannedInput, lines: ContentSum | undefined): K
 
 /** Returns the line that says up to where documents of a file may be sent, if that is further than any process has sent before. */
 export function noteSent(kept: KeptInput): string {
-  const { file } = kept.planned.source
+  const { file, address } = kept.planned.source
+  if (address !== undefined) return noteLines(kept)
   if (file === undefined) return ''
   const { bytes = 0, stat = file.stat } = file.reading ?? {}
   // A decoder takes stored bytes long before it passes on their lines.
@@ -72,6 +73,13 @@ export function noteSent(kept: KeptInput): string {
   }
   const now = see(kept, file)
   return sentLine(kept.id, now.bytes, now.sum, now.state, kept.content)
+}
+
+/** The same of an input without a file. */
+function noteLines(kept: KeptInput): string {
+  if (kept.lines === undefined || !isAhead(kept, kept.lines)) return ''
+  kept.content = kept.lines.identity()
+  return sentLine(kept.id, 0, '', kept.content)
 }
 
 function isAhead({ content }: KeptInput, { bytes }: ContentSum): boolean {

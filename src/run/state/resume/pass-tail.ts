@@ -4,9 +4,14 @@ import { CARRIAGE_RETURN, isBlank, LINE_FEED } from '../../../base/text/bytes.js
 
 /** Returns the mark behind the line. Returns the same mark if the line has grown, or holds no document. */
 export async function passTail(source: Source, mark: Mark): Promise<Mark> {
-  const { kind, document, line, offset, tail } = mark
+  const { kind, offset, tail } = mark
   if (tail === 0 || kind !== 'lines') return mark
-  const end = await lineEndBehind(source, offset, tail)
+  return passLineEnd(mark, await lineEndBehind(source, offset, tail))
+}
+
+/** Returns the mark behind the last line, with a line end of so many bytes. Returns the same mark without one. */
+export function passLineEnd(mark: Mark, end: number): Mark {
+  const { kind, document, line, offset, tail } = mark
   return end === 0 ? mark : { kind, document: document + 1, line: line + 1, offset: offset + tail + end, tail: 0 }
 }
 

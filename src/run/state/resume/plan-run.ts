@@ -4,7 +4,9 @@ import { type Failure, SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Source } from '../../../base/flow.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { type Checkpoint, type CheckpointInput, START } from '../checkpoint/checkpoint.js'
-import { type Recognised, recognise } from '../inputs/known-inputs.js'
+import type { KnownInput } from '../inputs/known-input.js'
+import { recognise } from '../inputs/known-inputs.js'
+import type { Recognised, Streamed } from '../inputs/recognised.js'
 import {
   inputChanged,
   optionsChanged,
@@ -15,8 +17,9 @@ import {
   type Planning,
 } from './plan.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
-import { passTail } from './pass-tail.js'
+import { passLineEnd, passTail } from './pass-tail.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
+import { isSourceUrl } from '../../../base/text/source-url.js'
 import { localTime } from '../../../base/time/local-time.js'
 
 /** Inputs that are planned at once. */
@@ -28,7 +31,7 @@ const NAMED = 3
 /** Throws SluiceError INPUT_CHANGED, RUN_OPTIONS_CHANGED, INPUT_NOT_FOUND, INPUT_UNREADABLE. */
 export async function planRun(planning: Planning): Promise<Plan> {
   const { sources, runs, takesMore = false } = planning
-  const recognised = await recognise(sources, runs, planning.linesOf)
+  const recognised = await recognise(sources, runs, planning)
   const loadsAgain = planning.again && !isUnfinished(recognised)
   const notes = new Notes()
   const judged: PlannedInput[] = []
@@ -46,6 +49,10 @@ export async function planRun(planning: Planning): Promise<Plan> {
         sources.slice(at, at + AT_ONCE).map(async (source, number) => await judgeOne(source, at + number)),
       )),
     )
+  for (const [at, one] of recognised.entries()) {
+    const opened = one?.kind === 'new' ? one.opened : one?.kind === 'known' ? one.streamed?.opened : undefined
+    if (judged[at]?.opened !== opened) await opened?.close()
+  }
   const continues = runToContinue(judged, planning, takesMore)
   const isNew = continues === undefined
   const inputs = judged.map(input => ofRun(input, continues))
@@ -134,9 +141,14 @@ async function judge(
   if (recognised === undefined)
     return tokenOfFile === undefined || source.file === undefined ? await fresh() : new NewFile(source, tokenOfFile)
   if (recognised.kind === 'new') {
-    const { twin, replaces } = recognised
+    const { twin, replaces, differs, opened } = recognised
     if (twin !== undefined) notes.twin(source, twin.input.name, twin.run)
-    return { ...(await fresh()), ...(replaces === undefined ? {} : { replaces: replaces.run }) }
+    if (differs !== undefined) notes.differs(source, differs)
+    return {
+      ...(await fresh()),
+      ...(opened === undefined ? {} : { opened }),
+      ...(replaces === undefined ? {} : { replaces: replaces.run }),
+    }
   }
   const { input, run } = recognised.known
   const isFinished = input.status === 'finished'
@@ -160,7 +172,7 @@ async function judge(
     const how = differences(run.options, options)
     return await refuse(optionsChanged(run.run, how, isFinished ? source.name : undefined))
   }
-  const { file, moved, packed } = recognised
+  const { file, moved, packed, streamed } = recognised
   const { token, start, read } = input
   const mark = packed === undefined ? input.mark : markIn(packed.lines, input)
   const now = {
@@ -185,8 +197,20 @@ async function judge(
   const { document, line, tail, within = 0 } = mark
   const isAtStart = mark === START || (document === 1 && line === 1 && tail === 0 && within === 0)
   const hasGrown = !isLoaded && source.copy === undefined
-  const from = isAtStart ? {} : { from: hasGrown ? await passTail(source, mark) : mark }
-  return { ...known, ...from, ...(start === undefined ? {} : { start }), isLoaded }
+  const last = hasGrown ? await behindTail(source, mark, streamed) : mark
+  const from = isAtStart ? {} : { from: last }
+  return { ...known, ...from, ...goingOn(streamed, isLoaded), ...(start === undefined ? {} : { start }), isLoaded }
+}
+
+async function behindTail(source: Source, mark: Mark, streamed: Streamed | undefined): Promise<Mark> {
+  if (streamed === undefined) return await passTail(source, mark)
+  return passLineEnd(mark, streamed.lineEnd)
+}
+
+function goingOn(streamed: Streamed | undefined, isLoaded: boolean): Pick<PlannedInput, 'opened' | 'begins'> {
+  if (streamed === undefined || isLoaded) return {}
+  const { opened, begins } = streamed
+  return opened === undefined ? { begins } : { opened }
 }
 
 /** Returns the mark of an input in a file that holds the same lines in another packing. */
@@ -220,6 +244,7 @@ class Notes {
   readonly #begun: string[] = []
   readonly #twins: string[] = []
   readonly #changed: string[] = []
+  readonly #others: string[] = []
 
   moved({ name }: Source, was: string, { run, written }: Checkpoint, isFinished: boolean): void {
     if (isFinished) this.#moved.push(`${name} was loaded as ${shown(was)} by run ${run} on ${day(written)}`)
@@ -228,6 +253,10 @@ class Notes {
 
   twin({ name }: Source, other: string, { run, written }: Checkpoint): void {
     this.#twins.push(`${name} has the same content as ${other}, which run ${run} loaded on ${day(written)}`)
+  }
+
+  differs({ name }: Source, { run: { run, written } }: KnownInput): void {
+    this.#others.push(`${name} holds something else than run ${run} loaded from it on ${day(written)}`)
   }
 
   changed({ name }: Source, differences: readonly string[]): void {
@@ -239,6 +268,7 @@ class Notes {
       ...said(this.#changed, '. Its new lines get the new options. To load all of it again, pass --again'),
       ...said(this.#moved, '. To load it again, pass --again'),
       ...said(this.#begun, '. Sluice continues it'),
+      ...said(this.#others, '. Sluice loads all of it'),
       ...said(this.#twins, '. Both files exist, so Sluice loads both'),
     ]
   }
@@ -252,6 +282,7 @@ function said(sentences: readonly string[], end: string): string[] {
 
 /** Returns a path as short as it can be from the working folder. */
 function shown(path: string): string {
+  if (isSourceUrl(path)) return path
   const short = relative('', path)
   return short.startsWith('..') ? path : short
 }

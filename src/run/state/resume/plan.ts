@@ -1,6 +1,8 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
+import type { Streamed } from '../inputs/recognised.js'
+import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 
@@ -34,6 +36,8 @@ export interface Planning {
    * SluiceError if the input cannot be read.
    */
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
+  /** See `Elsewhere`. Absent: yes. */
+  readonly isThere?: Elsewhere['isThere'] | undefined
   /** Returns the token of a new file by the id of its source, always the same one. Absent: it depends on what the file holds. */
   readonly tokenOfFile?: ((id: number) => string) | undefined
 }
@@ -53,6 +57,11 @@ export interface Plan {
   readonly warnings: readonly string[]
   /** Tables that are not read whole, and since when. Files that are known under another name. */
   readonly notes: readonly string[]
+}
+
+/** Closes what a plan has opened, if nobody carries it out. */
+export async function dropPlan({ inputs }: Plan): Promise<void> {
+  for (const { opened } of inputs) await opened?.close()
 }
 
 export interface PlannedInput {
@@ -79,6 +88,10 @@ export interface PlannedInput {
   readonly content?: CheckpointInput['content']
   /** Whether the lines are not the stored bytes, as far as Sluice knows. Default false. */
   readonly isPacked?: boolean
+  /** The open input, if it was opened to compare it. */
+  readonly opened?: Streamed['opened']
+  /** The lines that it must begin with, if the load opens it again, and it may be another one then. */
+  readonly begins?: Streamed['begins']
   /** The run that loaded another content of this name. */
   readonly replaces?: Checkpoint
   /** Why the input must not be loaded. Only if the plan lists refusals. */

@@ -226,7 +226,8 @@ export function tokens(
     const parts = [runId, ...(place === undefined ? [] : [place]), ...rest] as const
     const first = tokenOf(...parts)
     // Stdin that is piped again gets the ids of before. An index of its own holds no other documents.
-    if (source.file === undefined || source.copy !== undefined || identity.hasOwnIndex === true) return first
+    const isReadOnce = source.file === undefined && source.address === undefined
+    if (isReadOnce || source.copy !== undefined || identity.hasOwnIndex === true) return first
     // Another content may have the same name, size and beginning: its documents would pass for those that are stored.
     taken ??= storedTokens(runs)
     let free = first

@@ -116,12 +116,11 @@ export class StateKeeper {
     const { continues, inputs } = this.#keeping.found.plan
     if (continues === undefined) return
     const found = new Map<number, Partial<CheckpointInput>>()
-    for (const { known, by, file, content, from: mark = known?.mark } of inputs)
-      if (known !== undefined && by === undefined && file !== undefined)
-        found.set(
-          known.id,
-          content === undefined ? { file } : { file, content, ...(mark === undefined ? {} : { mark }) },
-        )
+    for (const { known, by, file, content, source, from: mark = known?.mark } of inputs) {
+      if (known === undefined || by !== undefined || (file === undefined && source.address === undefined)) continue
+      const now = { file, address: source.address }
+      found.set(known.id, content === undefined ? now : { ...now, content, ...(mark === undefined ? {} : { mark }) })
+    }
     for (const input of inputsOf(continues)) {
       const now = found.get(input.id)
       yield now === undefined ? input : { ...input, ...now }
@@ -131,19 +130,39 @@ export class StateKeeper {
   /** Returns the inputs that another run has loaded, and that have another name or other times now. */
   *#adopted(): Generator<CheckpointInput> {
     for (const { isLoaded, known, by, file, source, content, from } of this.#keeping.found.plan.inputs) {
-      if (!isLoaded || known?.file === undefined || file === undefined || by === undefined) continue
-      const { path, stat } = known.file
+      if (!isLoaded || known === undefined || file === undefined || by === undefined) continue
+      const { path, stat } = known.file ?? {}
       const isSame = path === file.path && stat?.ctimeMs === file.stat?.ctimeMs && stat?.inode === file.stat?.inode
       if (isSame) continue
       const start = { document: known.mark.document, wasRead: known.mark.tail > 0 }
       const packed = content === undefined ? {} : { content, mark: from ?? known.mark }
-      yield { ...known, ...packed, id: this.#nextId++, since: this.#since, name: source.name, file, read: 0, start }
+      yield {
+        ...known,
+        ...packed,
+        id: this.#nextId++,
+        since: this.#since,
+        name: source.name,
+        file,
+        address: undefined,
+        read: 0,
+        start,
+      }
     }
   }
 
   /** Called with the lines of an input from its start. Returns the same lines, whose checksum is taken while they are read. */
-  watch({ id, file }: Source, lines: Lines): AsyncIterable<Uint8Array> {
+  watch({ id, file, address }: Source, lines: Lines): AsyncIterable<Uint8Array> {
+    const opened = this.#planned[id]?.opened
+    if (opened !== undefined) {
+      this.#lines.set(id, opened.sum)
+      return lines.bytes
+    }
+    if (address !== undefined) return this.#summed(id, lines)
     if (file?.isPacked === undefined || isStoredAsLines(lines, file)) return lines.bytes
+    return this.#summed(id, lines)
+  }
+
+  #summed(id: number, lines: Lines): AsyncIterable<Uint8Array> {
     const sum = new ContentSum(lines.at)
     this.#lines.set(id, sum)
     return sum.of(lines.bytes)

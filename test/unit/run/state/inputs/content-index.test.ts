@@ -63,7 +63,7 @@ function run(...inputs: CheckpointInput[]): Checkpoint {
 
 async function seen(input: CheckpointInput, name: string, text: string | Uint8Array) {
   await writeFile(at(name), text)
-  const [one] = await recognise([await find(name)], [run(input)], linesOf)
+  const [one] = await recognise([await find(name)], [run(input)], { linesOf })
   return one?.kind === 'known' ? (one.packed?.isWhole === false ? 'more' : 'same') : 'new'
 }
 

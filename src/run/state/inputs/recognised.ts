@@ -1,0 +1,43 @@
+/** Defines how a target knows an input. */
+import type { FileIdentity } from '../checkpoint/checkpoint.js'
+import type { ContentMatch, Extent } from './content-index.js'
+import type { KnownInput } from './known-input.js'
+import type { OpenedLines } from './streamed-lines.js'
+
+/** How a target knows an input. */
+export type Recognised =
+  | {
+      readonly kind: 'new'
+      readonly twin?: KnownInput | undefined
+      /** Another content of the same name. */
+      readonly replaces?: KnownInput | undefined
+      /** The input was opened to compare it. */
+      readonly opened?: OpenedLines | undefined
+      /** It is at the URL of this input, and holds something else. */
+      readonly differs?: KnownInput | undefined
+    }
+  /**
+   * All bytes that were read are still there. `file`: the file as it is now, if it is not as it was. `moved`: it was loaded under
+   * another name. `packed`: the same lines are in a file that was not compared byte by byte.
+   */
+  | {
+      readonly kind: 'known'
+      readonly known: KnownInput
+      readonly file?: FileIdentity
+      readonly moved?: string
+      readonly packed?: Pick<ContentMatch, 'content' | 'lines' | 'isWhole'>
+      /** Set if it is no file: how the load goes on. */
+      readonly streamed?: Streamed
+    }
+  /** A run has read a part of it, and that part is another one now. */
+  | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
+
+/** How the load of an input goes on that may be another one each time that it is opened. */
+export interface Streamed {
+  /** The open input. Absent: it is opened again. */
+  readonly opened?: OpenedLines | undefined
+  /** The lines that it must begin with if it is opened again. */
+  readonly begins: Extent
+  /** Length of a line end that now stands behind the last line. 0 if there is none. */
+  readonly lineEnd: number
+}

@@ -1,0 +1,65 @@
+/** Finds out whether what was loaded still stands where it was: then an input with the same content is another one. */
+import { stat } from 'node:fs/promises'
+import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
+import { sumsOf } from '../../../base/checksum/file.js'
+import { fileStat } from '../../../base/disk/file-stat.js'
+import type { FileStat } from '../../../base/flow.js'
+import { isSourceUrl } from '../../../base/text/source-url.js'
+import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'
+import type { CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
+import type { KnownInput } from './known-input.js'
+
+export class StillThere {
+  readonly #isThere: Elsewhere['isThere'] | undefined
+
+  /** `isThere`: absent if no server can be asked. */
+  constructor(isThere: Elsewhere['isThere'] | undefined) {
+    this.#isThere = isThere
+  }
+
+  async has({ input }: KnownInput): Promise<boolean> {
+    const { file } = input
+    const place = placeOf(input)
+    if (place === undefined) return false
+    if (isSourceUrl(place)) return (await this.#isThere?.(place, seenOf(input))) ?? true
+    return file !== undefined && (await isFileThere(file, place))
+  }
+}
+
+/** Returns the path or URL of an input, as far as it is known. */
+export function placeOf({ file, address }: CheckpointInput): string | undefined {
+  return file?.path ?? address
+}
+
+/** Returns whether an input that can be read again was somewhere else. */
+export function isElsewhere(input: CheckpointInput, place: string): boolean {
+  return (input.file !== undefined || input.address !== undefined) && placeOf(input) !== place
+}
+
+/** Returns whether the file still stands where it was, with the same content. */
+async function isFileThere(file: FileIdentity, path: string): Promise<boolean> {
+  const now = await stat(path).catch(() => undefined)
+  if (now?.isFile() !== true) return false
+  if (isSameStat(file.stat, fileStat(now))) return true
+  return file.old === undefined && now.size >= file.bytes && (await sumsOf(path, [file.bytes]))[0] === file.sum
+}
+
+/** Returns what is known of an object without reading it. */
+function seenOf({ file, content }: CheckpointInput): SeenObject {
+  const { bytes = 0, sum = '' } = file ?? {}
+  const head = content?.head === undefined ? undefined : { bytes: FIRST_BYTES, sum: content.head }
+  const short = bytes > 0 && bytes <= FIRST_BYTES ? { bytes, sum } : undefined
+  return { etagNumber: file?.stat?.ctimeMs ?? 0, begins: short ?? (content?.bytes === undefined ? head : undefined) }
+}
+
+/** Returns whether the system describes the same unchanged file. */
+export function isSameStat(a: FileStat | undefined, b: FileStat): boolean {
+  return (
+    a !== undefined &&
+    a.ctimeMs !== 0 &&
+    a.inode === b.inode &&
+    a.size === b.size &&
+    a.mtimeMs === b.mtimeMs &&
+    a.ctimeMs === b.ctimeMs
+  )
+}
