@@ -91,7 +91,7 @@ export const districts: readonly District[] = [
       },
       sender: {
         beside: 'cluster',
-        doors: 'deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
+        doors: 'body deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
       },
     },
   },

@@ -155,7 +155,8 @@ class Remote {
   #fileOf(object: FoundObject, shelf: Shelf): FoundFile {
     const { name, size, hasRanges, head } = object
     const stat = statOf(name, object)
-    if (size === undefined) this.#note(name, 'does not say how long it is, so every run reads it from its start, and loads what is new')
+    if (size === undefined)
+      this.#note(name, 'does not say how long it is, so every run reads it from its start, and loads what is new')
     else if (object.etagNumber === 0 || !hasRanges)
       this.#note(
         name,

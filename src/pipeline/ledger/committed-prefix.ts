@@ -2,7 +2,7 @@
  * Tracks the position from which a run can resume. Batches settle in any order, but they are committed in reading
  * order. The prefix ends before the first batch that is not settled for good.
  */
-import type { Batch, Input, Mark, Outcome, Refused, Span } from '../../base/flow.js'
+import type { Batch, Input, Mark, Outcome, Refused } from '../../base/flow.js'
 import { Account, countsIn, kindsOf, nothing, takenOf } from './account.js'
 import type { Counts, Rejections } from './receipt.js'
 
@@ -46,12 +46,6 @@ interface Beside {
 
 type Refusal = Pick<Refused, 'status' | 'type' | 'reason' | 'origin'>
 
-/** A document by its number in its input. */
-export interface SettledDocument extends Pick<Span, 'input' | 'kind' | 'document'> {
-  /** Of its line. */
-  readonly offset: number
-}
-
 interface Entry {
   readonly batch: Batch
   readonly beside: Beside
@@ -73,7 +67,6 @@ export class CommittedPrefix {
   #beside: Beside = { finished: [], rejected: [] }
   readonly #lengthOfDeadLetters: () => number
   #deadLetters: number
-  #firstStored: SettledDocument | undefined
   #isBroken = false
   #isDoubtful = false
   readonly #destinations = new Set<string>()
@@ -89,11 +82,6 @@ export class CommittedPrefix {
   /** Returns how many documents each index took, if each document names its index. */
   get indices(): DocumentsByIndex {
     return this.#indices
-  }
-
-  /** Returns the first document that was certainly created. */
-  get firstStored(): SettledDocument | undefined {
-    return this.#firstStored
   }
 
   /** Returns the state of the prefix, with the inputs that have changed since the last call. */
@@ -177,10 +165,7 @@ export class CommittedPrefix {
     const { created, updated, duplicate, skipped } = settled
     this.#account.add({ ...countsIn(settled), skipped: skipped + batch.blank })
     for (const kind of kinds) this.#account.rejectAlike(kind)
-    const { addressed, spans } = batch
-    const [first] = spans
-    if (first !== undefined && first.part === undefined && batch.ids !== 'given' && created === batch.docs)
-      this.#firstStored ??= { input: first.input, kind: first.kind, document: first.document, offset: first.from }
+    const { addressed } = batch
     if (addressed !== undefined && created + updated + duplicate > 0)
       this.#destinations.add(addressed.destination.index)
     for (const { input, lines } of batch.taken) this.#read(input, lines)
@@ -219,7 +204,7 @@ export class CommittedPrefix {
 }
 
 /** Returns how many documents each index took. Called while the documents are in memory. */
-function takenByIndex({ indices = new Map() }: Batch, { rejected }: Outcome): DocumentsByIndex {
+export function takenByIndex({ indices = new Map() }: Batch, { rejected }: Outcome): DocumentsByIndex {
   const taken = new Map(indices)
   if (taken.size > 0)
     for (const { index } of rejected) if (index !== undefined) taken.set(index, (taken.get(index) ?? 0) - 1)

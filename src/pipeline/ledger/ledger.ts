@@ -4,7 +4,7 @@ import type { Batch, Input, LongLine, Origin, Outcome, Refused, Rejected, Reject
 import type { Operation } from '../../base/operation.js'
 import { Account, countsIn, kindsOf, nothing, settledOf, InputAccounts } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
-import { type Committed, CommittedPrefix, type SettledDocument } from './committed-prefix.js'
+import { type Committed, CommittedPrefix } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** Batches that may wait while the dead letters of another one are written. Each keeps its memory. */
@@ -220,11 +220,6 @@ export class Ledger {
   /** Returns the documents that a resume need not send again, with the inputs that have changed since the last call. */
   commit(): Committed {
     return this.#prefix.commit()
-  }
-
-  /** Returns the first document that was certainly created. */
-  get firstStored(): SettledDocument | undefined {
-    return this.#prefix.firstStored
   }
 
   /** Ids of the inputs that could not be read to their end. */

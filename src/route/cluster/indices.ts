@@ -24,9 +24,12 @@ export type IndexSeen =
 /** An alias has a few indices, hundreds at most. */
 const ANSWER_BYTES = 1 << 20
 
+/** What shows which index it is, and how it treats documents. */
+export const SHOWN = 'index.uuid,index.refresh_interval,index.default_pipeline,index.final_pipeline'
+
 /** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
 export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
-  const path = `/${encodeURIComponent(index)}/_settings/index.uuid,index.refresh_interval,index.default_pipeline`
+  const path = `/${encodeURIComponent(index)}/_settings/${SHOWN}`
   let answer: ClusterAnswer
   try {
     answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, signal })
@@ -38,39 +41,6 @@ export async function seeIndex(cluster: ReachedCluster, index: string, signal?: 
   if (statusCode === 200) return readSettings(jsonIn(answer), index, cluster.display)
   const named = nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
   return { kind: 'unreadable', observed: `status ${statusCode}`, failure: named }
-}
-
-/**
- * Returns whether a document that was stored under this id is still in the index. Undefined if the cluster does not say so, or an
- * ingest pipeline may have changed the id. Never throws.
- */
-export async function hasDocument(
-  cluster: ReachedCluster,
-  index: string,
-  id: string,
-  signal?: AbortSignal,
-): Promise<boolean | undefined> {
-  const aborting = signal === undefined ? {} : { signal }
-  const ask = async (path: string, query: Readonly<Record<string, string>>) =>
-    await inquire(cluster, { method: 'GET', path, query, maxAnswerBytes: ANSWER_BYTES, ...aborting })
-  const name = encodeURIComponent(index)
-  try {
-    const answer = await ask(`/${name}/_doc/${encodeURIComponent(id)}`, { _source: 'false' })
-    const { found } = jsonIn(answer) as { readonly found?: unknown }
-    if (answer.statusCode === 200 && found === true) return true
-    if (answer.statusCode !== 404 || found !== false) return undefined
-    const pipelines = await ask(`/${name}/_settings/index.default_pipeline,index.final_pipeline`, {})
-    const isPlain = pipelines.statusCode === 200 && !Object.values(jsonIn(pipelines)).some(hasPipeline)
-    return isPlain ? false : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function hasPipeline(described: unknown): boolean {
-  const settings = isObject(described) ? described['settings'] : undefined
-  const index = isObject(settings) ? settings['index'] : undefined
-  return isObject(index) && ['default_pipeline', 'final_pipeline'].some(name => (index[name] ?? '_none') !== '_none')
 }
 
 /** Reads an answer of `_settings`. Each name in it has a uuid, else it is another answer. */
@@ -92,9 +62,16 @@ export function readSettings(json: object, index: string, cluster: string): Inde
   return { kind: 'index', uuid: quote(uuid), ...shown }
 }
 
+function hasPipeline(described: { readonly settings?: { readonly index?: Partial<Described> } } | null): boolean {
+  const { default_pipeline: first = '_none', final_pipeline: last = '_none' } = described?.settings?.index ?? {}
+  return first !== '_none' || last !== '_none'
+}
+
 interface Described {
   readonly uuid: unknown
   readonly refresh_interval: unknown
+  readonly default_pipeline: unknown
+  readonly final_pipeline: unknown
 }
 
 /** Makes all stored documents findable. Resolves to a failure if it could not. Never throws: a search works without it. */

@@ -1,7 +1,7 @@
 /** Asks about many indices with few requests. */
 import type { Failure } from '../../base/failure/failure.js'
 import { jsonIn } from './answers.js'
-import { type IndexSeen, readSettings, refreshed, seeIndex } from './indices.js'
+import { type IndexSeen, readSettings, refreshed, seeIndex, SHOWN } from './indices.js'
 import { type ReachedCluster, inquire } from './request.js'
 
 /** The uuids of a few dozen names fit many times. */
@@ -34,7 +34,7 @@ export async function seeIndices(
 ): Promise<ReadonlyMap<string, IndexSeen>> {
   const seen = new Map<string, IndexSeen>()
   for (const part of inUrls(names)) {
-    for (const [name, uuid] of await uuidsOf(cluster, part, signal)) seen.set(name, { kind: 'index', uuid })
+    for (const [name, one] of await seenOf(cluster, part, signal)) seen.set(name, one)
   }
   // Without a uuid a name may be missing, an alias, a data stream, or nothing that the credentials may see.
   let refused: IndexSeen | undefined
@@ -47,20 +47,20 @@ export async function seeIndices(
   return seen
 }
 
-/** Returns the uuids of those names that are indices. Returns none if there is no answer. */
-async function uuidsOf(
+/** Returns those names that are indices. Returns none if there is no answer. */
+async function seenOf(
   cluster: ReachedCluster,
   names: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<readonly (readonly [string, string])[]> {
-  const path = `/${names.map(encodeURIComponent).join(',')}/_settings/index.uuid`
+): Promise<readonly (readonly [string, IndexSeen])[]> {
+  const path = `/${names.map(encodeURIComponent).join(',')}/_settings/${SHOWN}`
   const query = { ignore_unavailable: 'true' }
   const asking = { method: 'GET', path, query, maxAnswerBytes: ANSWER_BYTES, signal } as const
   const answer = await inquire(cluster, asking).catch(() => undefined)
   if (answer?.statusCode !== 200) return []
   return Object.entries(jsonIn(answer)).flatMap(([name, described]) => {
     const seen = readSettings({ [name]: described }, name, cluster.display)
-    return seen.kind === 'index' && names.includes(name) ? [[name, seen.uuid] as const] : []
+    return seen.kind === 'index' && names.includes(name) ? [[name, seen] as const] : []
   })
 }
 

@@ -133,6 +133,8 @@ function addCauses(diagnostic: Diagnostic | undefined): void {
   diagnostic.on('response', (error, result) => {
     const { connection } = (result as { meta?: { connection?: unknown } } | undefined)?.meta ?? {}
     if (!(error instanceof Error) || !(connection instanceof NodeConnection)) return
+    // Another request may have ended with the same message since, for another cause.
+    if (error.cause !== undefined) return
     const cause = connection.causeOf(error.message)
     if (cause !== undefined) error.cause = cause
   })

@@ -209,8 +209,7 @@ class Load {
     const passesOver = from?.kind === 'lines'
     const decoded = await decode(source, passesOver ? stored() : open(), format, note)
     // The state must not take what begins otherwise for what it knows.
-    const lines =
-      begins === undefined ? decoded : { ...decoded, bytes: beginning(decoded.bytes, begins, source.name) }
+    const lines = begins === undefined ? decoded : { ...decoded, bytes: beginning(decoded.bytes, begins, source.name) }
     const bytes = this.#loading.watch?.(source, lines) ?? lines.bytes
     if (from === undefined) return { ...lines, bytes }
     const { document, line, offset, within = 0 } = from

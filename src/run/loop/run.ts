@@ -183,7 +183,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const slots = run.connection?.slots ?? openSlots(sections.connecting, sections.batching)
     using _slots = run.connection === undefined ? slots : undefined
     const pipeline = await openPipeline(run, started, deadLetters, slots)
-    const { batcher, sender, ledger, keeper } = pipeline
+    const { batcher, sender, ledger, keeper, watch } = pipeline
     await using _ = keeper
     const extent = new Extent(started.found.plan)
     const loadElsewhere = hooks.all.find(hook => hook.loadElsewhere !== undefined)?.loadElsewhere
@@ -196,7 +196,8 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
           const refused = hooks.admit(batch)
           if (sections.dryRun || refused !== undefined) return unsent(batch, refused)
           const unkept = keeper === undefined ? undefined : await keeper.sending(batch)
-          return unkept === undefined ? await sender.send(batch) : unsent(batch, unkept)
+          if (unkept !== undefined) return unsent(batch, unkept)
+          return await watch.whileSent(batch, async () => await sender.send(batch))
         },
         room: async () => {
           await sender.room()

@@ -139,7 +139,7 @@ describe('a cluster that stops answering', () => {
 
 describe('a lookup after a rollover', () => {
   test.each([
-    ['GET', '/_settings/index.uuid,index.refresh_interval,index.default_pipeline', 1],
+    ['GET', '/_settings/index.uuid,index.refresh_interval,index.default_pipeline,index.final_pipeline', 1],
     ['POST', '/_refresh', 0],
     ['POST', '/_search', 0],
   ])('that gets no answer (%s %s) does not keep an interrupted run from ending', async (method, end, after) => {

@@ -64,3 +64,62 @@ test('the next command loads it again if this one may not', async () => {
   const stream = loadAndDelete(isKnown, { ids: 'cluster' })
   expect(await codeOf(stream)).toMatch(/^INDEX_REPLACED: .* \(--ids cluster\)/)
 })
+
+/** Loads until the first documents are accepted. Whether they are still there stays unknown, because the question gets no answer. */
+async function loadUnseen(options: Partial<IngestOptions>): Promise<void> {
+  await writeFile(path('a.ndjson'), lines(300).replaceAll('}', ',"kind":"a"}'))
+  lab.control.plant({ latencyMs: 5, stall: { method: 'POST', path: '/_mget' } })
+  const controller = new AbortController()
+  const load = ingest({
+    ...smallBatches(),
+    concurrency: 4,
+    source: path('a.ndjson'),
+    graceMs: 50,
+    signal: controller.signal,
+    onEvent: ({ type }) => {
+      if (type === 'progress') controller.abort('test')
+    },
+    ...options,
+  })
+  expect(await codeOf(load)).toMatch(/^RUN_INTERRUPTED/)
+  lab.control.heal()
+}
+
+test.each([
+  ['one index', { ids: 'run' }],
+  ['one index, with ids from a field', { ids: 'field', idField: 'n' }],
+  ['an index by a field', { byField: true }],
+] as const)(
+  'an index that somebody makes anew after a stop is noticed, although nobody had looked into it: %s',
+  async (_, options) => {
+    const more = 'byField' in options ? { index: `${index}-{kind}` } : options
+    const where = 'byField' in options ? `${index}-a` : index
+    await loadUnseen(more)
+    await using direct = await connect(way())
+    await direct.client.indices.delete({ index: where })
+    await direct.client.indices.create({ index: where })
+    const warnings: string[] = []
+    const receipt = await ingest({
+      ...smallBatches(),
+      source: path('a.ndjson'),
+      onEvent: event => {
+        if (event.type === 'warning') warnings.push(event.message)
+      },
+      ...more,
+    })
+    expect(warnings.join('\n')).toContain(`${where} is no longer the index that run`)
+    expect(receipt).toMatchObject({ status: 'finished', read: 300, rejected: 0 })
+    expect(lab.control.count(where)).toBe(300)
+  },
+)
+
+test('an index that is still the same continues at its mark, although nobody had looked into it', async () => {
+  await loadUnseen({})
+  const stored = lab.control.count(index)
+  const receipt = await ingest({ ...smallBatches(), source: path('a.ndjson') })
+  expect(receipt).toMatchObject({ status: 'finished' })
+  expect(receipt.thisProcess?.read).toBeLessThan(300)
+  expect(stored).toBeGreaterThan(0)
+  expect(lab.control.count(index)).toBe(300)
+  expect((await lastRun(path('state'))).checkpoint.target).not.toHaveProperty('witnesses')
+})

@@ -174,7 +174,10 @@ describe('a data stream that rolls over', () => {
   test.each([
     [
       'what stands behind it',
-      { method: 'GET', path: '/_settings/index.uuid,index.refresh_interval,index.default_pipeline' },
+      {
+        method: 'GET',
+        path: '/_settings/index.uuid,index.refresh_interval,index.default_pipeline,index.final_pipeline',
+      },
     ],
     ['for a refresh', { method: 'POST', path: '/_refresh' }],
   ])('is asked %s until it answers: nothing is sent unseen meanwhile', async (_, question) => {

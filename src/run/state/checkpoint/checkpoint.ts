@@ -59,6 +59,11 @@ export interface Target {
   readonly alias?: string
   /** Uuid of the index. Absent for an alias or data stream, and before the index exists. */
   readonly indexUuid?: string
+  /**
+   * Documents that were accepted before the uuid was known, and that nobody has looked for since. Of each list, one is in the index if it
+   * is still the one that took them.
+   */
+  readonly witnesses?: readonly (readonly { readonly id: string; readonly routing?: string }[])[]
   /** For an alias or data stream: its indices when the run began. */
   readonly behind?: readonly string[]
   /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
@@ -73,6 +78,8 @@ export interface NamedIndex {
   readonly index: string
   readonly documents: number
   readonly indexUuid?: string
+  /** As in the target. */
+  readonly witnesses?: Target['witnesses']
 }
 
 export interface CheckpointInput {

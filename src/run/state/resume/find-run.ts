@@ -216,7 +216,7 @@ function seenOf(
   plan: Plan,
   last: Checkpoint | undefined,
   known: IndexSeen | undefined,
-): Pick<Target, 'indexUuid' | 'behind' | 'destinations' | 'indices' | 'elsewhere'> {
+): Pick<Target, 'indexUuid' | 'witnesses' | 'behind' | 'destinations' | 'indices' | 'elsewhere'> {
   const before = plan.continues?.target
   const continues = before !== undefined || plan.inputs.some(input => input.place !== undefined)
   const wasUuid = continues && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
@@ -224,6 +224,8 @@ function seenOf(
   const behind = before === undefined ? (known?.kind === 'name' ? known.behind : undefined) : before.behind
   return {
     ...(indexUuid === undefined ? {} : { indexUuid }),
+    // The cluster may not have answered when they were looked for.
+    ...(before?.witnesses === undefined ? {} : { witnesses: before.witnesses }),
     ...(behind === undefined ? {} : { behind }),
     ...(before?.indices === undefined ? {} : { indices: before.indices }),
     ...(before?.elsewhere === undefined ? {} : { elsewhere: before.elsewhere }),

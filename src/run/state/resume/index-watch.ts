@@ -1,17 +1,15 @@
 /** Watches whether the index that a run fills stays the same one. An index that is deleted is made anew by the next bulk request. */
-import { hasDocument, seeIndex } from '../../../route/cluster/indices.js'
+import { seeIndex } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
-import type { Committed, SettledDocument } from '../../../pipeline/ledger/committed-prefix.js'
+import type { Batch, Outcome } from '../../../base/flow.js'
+import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import type { Target } from '../checkpoint/checkpoint.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
-import { isLost } from './lost-index.js'
-import { ownNumber } from '../../../base/text/own-number.js'
-
-/** Stands for the uuid of an index that was deleted before Sluice knew it. No index has it. */
-const DELETED = '(deleted)'
+import { DELETED, isLost } from './lost-index.js'
+import { Witnesses } from './witnesses.js'
 
 interface Watched {
   readonly found: FoundRun
@@ -26,6 +24,11 @@ export class IndexWatch {
   readonly #watched: Watched
   #target: Target
   #isMissing: boolean
+  readonly #witnesses = new Witnesses()
+  /** Whether its documents can be looked for by their ids. */
+  #hasWitnesses = true
+  /** Resolves when the last look is over. */
+  #turn: Promise<void> = Promise.resolve()
   /** Set if each document names its index. */
   readonly #named: NamedIndices | undefined
   /** Destinations whose uuid was already read while this process stores documents in them. */
@@ -34,14 +37,18 @@ export class IndexWatch {
   constructor(watched: Watched) {
     this.#watched = watched
     const { indices } = watched.found.target
-    this.#named = indices === undefined ? undefined : new NamedIndices(indices, watched)
+    this.#named = indices === undefined ? undefined : new NamedIndices(indices, watched, this.#witnesses)
     this.#target = watched.found.target
+    this.#witnesses.take(this.#target)
+    for (const one of indices ?? []) this.#witnesses.take(one)
     this.#isMissing = watched.found.isIndexMissing
   }
 
   /** The target with everything that its indices are known by. */
   get target(): Target {
-    return this.#target
+    const { witnesses: _, ...target } = this.#target
+    const witnesses = this.#named === undefined ? this.#witnesses.of(target.index) : []
+    return witnesses.length === 0 ? target : { ...target, witnesses }
   }
 
   /** Notes another index that a pipeline stored a document in, before the document is settled. */
@@ -50,15 +57,26 @@ export class IndexWatch {
     if (!elsewhere.includes(index)) this.#target = { ...this.#target, elsewhere: [...elsewhere, index] }
   }
 
+  /** Sends a batch. Until the uuid of its index is known, one of its documents must still be there when it is. */
+  async whileSent(batch: Batch, send: () => Promise<Outcome>): Promise<Outcome> {
+    const named = this.#named
+    if (named === undefined && !this.#isMissing) return await send()
+    const indices = named === undefined ? [this.#target.index] : [...(batch.indices?.keys() ?? [])]
+    const fresh = indices.filter(index => named?.isNew(index) ?? true)
+    // A pipeline may change ids.
+    const areKept = this.#watched.found.options['pipeline'] === undefined && batch.addressed === undefined
+    const outcome = await this.#witnesses.whileSent(batch, fresh, areKept, send)
+    if (named === undefined) void this.#seeNewIndex()
+    return outcome
+  }
+
   /** Looks at what documents were stored in since the last call. */
-  async see({ counts, destinations, indices }: Pick<Committed, 'counts' | 'destinations' | 'indices'>): Promise<void> {
+  async see({ destinations, indices }: Pick<Committed, 'destinations' | 'indices'>): Promise<void> {
     if (this.#named !== undefined) {
-      const taken = await this.#named.see(indices)
-      this.#target = { ...this.#target, indices: taken }
+      this.#target = { ...this.#target, indices: await this.#named.see(indices) }
       return
     }
-    // The first of the committed documents shows whether the index is still the one that took it.
-    await this.#seeNewIndex(counts.created)
+    await this.#seeNewIndex()
     await this.#seeDestinations(destinations)
   }
 
@@ -68,14 +86,17 @@ export class IndexWatch {
     const { created, updated, duplicate } = ledger.counts
     if (created + updated + duplicate === 0) return undefined
     if (this.#named !== undefined) {
-      await this.see({ counts: ledger.counts, destinations: new Set(), indices: ledger.indices })
+      await this.see({ destinations: new Set(), indices: ledger.indices })
       return this.#replaced((await this.#named.lost()).join(', '))
     }
-    await this.#seeNewIndex(created)
+    await this.#seeNewIndex()
     const { index, indexUuid } = this.#target
-    if (indexUuid === undefined) return undefined
+    // After all requests, what is missing was deleted, or a pipeline has stored all documents elsewhere.
+    const isElsewhere = this.#target.elsewhere !== undefined
+    const known = indexUuid ?? (isElsewhere || this.#witnesses.of(index).length === 0 ? undefined : DELETED)
+    if (known === undefined) return undefined
     const now = await seeIndex(cluster, index, givenUp)
-    if (!isLost(indexUuid, now, true)) return undefined
+    if (!isLost(known, now, true)) return undefined
     return this.#replaced(index)
   }
 
@@ -85,16 +106,29 @@ export class IndexWatch {
   }
 
   /** The first document may have made the index. */
-  async #seeNewIndex(created: number): Promise<void> {
-    const { found, cluster, ledger, givenUp } = this.#watched
-    if (!this.#isMissing || created === 0) return
-    const seen = await seeIndex(cluster, this.#target.index, givenUp)
-    this.#isMissing = seen.kind === 'unreadable'
-    if (seen.kind === 'name') this.#target = { ...this.#target, behind: seen.behind }
-    if (seen.kind !== 'index') return
-    const id = idOf(ledger.firstStored, found)
-    const isSame = id === undefined || (await hasDocument(cluster, this.#target.index, id, givenUp)) !== false
-    this.#target = { ...this.#target, indexUuid: isSame ? seen.uuid : DELETED }
+  async #seeNewIndex(): Promise<void> {
+    const turn = this.#turn.then(async () => await this.#look())
+    this.#turn = turn
+    await turn
+  }
+
+  async #look(): Promise<void> {
+    const { cluster, givenUp } = this.#watched
+    const { index } = this.#target
+    if (this.#isMissing) {
+      if (!this.#witnesses.hasAccepted(index)) return
+      const seen = await seeIndex(cluster, index, givenUp)
+      // It was deleted again, or a pipeline has stored the documents elsewhere. A later look may see it.
+      if (seen.kind === 'missing' || seen.kind === 'unreadable') return
+      this.#isMissing = false
+      if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
+      else this.#target = { ...this.#target, behind: seen.behind }
+      // A pipeline may have changed the ids, and behind a name each document may be in another index.
+      this.#hasWitnesses = seen.kind === 'index' && seen.isPiped !== true
+    }
+    if (!this.#hasWitnesses) this.#witnesses.drop(index)
+    if (this.#witnesses.of(index).length === 0) return
+    if (await this.#witnesses.isOther(cluster, index, givenUp)) this.#target = { ...this.#target, indexUuid: DELETED }
   }
 
   /** A later resume of a replay compares the uuids of all its destinations. */
@@ -111,13 +145,4 @@ export class IndexWatch {
       this.#target = { ...this.#target, destinations: [...others, known] }
     }
   }
-}
-
-/** Returns undefined if Sluice did not make the id, or the document may be elsewhere. */
-function idOf(stored: SettledDocument | undefined, { plan, options }: FoundRun): string | undefined {
-  const { ids, pipeline, routingField } = options
-  const isOwn = ids === 'run' || ids === 'offset'
-  if (stored === undefined || !isOwn || pipeline !== undefined || routingField !== undefined) return undefined
-  const token = plan.inputs.find(({ source }) => source.id === stored.input.id)?.token
-  return token === undefined ? undefined : `${token}-${ownNumber(stored, ids === 'offset')}`
 }

@@ -1,6 +1,11 @@
 /** Finds out whether an index still holds the documents of a run. An index that was deleted or recreated does not. */
 import type { IndexSeen } from '../../../route/cluster/indices.js'
+import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import { haveStayed } from './witnesses.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
+
+/** Stands for the uuid of an index that was deleted before Sluice knew it. No index has it. */
+export const DELETED = '(deleted)'
 
 /** Indices of a run that were deleted or recreated. */
 export interface LostIndices {
@@ -12,13 +17,18 @@ export interface LostIndices {
   readonly startsAfresh: boolean
 }
 
-/** Returns the index of a load if it is lost. `seen`: its present state. */
-export function lostIndex({ target, counts }: Checkpoint, seen: IndexSeen | undefined): LostIndices | undefined {
+/** Returns the index of a load if it is lost. `seen`: its present state. Never throws. */
+export async function lostIndex(
+  { target, counts }: Checkpoint,
+  seen: IndexSeen | undefined,
+  cluster: Cluster,
+): Promise<LostIndices | undefined> {
   if (seen === undefined) return undefined
-  const { index, indexUuid, elsewhere = [] } = target
+  const { index, indexUuid, elsewhere = [], witnesses = [] } = target
   // If a pipeline chose another index for all documents, their own index was never made.
   const isStored = elsewhere.length === 0 && counts.created + counts.updated + counts.duplicate > 0
-  if (!isLost(indexUuid, seen, indexUuid !== undefined || isStored)) return undefined
+  const isOther = seen.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
+  if (!isOther && !isLost(indexUuid, seen, indexUuid !== undefined || isStored)) return undefined
   return { indices: [index], isPart: false, startsAfresh: true }
 }
 

@@ -4,7 +4,8 @@ import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Checkpoint, NamedIndex } from '../checkpoint/checkpoint.js'
-import { isLost, type LostIndices } from './lost-index.js'
+import { DELETED, isLost, type LostIndices } from './lost-index.js'
+import { haveStayed, type Witnesses } from './witnesses.js'
 
 interface Asking {
   readonly cluster: Cluster
@@ -19,13 +20,22 @@ export class NamedIndices {
   /** Uuids, of indices that have one. */
   readonly #uuids = new Map<string, string>()
   readonly #asked = new Set<string>()
+  readonly #witnesses: Witnesses
+  /** Indices that have a pipeline, which may change ids. */
+  readonly #piped = new Set<string>()
   #mayAsk = true
   #taken: DocumentsByIndex = new Map()
 
-  constructor(before: readonly NamedIndex[], asking: Asking) {
+  constructor(before: readonly NamedIndex[], asking: Asking, witnesses: Witnesses) {
+    this.#witnesses = witnesses
     this.#before = new Map(before.map(one => [one.index, one]))
     this.#asking = asking
     for (const { index, indexUuid } of before) if (indexUuid !== undefined) this.#uuids.set(index, indexUuid)
+  }
+
+  /** Whether nothing is known of an index yet. */
+  isNew(index: string): boolean {
+    return this.#mayAsk && !this.#uuids.has(index) && !this.#asked.has(index)
   }
 
   /** Returns all indices of the run. Asks once for the uuid of each. `taken`: documents of this process. */
@@ -33,12 +43,26 @@ export class NamedIndices {
     this.#taken = taken
     const fresh = [...taken.keys()].filter(index => !this.#uuids.has(index) && !this.#asked.has(index))
     if (fresh.length > 0 && this.#mayAsk) for (const [index, seen] of await this.#ask(fresh)) this.#note(index, seen)
+    await this.#look()
     const names = new Set([...this.#before.keys(), ...taken.keys()])
     return Array.from(names, index => {
       const documents = (this.#before.get(index)?.documents ?? 0) + (taken.get(index) ?? 0)
       const indexUuid = this.#uuids.get(index)
-      return { index, documents, ...(indexUuid === undefined ? {} : { indexUuid }) }
+      const witnesses = this.#witnesses.of(index)
+      const known = indexUuid === undefined ? {} : { indexUuid }
+      return { index, documents, ...known, ...(witnesses.length === 0 ? {} : { witnesses }) }
     })
+  }
+
+  /** Looks whether indices whose uuid is known are those that took documents before. */
+  async #look(): Promise<void> {
+    const { cluster, givenUp } = this.#asking
+    for (const index of this.#witnesses.indices) {
+      // What is missing may be made again.
+      if (this.isNew(index)) continue
+      if (!this.#uuids.has(index) || this.#piped.has(index)) this.#witnesses.drop(index)
+      else if (await this.#witnesses.isOther(cluster, index, givenUp)) this.#uuids.set(index, DELETED)
+    }
   }
 
   /** Returns the indices that took documents of this process and are other ones now, or are gone. */
@@ -59,8 +83,9 @@ export class NamedIndices {
   #note(index: string, seen: IndexSeen): void {
     // The credentials may not ask for any index of the pattern, or the cluster gives no answer.
     if (seen.kind === 'unreadable') this.#mayAsk = false
-    else this.#asked.add(index)
+    else if (seen.kind !== 'missing' || this.#witnesses.of(index).length === 0) this.#asked.add(index)
     if (seen.kind === 'index') this.#uuids.set(index, seen.uuid)
+    if ('isPiped' in seen) this.#piped.add(index)
   }
 }
 
@@ -83,10 +108,12 @@ export async function lostNamed(
     taken.map(({ index }) => index),
   )
   const isOver = status === 'finished'
-  const lost = taken.flatMap(({ index, indexUuid }) => {
+  const lost: string[] = []
+  for (const { index, indexUuid, witnesses = [] } of taken) {
     const now = seen.get(index)
-    return isGone(indexUuid, now) && !(isOver && now?.kind === 'missing') ? [index] : []
-  })
+    const isOther = now?.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
+    if (isOther || (isGone(indexUuid, now) && !(isOver && now?.kind === 'missing'))) lost.push(index)
+  }
   if (lost.length === 0) return undefined
   return { indices: lost, isPart: lost.length < taken.length, startsAfresh: !isOver }
 }

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../../../support/eventually.js'
+import { findDocuments } from '../../../../src/route/cluster/find-documents.js'
 import { type Cluster, openCluster } from '../../../../src/route/cluster/open-cluster.js'
 import type { LearntLimits } from '../../../../src/route/sender/layers/learn.js'
 import { ByteBudget } from '../../../../src/route/sender/layers/byte-budget.js'
@@ -61,6 +62,30 @@ for (const [ids, safeToResend] of [
     expect({ told, requests: sender.requests, retries: sender.retries }).toEqual({ told: [], requests: 1, retries: 0 })
   })
 }
+
+test('another request that is given up before it was sent does not make this one unsent', async () => {
+  const arrived = new Promise<void>(resolve => (answering = () => resolve()))
+  const { port } = server.address() as AddressInfo
+  const single = {
+    url: new URL(`http://127.0.0.1:${port}`),
+    connections: 1,
+    timeoutMs: 60_000,
+    preflightConnections: 1,
+  }
+  const one = await openCluster(single)
+  const givenUp = new AbortController()
+  const { signal } = givenUp
+  const sender = new Sender(senderOptions(one, { clock: new HeldClock(), givenUp: signal, safeToResend: true }))
+  const sending = sender.send(await batchOf(['{"a":1}']))
+  await arrived
+  // The only connection is busy.
+  const question = findDocuments(one, { index: 'i', by: 'id', wanted: [{ id: '1' }], signal })
+  sender.halt()
+  givenUp.abort()
+  await question
+  expect(await sending).toMatchObject({ unknown: 1, unanswered: 1, unsent: 0 })
+  await one.route.destroy()
+})
 
 test('an answer within the grace counts', async () => {
   const arrived = new Promise<ServerResponse>(resolve => (answering = (_, response) => resolve(response)))
