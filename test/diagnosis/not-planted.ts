@@ -3,6 +3,8 @@ import type { FailureCode } from '../../src/base/failure/catalogue.js'
 
 export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   REJECTED_NOT_REPLAYED: 'Told of an earlier run, not of the way: `test/lab/load/unreplayed.test.ts`.',
+  CLUSTER_ANSWER_TOO_LONG:
+    'Told of an answer to a bulk request, after the way was open: `test/unit/route/cluster/read-answer.test.ts`.',
   REGION_MISMATCH:
     'Read from host names that lead to the services themselves; `test/unit/programs/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
