@@ -28,33 +28,43 @@ export async function readAnswer(
   quotedBytes = 0,
 ): Promise<ReceivedAnswer> {
   const { statusCode, headers, body } = answer
+  const wire = new Wire(body)
   const parts: Uint8Array[] = []
-  const most = limit + quotedBytes
-  let wireBytes = 0
-  const wire = body[Symbol.asyncIterator]()
-  const next = async () => {
-    const { done, value } = await wire.next()
-    if (done === true) return undefined
-    wireBytes += value.length
-    return value
-  }
-  for (let part = await next(); part !== undefined; part = await next()) {
-    parts.push(part)
-    if (wireBytes > limit) break
-  }
-  let read: Buffer | Unread =
-    wireBytes > limit ? tooLong(limit) : await decompressed(Buffer.concat(parts), headers, limit)
+  for await (const part of wire.upTo(limit)) parts.push(part)
+  let read = wire.bytes > limit ? tooLong(limit) : await decompressed(Buffer.concat(parts), headers, limit)
   if (!Buffer.isBuffer(read) && read.isTooLong && quotedBytes > 0) {
+    const most = limit + quotedBytes
     const whole = async function* () {
-      for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield part
-      for (let part = await next(); part !== undefined && wireBytes <= most; part = await next()) yield part
+      yield* parts
+      yield* wire.upTo(most)
     }
     read = await withoutLongTexts(isCompressed(headers) ? unzipped(whole()) : whole(), limit, most)
-    if (wireBytes > most) read = tooLong(most)
+    if (wire.bytes > most) read = tooLong(most)
   }
-  if (wireBytes > limit) body.destroy()
+  if (wire.bytes > limit) body.destroy()
   if (!Buffer.isBuffer(read)) throw unreadable(answer, read, cluster, quotedBytes > 0)
-  return { statusCode, headers, body: read, wireBytes }
+  return { statusCode, headers, body: read, wireBytes: wire.bytes }
+}
+
+/** The bytes of an answer as they come. */
+class Wire {
+  /** How many came. */
+  bytes = 0
+  readonly #parts: AsyncIterator<Uint8Array>
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#parts = body[Symbol.asyncIterator]()
+  }
+
+  /** Yields the next parts, until more than `limit` bytes came in all. Leaves the rest for another call. */
+  async *upTo(limit: number): AsyncGenerator<Uint8Array> {
+    while (this.bytes <= limit) {
+      const { done, value } = await this.#parts.next()
+      if (done === true) return
+      this.bytes += value.length
+      yield value
+    }
+  }
 }
 
 /** What is wrong with an answer. */
