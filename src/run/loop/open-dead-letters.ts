@@ -1,5 +1,5 @@
 import { lstat, stat } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { fail } from '../../base/failure/failure.js'
 import type { Destination, Source } from '../../base/flow.js'
 import { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
@@ -17,15 +17,18 @@ interface Opening {
   readonly before?: Checkpoint['deadLetters']
   /** Default: as the user named it. */
   readonly index?: string
+  /** Whether the files stay where they are after the run. Then the dead letters need not repeat long documents. Default false. */
+  readonly filesStay?: boolean | undefined
   warn?(message: string): void
 }
 
 /** Opens dead letters that can be written, and are no input. Removes those that a resume will write again from the file first. */
 export async function openDeadLetters(documents: DocumentSection, opening: Opening): Promise<DeadLetters> {
-  const { dryRun, sources, run, before, index = documents.into, warn } = opening
+  const { dryRun, sources, run, before, index = documents.into, warn, filesStay } = opening
   const destination = destinationOf(index, documents)
   const path = dryRun ? undefined : pathOf(documents.deadLetters, run)
-  const deadLetters = new DeadLetters(path, { run, writer: randomToken(), destination }, warn)
+  const stamp = { run, writer: randomToken(), destination }
+  const deadLetters = new DeadLetters(path, stamp, warn, filesStay === true ? pathsOf(sources) : undefined)
   await refuseLink(deadLetters.path)
   await refuseInput(sources, deadLetters.path)
   if (before !== undefined) {
@@ -35,6 +38,15 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
   }
   await deadLetters.check()
   return deadLetters
+}
+
+/** Finds the inputs that can be read again: files on this machine, which are neither followed nor copies of Sluice's own. */
+function pathsOf(sources: readonly Source[]): (input: string) => string | undefined {
+  return name => {
+    const { file, copy, cursor } = sources.find(source => source.name === name) ?? {}
+    if (file === undefined || copy !== undefined || cursor !== undefined || file.isReadOnce === true) return undefined
+    return isAbsolute(file.path) ? file.path : undefined
+  }
 }
 
 function pathOf(deadLetters: DocumentSection['deadLetters'], run: string): string | undefined {

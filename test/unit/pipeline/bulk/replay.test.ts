@@ -61,6 +61,7 @@ async function frame(lines: string, { chunk = Infinity, ...more }: Framing = {})
     clock: new HeldClock(),
     longLine: async () => await Promise.reject(new Error('no line is that long')),
     longRecord: async () => await Promise.reject(new Error('no record is that long')),
+    readAgain: async () => await Promise.reject(new Error('no document is read again')),
     ...more,
   })
   async function* chunks() {
