@@ -31,6 +31,8 @@ export class DeadLetters implements AsyncDisposable {
   #from = 0
   #torn = 0
   #records = 0
+  /** Whether the user knows that the inputs are still needed. */
+  #isTold = false
   #synced = 0
   #turn: Promise<void> = Promise.resolve()
 
@@ -85,7 +87,7 @@ export class DeadLetters implements AsyncDisposable {
     try {
       if (this.path !== undefined) {
         for (const one of refused) {
-          this.#waiting.add(excerptOf(one, this.#pathOf))
+          this.#add(excerptOf(one, this.#pathOf))
           if (this.#waiting.length >= WRITE_BYTES) await this.#write(this.#waiting.take())
         }
         await this.#write(this.#waiting.take())
@@ -108,6 +110,16 @@ export class DeadLetters implements AsyncDisposable {
     return excerpt === undefined ? this.#whole(refused, limit, done) : this.#excerpt(refused, excerpt, limit, done)
   }
 
+  #add(refused: Refused): void {
+    if (refused.isExcerpt === true && !this.#isTold && this.path !== undefined) {
+      this.#isTold = true
+      this.#warn(
+        `${this.path} holds only the beginning of long documents. Keep their inputs until you have replayed them`,
+      )
+    }
+    this.#waiting.add(refused)
+  }
+
   #excerpt(refused: Head, excerpt: LongExcerpt, limit: number, done: () => void): LongLine {
     return {
       write: async bytes => {
@@ -117,7 +129,7 @@ export class DeadLetters implements AsyncDisposable {
       end: async () => {
         const { message: reason } = failure('DOCUMENT_TOO_LARGE', { bytes: excerpt.bytes, limit })
         try {
-          this.#waiting.add(excerpt.of({ ...refused, reason }))
+          this.#add(excerpt.of({ ...refused, reason }))
           await this.#write(this.#waiting.take())
           this.#settle(1)
         } finally {

@@ -4,7 +4,15 @@ import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { type IngestOptions, type Receipt, type ReplayOptions, connect, ingest, replay } from '../../../src/index.js'
+import {
+  type IngestOptions,
+  type Receipt,
+  type ReplayOptions,
+  connect,
+  ingest,
+  replay,
+  verify,
+} from '../../../src/index.js'
 import { newIndex } from '../../contracts/options.js'
 import { index, lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
 
@@ -97,6 +105,18 @@ describe('a long document that is rejected', () => {
     await writeFile(path('dead.ndjson'), texts.join('\n'))
     expect(await again({ index })).toMatchObject({ rejected: 2 })
     expect(longIn('again.ndjson').document).toEqual(repaired)
+  })
+})
+
+test('verify knows a long document that was rejected by its dead letter', async () => {
+  await writeFile(path('in.ndjson'), lines)
+  const { run } = await load(path('in.ndjson'), { stateDir: path('state') })
+  expect(await verify({ ...way(), run, stateDir: path('state') })).toMatchObject({
+    ok: true,
+    found: 2,
+    rejected: 2,
+    missing: 0,
+    unlisted: 0,
   })
 })
 
