@@ -40,13 +40,21 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
   return deadLetters
 }
 
-/** Finds the inputs that can be read again: files on this machine, which are neither followed nor copies of Sluice's own. */
+/** Returns a function that finds the path of an input by its name, if it can be read again. */
 function pathsOf(sources: readonly Source[]): (input: string) => string | undefined {
   return name => {
-    const { file, copy, cursor } = sources.find(source => source.name === name) ?? {}
-    if (file === undefined || copy !== undefined || cursor !== undefined || file.isReadOnce === true) return undefined
-    return isAbsolute(file.path) ? file.path : undefined
+    const source = sources.find(one => one.name === name)
+    return source === undefined || !staysReadable(source) ? undefined : source.file?.path
   }
+}
+
+/**
+ * Returns whether another process on this machine can read the input again. A followed file may be deleted, Sluice deletes its own
+ * copies, and a job may have workers on other machines. An object on a server has a URL for a path.
+ */
+function staysReadable({ file, copy, cursor, seen }: Source): boolean {
+  const isOwn = copy !== undefined || cursor !== undefined || seen !== undefined
+  return file !== undefined && !isOwn && file.isReadOnce !== true && isAbsolute(file.path)
 }
 
 function pathOf(deadLetters: DocumentSection['deadLetters'], run: string): string | undefined {
