@@ -7,7 +7,7 @@ const LONGEST_KEPT_BYTES = 1 << 20
 /** How much of it stays, for people. */
 const START_BYTES = 1024
 /** The cluster may quote the document in its reason. */
-const REASON_LENGTH = 1024
+const REASON_LENGTH = 2048
 
 /** Returns the absolute path of an input, by its name. Undefined: it cannot be read again. */
 export type PathOf = (input: string) => string | undefined

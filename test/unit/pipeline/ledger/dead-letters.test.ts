@@ -248,7 +248,7 @@ describe('a document of more than 1 MiB', () => {
     const records = await written([refused(long), refused(long, { reason: 'é'.repeat(5000) })], one => told.push(one))
     expect(records[0]).toMatchObject({ origin: { ...origin, stored }, id: 't-3', start: long.slice(0, 1024) })
     expect(records[0]).not.toHaveProperty('document')
-    expect(String(records[1]?.['reason'])).toBe(`${'é'.repeat(1024)}…`)
+    expect(String(records[1]?.['reason'])).toBe(`${'é'.repeat(2048)}…`)
     expect(told).toEqual([
       `${pathOf()} holds only the beginning of long documents. Keep their inputs until you have replayed them`,
     ])
