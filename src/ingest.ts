@@ -95,6 +95,7 @@ export async function loadOnce(
     secrets: secretsOf(load),
     load,
     listCopies: keptSegments,
+    filesStay: true,
     ...(part?.connection === undefined ? {} : { connection: part.connection }),
     // In the order of their endings.
     features: [

@@ -238,6 +238,17 @@ export interface Origin {
   readonly offset?: number
   /** Only if a function made several documents of a line: the number of this one among them, from 2. */
   readonly part?: number
+  /** Only in a dead letter that holds the beginning of a long document: its file still holds the rest. */
+  readonly stored?: StoredDocument
+}
+
+/** A document that stands in a file, from the offset of its origin. */
+export interface StoredDocument {
+  /** Absolute path of the input. */
+  readonly file: string
+  readonly bytes: number
+  /** SHA-256 in hex of these bytes. */
+  readonly sha256: string
 }
 
 /** A run of documents that lie one behind the other in their input, and in a body. */
@@ -316,6 +327,8 @@ export interface Destination extends ConditionFields {
 export interface Refused {
   /** The line as it was read, without its line end. */
   readonly document: Uint8Array
+  /** Set if these are only its first bytes, and its origin says where it is stored. */
+  readonly isExcerpt?: true
   readonly operation: Operation
   readonly id?: string
   readonly routing?: string

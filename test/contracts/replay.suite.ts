@@ -49,6 +49,34 @@ export function describeReplay(world: () => World): void {
       }
     })
 
+    test('of long documents, whose values the cluster quotes as a whole, are small, and a replay reads the documents from their file', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'contract-'))
+      try {
+        const [index, other] = [newIndex(), newIndex()]
+        const [source, deadLetters] = [join(folder, 'in.ndjson'), join(folder, 'dead.ndjson')]
+        expect(await ingest({ ...base(), source: [{ n: 1 }].values(), index })).toMatchObject({ created: 1 })
+        // An escaped character takes two bytes again.
+        const long = ['x'.repeat(4_000_000), '\\"é'.repeat(1_000_000)].map(text => `{"n":"${text}"}`)
+        await writeFile(source, ['{"n":2}', ...long].map(line => `${line}\n`).join(''))
+        const loaded = await ingest({ ...base(), source, index, deadLetters })
+        expect(loaded).toMatchObject({ created: 1, rejected: 2, unknown: 0, retries: 0 })
+        expect(loaded.rejections).toMatchObject([{ type: 'document_parsing_exception', field: 'n', documents: 2 }])
+
+        const text = await readFile(deadLetters, 'utf8')
+        expect(text.length).toBeLessThan(2 * 6000)
+        const replayed = await replay({ ...base(), source: deadLetters, index: other })
+        expect(replayed).toMatchObject({ created: 2, rejected: 0 })
+        const ids = text
+          .trimEnd()
+          .split('\n')
+          .map(line => (JSON.parse(line) as { readonly id: string }).id)
+        const [first, second] = await Promise.all(ids.map(async id => await world().source(other, id)))
+        expect([first, second]).toEqual(long)
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    })
+
     test('do not repeat the document in the reason', async () => {
       const refused: Refused[] = []
       const receipt = await ingest({

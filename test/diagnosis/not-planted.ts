@@ -3,6 +3,8 @@ import type { FailureCode } from '../../src/base/failure/catalogue.js'
 
 export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   REJECTED_NOT_REPLAYED: 'Told of an earlier run, not of the way: `test/lab/load/unreplayed.test.ts`.',
+  CLUSTER_ANSWER_TOO_LONG:
+    'Told of an answer to a bulk request, after the way was open: `test/unit/route/cluster/read-answer.test.ts`.',
   REGION_MISMATCH:
     'Read from host names that lead to the services themselves; `test/unit/programs/doctor/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
@@ -17,6 +19,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   DOCUMENT_HIT_INVALID: 'Told of single lines of a dump: `test/contracts/dumps.suite.ts`.',
   DOCUMENT_INDEX_INVALID: 'Told of single documents: `test/contracts/index-by-field.suite.ts`.',
   TOO_MANY_INDICES: 'Told of what documents name, not of the way: `test/contracts/index-by-field.suite.ts`.',
+  DOCUMENT_NOT_IN_INPUT: 'Told of single documents: `test/lab/replay/large-documents.test.ts`.',
   DOCUMENT_NOT_EDITED: 'Told of single documents: `test/lab/load/edits.test.ts`.',
   DOCUMENT_NOT_TRANSFORMED: 'Told of single documents: `test/lab/load/transform.test.ts`.',
   TRANSFORM_NOT_LOADED: "Told of a module of the user's: `test/lab/load/transform.test.ts`.",

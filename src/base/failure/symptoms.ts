@@ -151,6 +151,13 @@ export const symptoms: readonly Symptom[] = [
   },
   {
     where: 'cluster',
+    symptom: 'an answer of many megabytes, or one that does not end',
+    when: 'A gateway changes the answers of the cluster.',
+    codes: ['CLUSTER_ANSWER_TOO_LONG'],
+    note: 'Elasticsearch quotes a value that it refuses as a whole. Sluice reads such answers, and only keeps the beginning of the value.',
+  },
+  {
+    where: 'cluster',
     symptom: '"The client noticed that the server is not Elasticsearch", 406, HTML where JSON was expected',
     when: 'The URL leads to another product, or to a version that Sluice does not support.',
     codes: ['CLUSTER_NOT_ELASTICSEARCH', 'CLUSTER_VERSION_UNSUPPORTED'],

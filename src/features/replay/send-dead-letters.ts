@@ -6,6 +6,7 @@ import { ReplayBatcher } from '../../pipeline/bulk/replay-batcher.js'
 import type { DocumentSection, StateSection } from '../../options/load.js'
 import { mayRunTwice } from '../destinations/run-script.js'
 import type { Feature } from '../../run/loop/hooks.js'
+import { readAgain } from './read-again.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 import { sameOptions } from '../../run/state/resume/plan-run.js'
 import type { RunClaim } from '../../run/state/resume/run-identity.js'
@@ -64,6 +65,7 @@ export function sendDeadLetters(
           allowScript: () => {
             if (mayHaveSent !== '') throw mayRunTwice(mayHaveSent)
           },
+          readAgain: async stored => await readAgain(stored, stop.signal),
           longRecord: async (input, head) => await ledger.longRecord(input, head),
         }),
     }

@@ -1,5 +1,6 @@
 /** Reads records of dead letters: what is needed to send their documents again, and to write them down again. */
-import type { Clock, Destination, Origin, Refused } from '../../base/flow.js'
+import { isAbsolute } from 'node:path'
+import type { Clock, Destination, Origin, Refused, StoredDocument } from '../../base/flow.js'
 import { type Operation, type Script, bulkFormOf, isOperation, operations } from '../../base/operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../../base/text/bytes.js'
 import { kindOfCondition } from '../../base/text/condition.js'
@@ -24,10 +25,17 @@ export interface Recorded {
 }
 
 export interface DeadLetter extends Recorded {
-  /** The bytes of `document`, else of `line`, else of `base64`. */
+  /** The bytes of `document`, else of `line`, else of `base64`, else of `start`. */
   readonly content: Buffer
+  /** Set if these are only its first bytes: where the whole document is stored. */
+  readonly stored?: StoredAt
   /** Set if the edits or the function of its load failed, and the user has not added their result. */
   readonly isUnedited?: true
+}
+
+export interface StoredAt extends StoredDocument {
+  /** Of its first byte in the decoded input. */
+  readonly offset: number
 }
 
 /** A line that is no record. */
@@ -47,7 +55,13 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   const recorded = recordedIn(fields)
   if (typeof recorded === 'string') return broken(recorded)
   const content = contentIn(fields)
-  if (content === undefined) return broken('it has no document, line or base64')
+  if (content === undefined) {
+    const start = valueOf(fields.get('start'))
+    if (typeof start !== 'string') return broken('it has no document, line or base64')
+    const stored = storedAt(recorded.origin)
+    if (stored === undefined) return broken('its origin does not say where its document is stored')
+    return { ...recorded, content: Buffer.from(start), stored }
+  }
   // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
   const isUnedited = unedited.has(recorded.type) && !fields.has('document')
@@ -152,6 +166,17 @@ function isOrigin(value: unknown): value is Origin {
   return typeof input === 'string' && typeof (document ?? offset) === 'number'
 }
 
+/** A person may have edited the record, so each value is checked. */
+function storedAt({ offset, stored }: Origin): StoredAt | undefined {
+  const { file, bytes, sha256 } = (stored ?? {}) as Partial<Record<string, unknown>>
+  const isPlace = isCount(offset) && isCount(bytes) && typeof file === 'string' && isAbsolute(file)
+  return isPlace && typeof sha256 === 'string' ? { file, offset, bytes, sha256 } : undefined
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
 function contentIn(fields: ReadonlyMap<string, Buffer>): Buffer | undefined {
   const document = fields.get('document')
   if (document !== undefined) return Buffer.from(document)
@@ -166,13 +191,14 @@ function valueOf(raw: Buffer | undefined): unknown {
 
 /** Returns a document that was refused again, for the dead letters. */
 export function refusedAgain(
-  { operation, origin, attempts, id, routing, condition }: DeadLetter,
+  { operation, origin, attempts, id, routing, condition, stored }: DeadLetter,
   document: Buffer,
   destination: Destination,
   why: Pick<Refused, 'type' | 'reason'>,
 ): Refused {
   return {
     document,
+    ...(stored === undefined ? {} : { isExcerpt: true }),
     operation,
     ...(id === undefined ? {} : { id }),
     ...(routing === undefined ? {} : { routing }),

@@ -1,5 +1,5 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
-import { failure } from '../../base/failure/failure.js'
+import { type Failure, failure } from '../../base/failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../../base/flow.js'
 import { type ConditionKind, type Operation, bulkFormOf } from '../../base/operation.js'
 import { conditionForm, kindOfCondition } from '../../base/text/condition.js'
@@ -7,7 +7,14 @@ import { patternIn } from '../../base/text/index-pattern.js'
 import { unicodeProblem } from '../../base/text/unicode.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../../base/text/bytes.js'
 import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
-import { type Broken, type DeadLetter, type Recorded, readDeadLetter, refusedAgain } from './dead-letter.js'
+import {
+  type Broken,
+  type DeadLetter,
+  type Recorded,
+  type StoredAt,
+  readDeadLetter,
+  refusedAgain,
+} from './dead-letter.js'
 import { withoutMetadata } from './without-metadata.js'
 import { type Why, idInvalid, whyUnsendable } from './judge-line.js'
 
@@ -29,12 +36,45 @@ export interface Resend {
   readonly condition: ConditionKind | undefined
 }
 
+/** Reads a long document from its input again. Resolves to a text if it is not there any more: why. */
+export type ReadAgain = (stored: StoredAt) => Promise<Buffer | string>
+
 /** `where`: the position of the record itself, used if it is broken. */
-export function judgeDeadLetter(line: Buffer, where: Origin, rules: ReplayRules): Resend | Refused {
-  const letter = readDeadLetter(line, where)
-  if ('problem' in letter) return refusedAsBroken(letter)
-  const meant = destinationOf(letter, rules)
+export async function judgeDeadLetter(
+  line: Buffer,
+  where: Origin,
+  rules: ReplayRules,
+  readAgain: ReadAgain,
+): Promise<Resend | Refused> {
+  const read = readDeadLetter(line, where)
+  if ('problem' in read) return refusedAsBroken(read)
+  const meant = destinationOf(read, rules)
   if (meant === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
+  const letter = await whole(read, rules, readAgain)
+  if ('why' in letter) return refusedAgain(read, read.content, meant, letter.why)
+  return judgeWhole(letter, meant, rules)
+}
+
+/** Returns the letter with its whole document, or why that cannot be sent. */
+async function whole(
+  letter: DeadLetter,
+  { maxDocumentBytes: limit }: ReplayRules,
+  readAgain: ReadAgain,
+): Promise<DeadLetter | { readonly why: Why }> {
+  const { stored, ...rest } = letter
+  if (stored === undefined) return letter
+  const { bytes } = stored
+  if (bytes > limit) return { why: whyOf('DOCUMENT_TOO_LARGE', failure('DOCUMENT_TOO_LARGE', { bytes, limit })) }
+  const content = await readAgain(stored)
+  if (typeof content !== 'string') return { ...rest, content }
+  return { why: whyOf('DOCUMENT_NOT_IN_INPUT', failure('DOCUMENT_NOT_IN_INPUT', { problem: content })) }
+}
+
+function whyOf(type: string, { message: reason }: Failure): Why {
+  return { status: 0, type, reason }
+}
+
+function judgeWhole(letter: DeadLetter, meant: Destination, rules: ReplayRules): Resend | Refused {
   const { content } = letter
   const unsendable = whyUnsendable(content, 0, content.length, false, rules.maxDocumentBytes)
   if (unsendable !== undefined) return refusedAgain(letter, content, meant, unsendable)

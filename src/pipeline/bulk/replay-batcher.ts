@@ -7,7 +7,7 @@ import { endOfLine, isBlank } from '../../base/text/bytes.js'
 import type { BatchOptions } from './batcher.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
 import { frameLines } from './frame-lines.js'
-import { type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
+import { type ReadAgain, type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
 import { originOf } from './origin.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, reserve } from './slots.js'
@@ -21,6 +21,8 @@ export interface ReplayBatchOptions
     Pick<BatchOptions, 'batchBytes' | 'bodyBytes' | 'batchDocs' | 'batchMs' | 'slots' | 'clock' | 'longLine'> {
   /** Takes a record that is too long to hold: its head, then the rest without the line end. */
   longRecord(input: Input, head: Omit<Refused, 'document' | 'reason'>): Promise<LongLine>
+  /** Reads a document whose record holds only its beginning. */
+  readonly readAgain: ReadAgain
   /** Throws if a script must not run, because an earlier process may have sent its document. */
   allowScript?(): void
 }
@@ -78,7 +80,7 @@ export class ReplayBatcher {
     if (!isRecord) this.#open.passBlank(1, at)
     else {
       this.#open.slot ??= await this.#freeSlot()
-      const judged = judgeDeadLetter(line, originOf(at), this.#options)
+      const judged = await judgeDeadLetter(line, originOf(at), this.#options, this.#options.readAgain)
       if ('status' in judged) {
         this.#open.refused.push(judged)
         this.#open.refuse(judged.document.length, at)

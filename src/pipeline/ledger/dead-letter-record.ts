@@ -1,7 +1,7 @@
 /**
  * Writes a rejected document as one NDJSON line, with the reason and everything that a replay needs. Keeps the
  * document's bytes: as `document` if they are a JSON object, as `line` if they are other text, as `base64` if they
- * are not UTF-8 or too long to hold. The author comes first, so that readers find the author without reading the
+ * are not UTF-8 or too long to hold. Of a long document that its input still holds, only the `start` is kept. The author comes first, so that readers find the author without reading the
  * rest.
  */
 import { isUtf8 } from 'node:buffer'
@@ -44,7 +44,10 @@ export class Records {
     this.#writeHead(bytes, refused)
     bytes.put(REASON)
     bytes.string(reason)
-    if (isText.has(type)) putText(bytes, document)
+    if (refused.isExcerpt === true) {
+      bytes.put(START)
+      bytes.string(Buffer.from(document).toString('utf8'))
+    } else if (isText.has(type)) putText(bytes, document)
     else {
       bytes.put(DOCUMENT)
       bytes.put(document)
@@ -61,6 +64,7 @@ export class Records {
 const REASON = Buffer.from(',"reason":')
 const DOCUMENT = Buffer.from(',"document":')
 const LINE = Buffer.from(',"line":')
+const START = Buffer.from(',"start":')
 const END = Buffer.from('}\n')
 
 /** Writes the field that keeps what is not known to be a JSON object. */

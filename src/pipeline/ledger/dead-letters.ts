@@ -6,6 +6,7 @@ import { fail, failure, SluiceError } from '../../base/failure/failure.js'
 import type { LongLine, Origin, Refused, Rejected } from '../../base/flow.js'
 import type { Operation } from '../../base/operation.js'
 import { Records, type Stamp, headOf } from './dead-letter-record.js'
+import { LongExcerpt, type PathOf, excerptOf } from './excerpt.js'
 import { syncFolder, diskProblem } from '../../base/disk/safe-files.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 
@@ -14,11 +15,14 @@ const MODE = 0o600
 const OTHERS = 0o077
 const WRITE_BYTES = 1 << 20
 
+type Head = Omit<Refused, 'document' | 'reason'>
+
 export class DeadLetters implements AsyncDisposable {
   /** Undefined if rejected documents are counted and passed to the caller, but not written. */
   readonly path: string | undefined
   readonly #stamp: Stamp | undefined
   readonly #warn: (message: string) => void
+  readonly #pathOf: PathOf
   readonly #waiting: Records
   #file: FileHandle | undefined
   /** End of the last whole record. */
@@ -27,13 +31,22 @@ export class DeadLetters implements AsyncDisposable {
   #from = 0
   #torn = 0
   #records = 0
+  /** Whether the user knows that the inputs are still needed. */
+  #isTold = false
   #synced = 0
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(path: string | undefined, stamp?: Stamp, warn: (message: string) => void = () => undefined) {
+  /** `pathOf`: finds inputs that can be read again. Default: none can. */
+  constructor(
+    path: string | undefined,
+    stamp?: Stamp,
+    warn: (message: string) => void = () => undefined,
+    pathOf: PathOf = () => undefined,
+  ) {
     this.path = path
     this.#stamp = stamp
     this.#warn = warn
+    this.#pathOf = pathOf
     this.#waiting = new Records(stamp)
   }
 
@@ -74,7 +87,7 @@ export class DeadLetters implements AsyncDisposable {
     try {
       if (this.path !== undefined) {
         for (const one of refused) {
-          this.#waiting.add(one)
+          this.#add(excerptOf(one, this.#pathOf))
           if (this.#waiting.length >= WRITE_BYTES) await this.#write(this.#waiting.take())
         }
         await this.#write(this.#waiting.take())
@@ -85,13 +98,55 @@ export class DeadLetters implements AsyncDisposable {
     }
   }
 
-  /** A record for a line too long to hold, written as it comes. Other records wait until it has ended. */
+  /**
+   * A record for a line too long to hold. If its input can be read again, only its beginning is kept. Otherwise all of it is written as it
+   * comes. Other records wait until it has ended.
+   */
   async appendLong(origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
+    const named = { operation, ...(id === undefined ? {} : { id }), status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
+    const refused = { ...named, attempts: 0 }
+    const excerpt = LongExcerpt.at(origin, this.#pathOf)
     const done = await this.#takeTurn()
+    return excerpt === undefined ? this.#whole(refused, limit, done) : this.#excerpt(refused, excerpt, limit, done)
+  }
+
+  #add(refused: Refused): void {
+    if (refused.isExcerpt === true && !this.#isTold && this.path !== undefined) {
+      this.#isTold = true
+      this.#warn(
+        `${this.path} holds only the beginning of long documents. Keep their inputs until you have replayed them`,
+      )
+    }
+    this.#waiting.add(refused)
+  }
+
+  #excerpt(refused: Head, excerpt: LongExcerpt, limit: number, done: () => void): LongLine {
+    return {
+      write: async bytes => {
+        excerpt.add(bytes)
+        await Promise.resolve()
+      },
+      end: async () => {
+        const { message: reason } = failure('DOCUMENT_TOO_LARGE', { bytes: excerpt.bytes, limit })
+        try {
+          this.#add(excerpt.of({ ...refused, reason }))
+          await this.#write(this.#waiting.take())
+          this.#settle(1)
+        } finally {
+          done()
+        }
+      },
+      abandon: async () => {
+        done()
+        await Promise.resolve()
+      },
+    }
+  }
+
+  #whole(refused: Head, limit: number, done: () => void): LongLine {
     let length = 0
     let carry = Buffer.alloc(0)
-    const refused = { operation, ...(id === undefined ? {} : { id }), status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
-    let opening = `${headOf(this.#stamp, { ...refused, attempts: 0 }).toString()},"base64":"`
+    let opening = `${headOf(this.#stamp, refused).toString()},"base64":"`
     const write = async (text: string) => {
       await this.#write(Buffer.from(opening + text))
       opening = ''
@@ -121,7 +176,7 @@ export class DeadLetters implements AsyncDisposable {
    * Copies a record that is too long to hold from other dead letters. The caller then writes the part after the head
    * in pieces.
    */
-  async appendCopy(refused: Omit<Refused, 'document' | 'reason'>): Promise<LongLine> {
+  async appendCopy(refused: Head): Promise<LongLine> {
     const done = await this.#takeTurn()
     let opening = headOf(this.#stamp, refused)
     const write = async (bytes: Uint8Array) => {

@@ -71,7 +71,7 @@ const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
 
 /** The order of `dead-letter-record.ts`: origin, destination, id. */
 const HEAD = new RegExp(
-  String.raw`^\{"operation":"\w+",(?:"(?:run|writer)":${TEXT},)*"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)(?:,"member":${TEXT})?[^{}]*\},` +
+  String.raw`^\{"operation":"\w+",(?:"(?:run|writer)":${TEXT},)*"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)(?:,"member":${TEXT})?[^{}]*(?:\{"file":${TEXT}[^{}]*\})?\},` +
     String.raw`(?:"(?:index|pipeline|ids|idField|idSeparator|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,
 )
 

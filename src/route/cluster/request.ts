@@ -114,29 +114,37 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>
   /** Sluice does not change it before the answer arrives. */
   readonly body: Buffer
-  /** Sluice reads no more of an answer. */
+  /** Sluice holds no more of an answer. */
   readonly maxAnswerBytes: number
+  /** How many bytes more an answer may have, because its errors quote the documents. */
+  readonly quotedBytes: number
   readonly signal?: AbortSignal | undefined
 }
 
 /** Sends one bulk request. Resolves to the answer whatever its status. Throws the client's error, as `inquire` does. */
 export async function postBulk(
   cluster: ReachedCluster,
-  { path, query, headers, body, maxAnswerBytes, signal }: Post,
+  { path, query, headers, body, maxAnswerBytes, quotedBytes, signal }: Post,
 ): Promise<ReceivedAnswer> {
   return await exchange(
     cluster,
     { method: 'POST', path, querystring: { ...query }, bulkBody: body },
     { ...headers, 'content-type': 'application/x-ndjson' },
-    { maxAnswerBytes, signal },
+    { maxAnswerBytes, quotedBytes, signal },
   )
+}
+
+interface ExchangeLimits {
+  readonly maxAnswerBytes: number
+  readonly quotedBytes?: number
+  readonly signal: AbortSignal | undefined
 }
 
 async function exchange(
   { client, display, route }: ReachedCluster,
   request: Parameters<Client['transport']['request']>[0],
   headers: Readonly<Record<string, string>>,
-  { maxAnswerBytes, signal }: { readonly maxAnswerBytes: number; readonly signal: AbortSignal | undefined },
+  { maxAnswerBytes, quotedBytes, signal }: ExchangeLimits,
 ): Promise<ReceivedAnswer> {
   const {
     statusCode,
@@ -151,7 +159,7 @@ async function exchange(
     headers: { accept: 'application/json', ...(isMetered(route) ? { 'accept-encoding': 'gzip' } : {}), ...headers },
     ...(signal === undefined ? {} : { signal }),
   })
-  return await readAnswer({ statusCode, headers: answered, body }, maxAnswerBytes, display)
+  return await readAnswer({ statusCode, headers: answered, body }, maxAnswerBytes, display, quotedBytes)
 }
 
 /** Through a proxy, bytes are paid for and slow. On this machine, compression only costs time. */

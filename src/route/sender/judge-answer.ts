@@ -85,8 +85,12 @@ export function judgeError(error: unknown, cluster: string): Verdict {
     return { kind: 'wait', failure: failure('RUN_INTERRUPTED', { reason: 'aborted', settled: 0 }), delivery: 'none' }
   }
   const { mayPass, ...lost } = lostAnswer(error, cluster)
+  if (lost.failure.code === 'CLUSTER_ANSWER_TOO_LONG') return { kind: 'wait', ...lost, tries: TRIES_OF_TOO_LONG }
   return { kind: mayPass ? 'wait' : 'stop', ...lost }
 }
+
+/** One more than the refusals after which Sluice halves a body: half of it may have an answer that is short enough. */
+const TRIES_OF_TOO_LONG = 6
 
 /** Judges the items of a 200. */
 function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): Verdict {

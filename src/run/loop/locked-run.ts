@@ -41,4 +41,6 @@ export interface LockedRun extends Run {
   readonly locks: InputLocks | undefined
   readonly connection: OpenConnection | undefined
   readonly record: RunRecord
+  /** Whether the files that are read stay where they are after the run. */
+  readonly filesStay: boolean | undefined
 }

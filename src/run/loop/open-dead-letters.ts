@@ -1,5 +1,5 @@
 import { lstat, stat } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { fail } from '../../base/failure/failure.js'
 import type { Destination, Source } from '../../base/flow.js'
 import { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
@@ -17,15 +17,18 @@ interface Opening {
   readonly before?: Checkpoint['deadLetters']
   /** Default: as the user named it. */
   readonly index?: string
+  /** Whether the files stay where they are after the run. Then the dead letters need not repeat long documents. Default false. */
+  readonly filesStay?: boolean | undefined
   warn?(message: string): void
 }
 
 /** Opens dead letters that can be written, and are no input. Removes those that a resume will write again from the file first. */
 export async function openDeadLetters(documents: DocumentSection, opening: Opening): Promise<DeadLetters> {
-  const { dryRun, sources, run, before, index = documents.into, warn } = opening
+  const { dryRun, sources, run, before, index = documents.into, warn, filesStay } = opening
   const destination = destinationOf(index, documents)
   const path = dryRun ? undefined : pathOf(documents.deadLetters, run)
-  const deadLetters = new DeadLetters(path, { run, writer: randomToken(), destination }, warn)
+  const stamp = { run, writer: randomToken(), destination }
+  const deadLetters = new DeadLetters(path, stamp, warn, filesStay === true ? pathsOf(sources) : undefined)
   await refuseLink(deadLetters.path)
   await refuseInput(sources, deadLetters.path)
   if (before !== undefined) {
@@ -35,6 +38,23 @@ export async function openDeadLetters(documents: DocumentSection, opening: Openi
   }
   await deadLetters.check()
   return deadLetters
+}
+
+/** Returns a function that finds the path of an input by its name, if it can be read again. */
+function pathsOf(sources: readonly Source[]): (input: string) => string | undefined {
+  return name => {
+    const source = sources.find(one => one.name === name)
+    return source === undefined || !staysReadable(source) ? undefined : source.file?.path
+  }
+}
+
+/**
+ * Returns whether another process on this machine can read the input again. A followed file may be deleted, Sluice deletes its own
+ * copies, and a job may have workers on other machines. An object on a server has a URL for a path.
+ */
+function staysReadable({ file, copy, cursor, seen }: Source): boolean {
+  const isOwn = copy !== undefined || cursor !== undefined || seen !== undefined
+  return file !== undefined && !isOwn && file.isReadOnce !== true && isAbsolute(file.path)
 }
 
 function pathOf(deadLetters: DocumentSection['deadLetters'], run: string): string | undefined {

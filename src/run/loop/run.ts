@@ -40,6 +40,8 @@ interface Composition {
   readonly listCopies?: ListCopies
   /** Absent: the run opens its own connection. */
   readonly connection?: OpenConnection
+  /** Whether the files that are read stay where they are after the run, so that dead letters may point to long documents in them. */
+  readonly filesStay?: boolean
 }
 
 interface LoopSections {
@@ -121,7 +123,8 @@ function urlOf({ connecting }: RunSections): { readonly url?: string } {
   }
 }
 
-async function runOnce({ load: sections, features, connection }: Composition, record: RunRecord): Promise<Receipt> {
+async function runOnce(composition: Composition, record: RunRecord): Promise<Receipt> {
+  const { load: sections, features, connection, filesStay } = composition
   const { inputs, documents, state, dryRun } = sections
   using stop = stopSignalsOf(sections.stopping, systemClock)
   const listeners = [listenerOf(sections.onEvent)]
@@ -159,8 +162,8 @@ async function runOnce({ load: sections, features, connection }: Composition, re
     async () =>
       await hooks.around(async () => {
         const sources = await hooks.inputs(found, folder)
-        const locked = { ...begun, sections, hooks, identity, sources, knownFrom, stateDir, locks, connection, record }
-        return await loadInputs(locked, inputs)
+        const known = { sections, hooks, identity, sources, knownFrom, stateDir, locks, connection, record, filesStay }
+        return await loadInputs({ ...begun, ...known }, inputs)
       }),
   )
 }

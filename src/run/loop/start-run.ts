@@ -77,7 +77,10 @@ async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => Deco
   })
 }
 
-async function openRunsDeadLetters({ sections, tell }: LockedRun, { plan, target }: FoundRun): Promise<DeadLetters> {
+async function openRunsDeadLetters(
+  { sections, tell, filesStay }: LockedRun,
+  { plan, target }: FoundRun,
+): Promise<DeadLetters> {
   const isOver = plan.inputs.every(({ isLoaded }) => isLoaded)
   return await openDeadLetters(sections.documents, {
     dryRun: sections.dryRun,
@@ -86,6 +89,7 @@ async function openRunsDeadLetters({ sections, tell }: LockedRun, { plan, target
     // A run that has nothing left writes none, and somebody may be repairing them.
     before: isOver || sections.dryRun ? undefined : plan.continues?.deadLetters,
     index: target.index,
+    filesStay,
     warn: message => tell({ type: 'warning', message }),
   })
 }

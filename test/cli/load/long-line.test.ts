@@ -1,4 +1,5 @@
 // @module-tag long
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -8,7 +9,7 @@ import { startLab } from '../../../src/lab/index.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 import { folder } from '../../support/command/sluice.js'
 
-test('a line of 110 MB, which no index takes, goes to the dead letters whole, and its neighbours are loaded', async () => {
+test('a line of 110 MB, which no index takes, goes to the dead letters by its position, and its neighbours are loaded', async () => {
   await using lab = await startLab()
   await using place = await folder()
   const path = join(place.path, 'long.ndjson')
@@ -23,12 +24,23 @@ test('a line of 110 MB, which no index takes, goes to the dead letters whole, an
   })
   expect(ended.code).toBe(1)
   expect(JSON.parse(ended.stdout)).toMatchObject({ read: 3, created: 2, rejected: 1 })
-  const dead = JSON.parse(await readFile(join(place.path, 'dead.ndjson'), 'utf8')) as {
-    base64: string
-    origin: object
-  }
-  expect(dead.origin).toMatchObject({ line: 2, offset: 8 })
-  const line = Buffer.from(dead.base64, 'base64')
-  expect(line).toHaveLength(110_000_011)
-  expect([line.subarray(0, 10).toString(), line.subarray(-3).toString()]).toEqual(['{"long":"x', 'x"}'])
+  const letter = await readFile(join(place.path, 'dead.ndjson'), 'utf8')
+  expect(letter.length).toBeLessThan(2000)
+  const { start, ...dead } = JSON.parse(letter) as { start: string }
+  const bytes = Buffer.concat([Buffer.from('{"long":"'), Buffer.alloc(110_000_000, 0x78), Buffer.from('"}')])
+  const stored = { file: path, bytes: 110_000_011, sha256: createHash('sha256').update(bytes).digest('hex') }
+  expect(dead).toMatchObject({ type: 'DOCUMENT_TOO_LARGE', origin: { line: 2, offset: 8, stored } })
+  expect(start).toBe(`{"long":"${'x'.repeat(1024 - 9)}`)
+
+  // No replay can send it either. Its letter stays as it is.
+  const again = await sluice(['replay', 'dead.ndjson', '--json', '--dead-letters', 'again.ndjson'], {
+    cwd: place.path,
+    env: lab.env,
+  })
+  expect(JSON.parse(again.stdout)).toMatchObject({ read: 1, created: 0, rejected: 1 })
+  expect(JSON.parse(await readFile(join(place.path, 'again.ndjson'), 'utf8'))).toMatchObject({
+    type: 'DOCUMENT_TOO_LARGE',
+    origin: { line: 2, offset: 8, stored },
+    start,
+  })
 })

@@ -157,6 +157,21 @@ export const clusterEntries = {
       observed: 'the connection broke: other side closed (UND_ERR_SOCKET)',
     },
   },
+  CLUSTER_ANSWER_TOO_LONG: {
+    exit: 4,
+    retry: 'later',
+    title: 'An answer is longer than any answer of Elasticsearch',
+    message: '{cluster} sent an answer that is too long to read: {observed}',
+    observed: 'An answer of many megabytes to a small bulk request, or an answer that does not end.',
+    causes: ['A gateway between Sluice and the cluster changes answers.', 'The answer is not one of Elasticsearch.'],
+    fixes: [
+      'Ask the operator of the gateway about large answers to POST /_bulk. Then run the same command again. It continues where it stopped.',
+    ],
+    example: {
+      cluster: 'https://cluster.example:9243',
+      observed: 'status 200, server: nginx, a body of more than 1,060,864 bytes',
+    },
+  },
   CLUSTER_OVERLOADED: {
     exit: 4,
     retry: 'later',

@@ -333,6 +333,19 @@ export const inputEntries = {
     fixes: ['Split the document. Elasticsearch accepts at most http.max_content_length (100mb) in one request.'],
     example: { bytes: 104_857_900, limit: 100_000_000 },
   },
+  DOCUMENT_NOT_IN_INPUT: {
+    exit: 1,
+    title: 'A long document is no longer in its input',
+    message:
+      'the dead letter holds only the beginning of the document, and its input no longer holds the rest: {problem}',
+    observed:
+      'A replay rejects the document again. Its dead letter still holds the position, the checksum and the beginning of the document.',
+    causes: ['The input was changed, moved or deleted after the load.', 'The replay runs on another machine.'],
+    fixes: [
+      'Put the input back to the path in `origin.stored.file`, or add the whole document to the dead letter as `document`. Then run `sluice replay FILE`.',
+    ],
+    example: { problem: '/data/orders.ndjson has changed at byte 120' },
+  },
   DOCUMENT_ID_INVALID: {
     exit: 1,
     title: 'A document has no usable id',

@@ -20,9 +20,11 @@ export interface PostOptions extends BatchIds, PlacesOptions {
   readonly givenUp?: AbortSignal
 }
 
-/** Most bytes of an answer, in all and for each item. A refusal with its reason takes a few hundred bytes. */
+/** Most bytes of an answer that are held, in all and for each item. A refusal with its reason takes a few hundred bytes. */
 const ANSWER_BYTES = 1 << 20
 const ITEM_BYTES = 4096
+/** Elasticsearch quotes the value that it refuses as a whole, once in each cause that Sluice asks for. Its own form of a number is longer. */
+const QUOTATIONS = 8
 
 /** `isBehind`: whether an index is behind a name. */
 export function post(options: PostOptions, isBehind: (index: string, name: string) => Promise<boolean>): Send {
@@ -51,6 +53,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
         },
         headers: wire?.isGzip === true ? { 'content-encoding': 'gzip' } : {},
         maxAnswerBytes: ANSWER_BYTES + ITEM_BYTES * body.items,
+        quotedBytes: QUOTATIONS * body.bytes.length,
         body: wire?.bytes ?? body.bytes,
         ...(givenUp === undefined ? {} : { signal: givenUp }),
       })

@@ -61,6 +61,7 @@ async function frame(lines: string, { chunk = Infinity, ...more }: Framing = {})
     clock: new HeldClock(),
     longLine: async () => await Promise.reject(new Error('no line is that long')),
     longRecord: async () => await Promise.reject(new Error('no record is that long')),
+    readAgain: async () => await Promise.reject(new Error('no document is read again')),
     ...more,
   })
   async function* chunks() {
@@ -120,6 +121,62 @@ describe('a dead letter', () => {
 
   /** Text whose characters are bytes, as the text that it stands for. */
   const latin1 = (value: unknown) => Buffer.from(JSON.stringify(value), 'latin1').toString('utf8')
+
+  describe('that holds only the beginning of its document', () => {
+    const stored = { file: '/data/a.ndjson', bytes: 9, sha256: 'a'.repeat(64) }
+    const origin = { input: 'a', document: 3, line: 4, offset: 57, stored }
+    const short = letter(refused('{"n"', { origin, isExcerpt: true, type: 'document_parsing_exception' }))
+
+    test('is sent with the document that its file still holds', async () => {
+      const asked: unknown[] = []
+      const readAgain = async (where: unknown) => {
+        asked.push(where)
+        return await Promise.resolve(Buffer.from('{"n":"a"}'))
+      }
+      const [batch] = await frame(short, { readAgain })
+      expect(asked).toEqual([{ ...stored, offset: 57 }])
+      expect(batch).toMatchObject({ documents: ['{"n":"a"}'], origins: [origin], refused: [] })
+    })
+
+    test('stays as it is if the file no longer holds the document, and if no request could carry it', async () => {
+      const gone = async () => await Promise.resolve('/data/a.ndjson ends before byte 66')
+      const cases = [
+        [await frame(short, { readAgain: gone }), 'DOCUMENT_NOT_IN_INPUT', /: \/data\/a.ndjson ends before byte 66$/],
+        [await frame(short, { maxDocumentBytes: 8 }), 'DOCUMENT_TOO_LARGE', /has 9 bytes, but the limit is 8$/],
+      ] as const
+      for (const [[batch], type, reason] of cases) {
+        const [one, ...others] = batch?.refused ?? []
+        expect(others).toEqual([])
+        expect(one).toMatchObject({
+          type,
+          isExcerpt: true,
+          origin,
+          attempts: 2,
+          reason: expect.stringMatching(reason) as string,
+        })
+        expect(String(one?.document)).toBe('{"n"')
+      }
+    })
+
+    test('is sent as it was repaired, and its file is not read', async () => {
+      const [batch] = await frame(short.replace('"start":"{\\"n\\""', '"start":"{","document":{"n":7}'))
+      expect(batch).toMatchObject({ documents: ['{"n":7}'], refused: [] })
+    })
+
+    test.each([
+      ['no place', /"stored":\{[^}]*\}/, '"other":1'],
+      ['no offset', '"offset":57', '"offset":"57"'],
+      ['a file of an unknown folder', '/data/a', 'a'],
+      ['no length', '"bytes":9', '"bytes":-9'],
+      ['no checksum', /"sha256":"a+"/, '"sha256":1'],
+    ])('is broken if it has %s', async (_, part, instead) => {
+      const line = short.replace(part, instead)
+      expect(line).not.toBe(short)
+      const [batch] = await frame(line)
+      expect(batch?.refused).toMatchObject([{ type: 'DEAD_LETTER_BROKEN' }])
+      expect(String(batch?.refused[0]?.document)).toBe(line.trimEnd())
+    })
+  })
 
   test('without an id is sent without one', async () => {
     const [batch] = await frame(letter(text('{"a":1}', { type: 'document_parsing_exception', operation: 'index' })))

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { access, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -226,6 +227,84 @@ describe('a record', () => {
     await Promise.all([letters.append(many.slice(0, 2000)), letters.append(many.slice(2000))])
     const numbers = (await recordsOf()).map(record => (JSON.parse(record) as { document: { n: number } }).document.n)
     expect(numbers).toEqual(Array.from({ length: 3000 }, (_, n) => n))
+  })
+})
+
+describe('a document of more than 1 MiB', () => {
+  const text = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`
+  const long = text((1 << 20) + 1)
+  const sha256 = createHash('sha256').update(long).digest('hex')
+  const stored = { file: '/data/a.ndjson', bytes: long.length, sha256 }
+  const inFile = (input: string) => (input === 'a.ndjson' ? '/data/a.ndjson' : undefined)
+
+  async function written(refusals: readonly Refused[], warn = (_: string) => {}): Promise<Record<string, unknown>[]> {
+    await using letters = new DeadLetters(pathOf(), undefined, warn, inFile)
+    for (const one of refusals) await letters.append([one])
+    return (await recordsOf()).map(record => JSON.parse(record) as Record<string, unknown>)
+  }
+
+  test('is not repeated if its file can be read again, and the user learns once that the file is still needed', async () => {
+    const told: string[] = []
+    const records = await written([refused(long), refused(long, { reason: 'é'.repeat(5000) })], one => told.push(one))
+    expect(records[0]).toMatchObject({ origin: { ...origin, stored }, id: 't-3', start: long.slice(0, 1024) })
+    expect(records[0]).not.toHaveProperty('document')
+    expect(String(records[1]?.['reason'])).toBe(`${'é'.repeat(2048)}…`)
+    expect(told).toEqual([
+      `${pathOf()} holds only the beginning of long documents. Keep their inputs until you have replayed them`,
+    ])
+  })
+
+  test.each<[string, Refused]>([
+    ['one byte shorter', refused(text(1 << 20))],
+    ['of an input that cannot be read again', refused(long, { origin: { ...origin, input: '-' } })],
+    ['whose offset is unknown', refused(long, { origin: { input: 'a.ndjson', document: 3 } })],
+    ['one of several that a function made of a line', refused(long, { origin: { ...origin, part: 2 } })],
+    ['without the fields of its condition', refused(long, { condition: '"version":1,"version_type":"external"' })],
+    ['that was repaired in its dead letter', refused(text(stored.bytes + 1), { origin: { ...origin, stored } })],
+    ['that was repaired to the same length', refused(long.replace('x', 'y'), { origin: { ...origin, stored } })],
+  ])('is kept whole: %s', async (_, one) => {
+    const [record] = await written([one])
+    expect(record).toMatchObject({ document: JSON.parse(String(one.document)) as object })
+    expect(record).not.toHaveProperty('start')
+  })
+
+  test('of a dead letter is not repeated either, also if its input has the name of no input of the replay', async () => {
+    const [record] = await written([refused(long, { origin: { ...origin, input: 'elsewhere', stored } })])
+    expect(record).toMatchObject({ origin: { input: 'elsewhere', stored }, start: long.slice(0, 1024) })
+  })
+
+  test('too long to hold leaves its position and checksum, whatever the pieces', async () => {
+    for (const size of [7, 1000, long.length]) {
+      const path = pathOf(`long-${size}`)
+      await using letters = new DeadLetters(path, undefined, () => {}, inFile)
+      const line = await letters.appendLong(origin, 'index', 500, 't-3')
+      const after = letters.append([refused('{"after":1}')])
+      for (let from = 0; from < long.length; from += size) await line.write(Buffer.from(long.slice(from, from + size)))
+      await line.end()
+      await after
+      const [first = '', second = ''] = await recordsOf(path)
+      expect(JSON.parse(first)).toEqual({
+        operation: 'index',
+        origin: { ...origin, stored },
+        id: 't-3',
+        status: 0,
+        type: 'DOCUMENT_TOO_LARGE',
+        attempts: 0,
+        reason: 'the document has 1,048,577 bytes, but the limit is 500',
+        start: long.slice(0, 1024),
+      })
+      expect(JSON.parse(second)).toMatchObject({ document: { after: 1 } })
+      expect([letters.records, letters.length]).toEqual([2, (await stat(path)).size])
+    }
+  })
+
+  test('too long to hold, and cut off, leaves nothing behind and lets others write', async () => {
+    await using letters = new DeadLetters(pathOf(), undefined, () => {}, inFile)
+    const line = await letters.appendLong(origin, 'create', 500)
+    await line.write(Buffer.from(long))
+    await line.abandon()
+    await letters.append([refused('{"after":1}')])
+    expect(await recordsOf()).toHaveLength(1)
   })
 })
 

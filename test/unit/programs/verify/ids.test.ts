@@ -159,6 +159,22 @@ describe('the numbers of rejected documents', () => {
     )
   })
 
+  test('are also those of records that hold only the beginning of a long document, whatever the name of its file', async () => {
+    const path = join(folder, 'dead')
+    const stored = { file: '/a "{b}"/c.ndjson', bytes: 2_000_000, sha256: 'a'.repeat(64) }
+    const origin = { input: 'a "b"', document: 7, line: 7, offset: 90, stored }
+    const refused = { operation: 'create', status: 400, type: 'x', reason: 'r', attempts: 1, origin } as const
+    const document = Buffer.from('{"long":"')
+    const own = deadLetter({ ...refused, id: 't-7', document, isExcerpt: true }, stamp).toString()
+    await writeFile(path, own)
+    expect((await rejectedNumbers(path, own.length, inputs)) as Map<string, Set<number>>).toEqual(
+      new Map([
+        ['t', new Set([7])],
+        ['u', new Set()],
+      ]),
+    )
+  })
+
   test('are not known where the file is gone or cannot be read', async () => {
     expect(await rejectedNumbers(join(folder, 'none'), 10, inputs)).toBe('no longer exists')
     expect(await rejectedNumbers(folder, 10, inputs)).toBe('cannot be read (EISDIR)')

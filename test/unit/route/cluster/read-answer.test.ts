@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { parseObject } from '../../../../src/base/json/parse-json.js'
 import { readAnswer } from '../../../../src/route/cluster/read-answer.js'
 
 const LIMIT = 1 << 20
@@ -56,5 +57,75 @@ describe('an answer', () => {
         refused('status 200, server: nginx, a body that cannot be decompressed'),
       )
     }
+  })
+
+  describe('that quotes the request', () => {
+    const quotedBytes = 32 << 20
+    const readQuoting = async (pieces: readonly Buffer[], headers = {}, limit = LIMIT) =>
+      await readAnswer(
+        { statusCode: 200, headers, body: Readable.from(pieces) },
+        limit,
+        'https://cluster.example',
+        quotedBytes,
+      )
+    const answerWith = (value: string) =>
+      Buffer.from(
+        JSON.stringify({ errors: true, items: [{ create: { error: { reason: `a ${value}` }, status: 400 } }] }),
+      )
+
+    test('is read to its end, its long texts are cut between characters, and it stays JSON wherever its pieces end', async () => {
+      for (const value of ['x', 'é', '😀', '"', '\\', '\u0001']) {
+        const answer = answerWith(value.repeat(6000))
+        const text = JSON.stringify(`a ${value.repeat(6000)}`)
+        const whole = `… (${(Buffer.byteLength(text) - 2).toLocaleString('en-US')} bytes)`
+        for (const size of [7, 4096, answer.length]) {
+          const pieces = Array.from({ length: Math.ceil(answer.length / size) }, (_, at) =>
+            answer.subarray(at * size, (at + 1) * size),
+          )
+          const { body, wireBytes } = await readQuoting(pieces, {}, 4096)
+          expect(wireBytes).toBe(answer.length)
+          const kept = parseObject(body) as unknown as {
+            items: [{ create: { error: { reason: string }; status: number } }]
+          }
+          const { status, error } = kept.items[0].create
+          expect(status).toBe(400)
+          expect(error.reason.endsWith(whole)).toBe(true)
+          expect(error.reason.slice(0, -whole.length)).toBe(
+            `a ${value.repeat(6000)}`.slice(0, error.reason.length - whole.length),
+          )
+        }
+      }
+    })
+
+    test('is read to its end also if it is compressed, on the wire short or long', async () => {
+      const flat = answerWith('x'.repeat(12 << 20))
+      const mixed = answerWith(Array.from({ length: 1 << 18 }, (_, n) => (n * 2654435761).toString(36)).join())
+      for (const [answer, limit] of [
+        [flat, LIMIT],
+        [mixed, 4096],
+      ] as const) {
+        const bytes = gzipSync(answer)
+        const { body, wireBytes } = await readQuoting([bytes.subarray(0, 5000), bytes.subarray(5000)], gzip, limit)
+        expect(wireBytes).toBe(bytes.length)
+        expect(parseObject(body)).toMatchObject({ items: [{ create: { status: 400 } }] })
+        expect(body.length).toBeLessThan(2000)
+      }
+    })
+
+    test('within its limit stays as it is', async () => {
+      const answer = answerWith('x'.repeat(100_000))
+      expect((await readQuoting([answer])).body.equals(answer)).toBe(true)
+    })
+
+    test('has a failure of its own if it is longer than any quotation, or if its short texts are too long together', async () => {
+      const tooLong = { code: 'ANSWER_UNREADABLE', delivery: 'possible', failure: { code: 'CLUSTER_ANSWER_TOO_LONG' } }
+      const endless = Array.from({ length: 40 }, () => Buffer.alloc(1 << 20, 'x'))
+      await expect(readQuoting([Buffer.from('{"a":"'), ...endless])).rejects.toMatchObject(tooLong)
+      await expect(readQuoting([gzipSync(Buffer.concat(endless))], gzip)).rejects.toMatchObject(tooLong)
+      await expect(readQuoting([Buffer.from('["x",'.repeat(300_000))])).rejects.toMatchObject(tooLong)
+      await expect(
+        readQuoting([gzipSync(answerWith('x'.repeat(2 << 20))).subarray(0, -9)], gzip),
+      ).rejects.toMatchObject(refused('a body that cannot be decompressed'))
+    })
   })
 })

@@ -169,6 +169,31 @@ describe('busy items', () => {
   })
 })
 
+describe('answers that are too long to read', () => {
+  const long = failure('CLUSTER_ANSWER_TOO_LONG', { cluster: 'c', observed: 'a body of more than 9 bytes' })
+  const tooLong: Verdict = { kind: 'wait', failure: long, delivery: 'possible', tries: 6 }
+
+  test('are read from the halves of a body, whose ids keep a second copy out', async () => {
+    const { outcome, sent } = await delivered(4, ({ documents }) =>
+      documents.length > 2 ? tooLong : done(0, { duplicate: documents.length }),
+    )
+    expect(sent.map(({ documents }) => documents.length)).toEqual([4, 4, 4, 4, 4, 2, 2])
+    expect(outcome).toMatchObject({ duplicate: 4, unknown: 0 })
+  })
+
+  test('end the retries of a single document, whose outcome is unknown', async () => {
+    const { outcome, sent } = await delivered(1, () => tooLong)
+    expect(sent).toHaveLength(6)
+    expect(outcome).toMatchObject({ unknown: 1, rejected: [], stop: { code: 'CLUSTER_ANSWER_TOO_LONG' } })
+  })
+
+  test('end the first send of a document without an id of its own, because a second could store it twice', async () => {
+    const { outcome, sent } = await delivered(2, () => tooLong, { ownIds: false, safeToResend: false })
+    expect(sent).toHaveLength(1)
+    expect(outcome).toMatchObject({ unknown: 2 })
+  })
+})
+
 describe('pressure on one half of a body', () => {
   const hasBig = (documents: string[]) => documents.includes(one(2))
   const pressed = async (documents: number, more: Partial<DeliveryOptions> = {}) =>

@@ -438,6 +438,12 @@ describe('a request without an answer', () => {
     expect(short(judgeError(wrapped, cluster))).toBe('wait CLUSTER_UNAVAILABLE possible')
   })
 
+  test('because its answer is too long to read is sent again only a few times, one more than until it is halved', () => {
+    const long = failure('CLUSTER_ANSWER_TOO_LONG', { cluster, observed: 'a body of more than 9 bytes' })
+    const verdict = judgeError(lost(long, 'possible'), cluster)
+    expect(verdict).toMatchObject({ kind: 'wait', failure: long, delivery: 'possible', tries: 6 })
+  })
+
   test('is waited for if something else answered, and is thrown on if it is unknown', () => {
     const headers = { server: 'nginx', 'content-type': 'text/html' }
     const meta = { statusCode: 200, headers, warnings: null, meta: {} } as unknown as errors.ResponseError['meta']
