@@ -113,7 +113,7 @@ describe.each([['with a key', true] as const, ['with limits', false] as const])(
       const said = await Promise.all(all.map(async ({ ended }) => (await ended).stderr))
       expect(actsIn(said.join(''))).toEqual([])
       expect(said.join('')).not.toContain('a-key-of-this-proof')
-      expect(said.join('')).toContain(isKeyed ? 'JOB_SIGNATURE_WRONG' : 'is not among --only-inputs')
+      expect(said.join('')).toContain(isKeyed ? 'JOB_SIGNATURE_WRONG' : 'is not among --only-in')
     })
   },
 )

@@ -104,13 +104,13 @@ function changed(random: Seeded, good: JobData, aims: Aims): unknown {
 
 /** `good`: a job that workers would take. */
 export function hostileJob(random: Seeded, good: JobData, aims: Aims, number: number): HostileJob {
-  const id = random.pick([
-    `evil-${number}`,
-    `evil-${number}`,
+  const bad = [
     `../evil-${number}`,
     `evil-${number}-${hostile}`,
     `evil/../../${number}`,
-  ])
+    `evil-${'x'.repeat(10_000)}${number}`,
+  ]
+  const id = random.chance(0.1) ? random.pick(bad) : `evil-${number}`
   const text = random.chance(0.03) ? `{"settings":${deep}}` : (JSON.stringify(changed(random, good, aims)) ?? 'null')
   if (random.chance(0.1)) return { id, text: text.slice(0, random.below(Math.min(text.length, 500))) }
   return { id, text }
