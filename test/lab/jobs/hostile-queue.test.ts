@@ -13,7 +13,7 @@ import { withJob } from '../../../src/programs/jobs/plan/queued-options.js'
 import { noSeal, type Seal, sealWith } from '../../../src/programs/jobs/queue/seal.js'
 import type { WorkerLimits } from '../../../src/programs/jobs/worker/worker-limits.js'
 import { actsIn } from '../../support/facts/hostile.js'
-import { index, lab, path, shareLab, way } from '../../support/lab/shared-lab.js'
+import { index, lab, otherIndex, path, shareLab, way } from '../../support/lab/shared-lab.js'
 import { EngineInMemory } from '../../support/load/engine-in-memory.js'
 import { type Aims, hostileJob, hostileRow, hostileValue } from '../../support/random/hostile-jobs.js'
 import { seeded } from '../../support/random/seeded.js'
@@ -148,3 +148,68 @@ test.each([
     if (seal.hasKey) expect(lab.control.count(`${index}-other`)).toBe(0)
   },
 )
+
+test('ranges that somebody without the key calls loaded are loaded all the same, and a false end of the job is refused', async () => {
+  writeInputs()
+  const [ours, theirs] = ['a-key-of-this-test-0123456789-abc', 'another-key-of-this-test-01234567'].map(sealWith)
+  if (ours === undefined || theirs === undefined) throw new Error('no seals')
+  const limits = { inputs: [path('in/*')], indices: [index] }
+  const job = jobOf('in', index)
+  const run = async (of: Seal, plant: (queue: EngineInMemory) => void) => {
+    const { queue, startWorker, load, leave } = world(of, limits)
+    plant(queue)
+    const working = startWorker()
+    const end = await load('honest', job)
+    leave()
+    await working
+    return { queue, end }
+  }
+  const before = await run(theirs, () => undefined)
+  lab.control.heal()
+  const ranges = [...before.queue.held('job-honest').entries.values()]
+  expect(ranges.length).toBeGreaterThan(FILES)
+  const stored = lab.control.count(index)
+  otherIndex()
+  const second = jobOf('in', index)
+  const { queue, startWorker, load, leave, said } = world(ours, { ...limits, indices: [index] })
+  for (const { id, text, returnvalue } of ranges) {
+    const held = queue.held('job-honest')
+    held.add(id, JSON.parse(text.replaceAll(job.index, index)))
+    Object.assign(held.entries.get(id) ?? {}, { state: 'completed', returnvalue })
+  }
+  const working = startWorker()
+  const end = await load('honest', second)
+  expect(end).toMatchObject({ receipt: { status: 'finished', read: stored, created: stored } })
+  expect(numbers()).toEqual(ALL)
+  expect(said).toEqual([])
+  const entry = queue.held('jobs').entries.get('honest')
+  Object.assign(entry ?? {}, { returnvalue: { receipt: (end as { readonly receipt: unknown }).receipt } })
+  const engine = queue.open(ours)
+  const signal = new AbortController().signal
+  const waiting = waitForJob(engine, { name: 'honest', data: second }, { signal, tell: () => undefined })
+  await expect(waiting).rejects.toMatchObject({ failure: { code: 'JOB_SIGNATURE_WRONG' } })
+  leave()
+  await working
+})
+
+test('a worker with a key leaves an unsigned job, and one without a key leaves a signed job', async () => {
+  writeInputs()
+  const seal = sealWith('a-key-of-this-test-0123456789-abc')
+  const { queue, said, startWorker, load, leave } = world(seal, {})
+  await submitJob(queue.open(noSeal), 'unsigned', {
+    ...jobOf('other', `${index}-other`),
+    sources: [path('other/a.ndjson')],
+  })
+  const [keyed, keyless] = [startWorker(), startWorker(noSeal)]
+  // The worker without a key may take the unsigned job, and nothing of the signed one.
+  expect(await load('signed', jobOf('in', index))).toMatchObject({ receipt: { read: ALL.length, created: ALL.length } })
+  leave()
+  await Promise.all([keyed, keyless])
+  expect(said.some(one => /job unsigned is left .*JOB_SIGNATURE_WRONG.*it is not signed/.test(one))).toBe(true)
+  expect(said.some(one => /job signed is left .*this process has no key/.test(one))).toBe(true)
+  const macs = [...queue.held('job-signed').entries.values()].map(
+    ({ returnvalue }) => returnvalue as { readonly mac?: string },
+  )
+  expect(macs.every(({ mac }) => mac !== undefined)).toBe(true)
+  expect(JSON.stringify([...queue.held('jobs').entries.values()])).not.toContain('a-key-of-this-test')
+})
