@@ -125,7 +125,9 @@ class WorkerHeld {
   }
 
   #look(): void {
-    for (const kept of [...this.#queue.entries.values()]) {
+    // Those that go back while it looks wait for the next look.
+    const waiting = [...this.#queue.entries.values()].filter(({ state }) => state === 'waiting')
+    for (const kept of waiting) {
       if (this.#running.size >= this.concurrency || this.#queue.isPaused) return
       if (kept.state !== 'waiting') continue
       kept.state = 'active'

@@ -32,7 +32,7 @@ function wrong(random: Seeded, { file, index, folder }: Aims): unknown {
     () => hostile,
     () => [],
     () => {},
-    () => ({ toString: 1, then: 1, length: 1e9 }),
+    () => ({ toString: 1, length: 1e9 }),
     () => [null],
     () => [[file]],
     () => file,

@@ -142,7 +142,7 @@ describe('the catalogue', () => {
     const all = optionNames.map(describeOption)
     // Of single commands: rollback, undo, filter, jobs.
     const own = [
-      '--cancel',
+      '--cancel', '--remove',
       '--retry',
       '--to',
       // Miller's, in a pipe before Sluice.

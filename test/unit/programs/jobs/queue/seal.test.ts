@@ -83,7 +83,7 @@ test.each<[string, unknown]>([
   ['deadLetters', 'relative'],
   ['settings', null],
 ])('a job with %s %j is no job', (field, value) => {
-  const why = whyUntrusted({ id: 'logs', data: { ...data, [field]: value } as JobData }, noSeal)
+  const why = whyUntrusted({ id: 'logs', data: { ...data, [field]: value } }, noSeal)
   expect(why).toMatchObject({ code: 'JOB_MALFORMED', evidence: { problem: expect.stringContaining(field) as string } })
 })
 
