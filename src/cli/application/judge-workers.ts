@@ -73,7 +73,9 @@ function strangersOf(sign: WorkerSign, { url, staticIps: expected = [] }: Here):
 
 function judgeLimits(sign: WorkerSign): Finding[] {
   const { unlimited: missing = [] } = sign
-  return missing.length === 0 ? [] : [finding('warning', failure('WORKER_UNLIMITED', { worker: nameOf(sign), missing }))]
+  return missing.length === 0
+    ? []
+    : [finding('warning', failure('WORKER_UNLIMITED', { worker: nameOf(sign), missing }))]
 }
 
 function judgeClock(sign: WorkerSign): Finding[] {

@@ -82,7 +82,8 @@ function refuse({ job, state, failure }: ListedJob, change: keyof typeof doing):
     )
   // Nobody will ever finish an entry that workers do not trust.
   const isRefused = failure?.code === 'JOB_MALFORMED' || failure?.code === 'JOB_SIGNATURE_WRONG'
-  if (change === 'remove' && !isOver && !isRefused) throw invalid(`job ${job} is not over yet. Cancel it first with --cancel`)
+  if (change === 'remove' && !isOver && !isRefused)
+    throw invalid(`job ${job} is not over yet. Cancel it first with --cancel`)
 }
 
 const doing = { cancel: 'cancelled', retry: 'opened', remove: 'removed' } as const

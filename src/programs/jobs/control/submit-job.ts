@@ -90,7 +90,8 @@ function endOf(job: Job<JobData, JobEnd> | undefined, { seal }: QueueEngine): Jo
   if (job === undefined) return undefined
   const { id = '', returnvalue: end } = job
   const { made } = trusted(job, seal)
-  if (!isEnd(end)) throw new SluiceError(failure('JOB_RANGE_LOST', { problem: 'its end on the queue is no end of a job' }))
+  if (!isEnd(end))
+    throw new SluiceError(failure('JOB_RANGE_LOST', { problem: 'its end on the queue is no end of a job' }))
   if (seal.fits('end', [id, made], end)) return end
   throw new SluiceError(wrongSignature(id, 'its end on the queue is not signed with the key of this process'))
 }

@@ -66,5 +66,9 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isObject(value)) return value
   // Pairs, because an object would put names that look like numbers first, and `__proto__` nowhere.
-  return { of: Object.keys(value).toSorted().map(name => [name, sorted(value[name])]) }
+  return {
+    of: Object.keys(value)
+      .toSorted()
+      .map(name => [name, sorted(value[name])]),
+  }
 }

@@ -110,7 +110,13 @@ function isSign(data: unknown): data is WorkerSign {
   const isSlots = Number.isSafeInteger(slots) && Number(slots) >= 1 && Number(slots) <= MOST_SLOTS
   const isNamed = [worker, host, url].every(text => typeof text === 'string' && text.length <= LONGEST)
   const isTimed = [pid, queueAheadMs, at].every(Number.isSafeInteger)
-  return isSlots && isNamed && isTimed && (way === undefined || isWay(way)) && (unlimited === undefined || isTexts(unlimited))
+  return (
+    isSlots &&
+    isNamed &&
+    isTimed &&
+    (way === undefined || isWay(way)) &&
+    (unlimited === undefined || isTexts(unlimited))
+  )
 }
 
 function isWay(way: unknown): boolean {

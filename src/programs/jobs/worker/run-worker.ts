@@ -19,7 +19,14 @@ import { RangeServer } from '../range/serve-ranges.js'
 import { seeOwnWay } from './see-own-way.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
 import { giveSigns } from '../queue/worker-sign.js'
-import { checkFound, checkRange, lettersFolder, missingLimits, whyNotTaken, type WorkerLimits } from './worker-limits.js'
+import {
+  checkFound,
+  checkRange,
+  lettersFolder,
+  missingLimits,
+  whyNotTaken,
+  type WorkerLimits,
+} from './worker-limits.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 
 export interface Working {

@@ -142,7 +142,8 @@ describe('the catalogue', () => {
     const all = optionNames.map(describeOption)
     // Of single commands: rollback, undo, filter, jobs.
     const own = [
-      '--cancel', '--remove',
+      '--cancel',
+      '--remove',
       '--retry',
       '--to',
       // Miller's, in a pipe before Sluice.

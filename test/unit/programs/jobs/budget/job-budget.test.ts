@@ -6,7 +6,13 @@ import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 function logOf() {
   const log = new JobLog()
-  const given = { control: log.asQueue, job: 'job', made: '', seal: noSeal, patient: async <T>(work: () => Promise<T>) => await work() }
+  const given = {
+    control: log.asQueue,
+    job: 'job',
+    made: '',
+    seal: noSeal,
+    patient: async <T>(work: () => Promise<T>) => await work(),
+  }
   return { rows: log.rows, budget: (limit: number, most = 4) => new JobBudget({ ...given, limit, most }) }
 }
 

@@ -14,7 +14,11 @@ function coordinator(log: JobLog, hasAccess: boolean) {
     if (hasAccess) reports.push(reported)
     return await Promise.resolve(hasAccess)
   }
-  return { reports, finish: async () => await reportEnd(end, { control: log.asQueue, job: 'job', made: '', seal: noSeal, alarm, report }) }
+  return {
+    reports,
+    finish: async () =>
+      await reportEnd(end, { control: log.asQueue, job: 'job', made: '', seal: noSeal, alarm, report }),
+  }
 }
 
 test('the coordinator reports the end of a job, and one that takes over afterwards does not repeat it', async () => {
@@ -29,13 +33,20 @@ test('if the coordinator has no access, exactly one of those that wait for the j
   const log = new JobLog()
   const { finish } = coordinator(log, false)
   expect(await finish()).toEqual(end)
-  const claims = await Promise.all(Array.from({ length: 3 }, async () => await claimReport({ control: log.asQueue, job: 'job', made: '', seal: noSeal })))
+  const claims = await Promise.all(
+    Array.from(
+      { length: 3 },
+      async () => await claimReport({ control: log.asQueue, job: 'job', made: '', seal: noSeal }),
+    ),
+  )
   expect(claims.filter(Boolean)).toHaveLength(1)
 })
 
 test('a job without an alarm reports nothing', async () => {
   const log = new JobLog()
   const report = async () => await Promise.reject(new Error('reported'))
-  expect(await reportEnd(end, { control: log.asQueue, job: 'job', made: '', seal: noSeal, alarm: undefined, report })).toEqual(end)
+  expect(
+    await reportEnd(end, { control: log.asQueue, job: 'job', made: '', seal: noSeal, alarm: undefined, report }),
+  ).toEqual(end)
   expect(log.rows).toEqual([])
 })

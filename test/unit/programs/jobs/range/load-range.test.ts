@@ -20,7 +20,8 @@ test('connections that a proxy refuses cost the job what they carried, and no mo
   const { port } = proxy.address() as AddressInfo
   const log = new JobLog()
   const patient = async <T>(work: () => Promise<T>) => await work()
-  const budget = () => new JobBudget({ control: log.asQueue, job: 'job', made: '', seal: noSeal, limit: LIMIT, most: 1, patient })
+  const budget = () =>
+    new JobBudget({ control: log.asQueue, job: 'job', made: '', seal: noSeal, limit: LIMIT, most: 1, patient })
   const never = () => {
     throw new Error('nothing is loaded')
   }
