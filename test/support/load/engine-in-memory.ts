@@ -6,7 +6,7 @@ import { parseJson } from '../../../src/base/json/parse-json.js'
 type State = 'waiting' | 'active' | 'completed' | 'failed'
 
 /** What the queue keeps of a job. `text` is its data, which others may have written. */
-export interface Kept {
+interface Kept {
   readonly id: string
   text: string
   state: State
