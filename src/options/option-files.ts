@@ -42,6 +42,7 @@ type FileOption =
   | 'serveCert'
   | 'serveKey'
   | 'script'
+  | 'queueKeyFile'
 
 /** Returns the contents of a file without white space around them. Undefined if the option is not set. */
 async function contents(
@@ -132,6 +133,18 @@ export async function readRemoteAccess(effective: Effective): Promise<Pick<Remot
     ca: await contents(effective, 'sourceCa'),
     token: await secret(effective, 'sourceToken'),
   }
+}
+
+/** A shorter key could be guessed by trying all of them. */
+const LEAST_KEY = 32
+
+/** Reads the key that signs entries of the queue. Throws SluiceError OPTION_INVALID for a key that can be guessed. */
+export async function readQueueKey(effective: Effective): Promise<string | undefined> {
+  const key = await contents(effective, 'queueKeyFile')
+  const { values, origins } = effective
+  if (key === undefined || (key.length >= LEAST_KEY && new Set(key).size > 4)) return key
+  const problem = `${values.queueKeyFile} holds no key of ${LEAST_KEY} random characters or more. Make one: openssl rand -hex 32 > ${values.queueKeyFile}`
+  throw invalid(origins.queueKeyFile, problem)
 }
 
 /** Reads the key of the administration API. */

@@ -676,6 +676,11 @@ export const table = {
     'URL of the queue that workers share: redis://, rediss:// or postgres://. Safer in the environment',
     { label: 'url', secret: 'url', commands: ['ingest', 'worker', 'jobs', 'doctor'], first: ['worker', 'jobs'] },
   ),
+  queueKeyFile: queue(
+    kinds.text(),
+    'file with a key of 32 characters or more, the same for all processes of the queue. Sluice signs jobs and receipts with it, and refuses others',
+    { label: 'file', commands: ['ingest', 'worker', 'jobs'], first: ['worker'] },
+  ),
   jobs: queue(kinds.wholeNumber({ min: 1, max: 256 }), 'ranges that this worker loads at the same time', {
     default: '4',
     first: ['worker'],

@@ -1,6 +1,6 @@
 /** What workers say of themselves: to the doctor, to Prometheus, and to what starts more of them, on real queues. */
 import { Redis } from 'ioredis'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -63,7 +63,21 @@ describe.skipIf(isSkipped)('workers on PostgreSQL', () => {
   test('tell the doctor that they are there, until they leave', async () => {
     const worker = startWorker(queue.url)
     await eventuallySeen(async () => expect(workersIn(await doctor())).toMatch(/^1 worker: .* from 127\.0\.0\.[23]/))
+    await worker.printed(
+      'this worker has no key of the queue and no --only-inputs, no --only-index, no --letters-folder',
+    )
+    expect((await doctor()).findings.map(({ code }) => code)).toContain('WORKER_UNLIMITED')
     await leave(worker)
+    writeFileSync(path('queue.key'), '0123456789abcdef0123456789abcdef')
+    const keyed = startWorker(queue.url, '--queue-key-file', path('queue.key'))
+    const report = await eventuallySeen(async () => {
+      const seen = await doctor()
+      expect(workersIn(seen)).toMatch(/^1 worker: .* from 127/)
+      return seen
+    })
+    expect(report.findings.map(({ code }) => code)).not.toContain('WORKER_UNLIMITED')
+    await leave(keyed)
+    expect((await keyed.ended).stderr).not.toMatch(/no key of the queue|0123456789abcdef/)
     expect(workersIn(await doctor())).toBe('no worker is running')
   })
 

@@ -1,6 +1,6 @@
 /** Jobs that several workers load, on a real Redis and a real PostgreSQL, into the lab. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { countingRelay } from '../support/servers/counting-relay.js'
@@ -97,6 +97,29 @@ for (const [name, start] of Object.entries(engines))
       const { cluster, proxy } = lab.line
       for (const secret of [cluster.apiKey, cluster.password, new URL(proxy.http).password])
         expect(kept).not.toContain(secret)
+    })
+
+    test('that is signed is loaded by workers with its key only, and the key is not on the queue', async () => {
+      writeFiles(4, 200, 1500)
+      const key = '0123456789abcdef0123456789abcdef'
+      writeFileSync(path('queue.key'), key)
+      const keyed = ['--queue-key-file', path('queue.key')]
+      const [worker, stranger] = [startWorker(queue.url, ...patient, ...keyed), startWorker(queue.url, ...patient)]
+      await Promise.all([worker.printed('working on'), stranger.printed('working on')])
+      lab.control.plant({ latencyMs: 60 })
+      const ingest = startIngest(queue.url, ...slowly, ...patient, ...keyed)
+      await stranger.printed('JOB_SIGNATURE_WRONG')
+      const { code, ...output } = await ingest.ended
+      expect(code, output.stderr).toBe(0)
+      expect(receiptOf(output)).toMatchObject({ status: 'finished', read: 800, created: 800, duplicate: 0 })
+      expect(await stored()).toBe(800)
+      const [job] = await listed(queue.url)
+      expect(job).toMatchObject({ state: 'finished', counts: { created: 800 } })
+      const again = await startIngest(queue.url, ...slowly, ...patient, ...keyed).ended
+      expect(receiptOf(again)).toMatchObject({ status: 'finished', read: 800, created: 800 })
+      const refused = await startIngest(queue.url, ...slowly, ...patient).ended
+      expect(refused.stderr).toContain('JOB_SIGNATURE_WRONG')
+      expect(await everything(queue.url)).not.toContain(key)
     })
 
     // `npm run proof:job-faults` tries the others on PostgreSQL too.

@@ -155,7 +155,7 @@ export const districts: readonly District[] = [
       'jobs/queue': {
         beside: 'jobs',
         doors:
-          'await-access check-queue give-back in-time job-state lease open-engine until-done worker-event worker-sign',
+          'await-access check-entry check-queue give-back in-time job-state lease open-engine seal trust-job until-done worker-event worker-sign',
       },
       'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share job-budget' },
       'jobs/plan': {
@@ -172,7 +172,7 @@ export const districts: readonly District[] = [
       },
       'jobs/worker': {
         beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
-        doors: 'run-worker',
+        doors: 'run-worker worker-limits',
       },
       serve: { doors: 'serve serve-metrics serve-options' },
       tunnel: { doors: 'child-environment open-tunnel' },

@@ -217,6 +217,7 @@ const ofServe = [
 /** Workers share a queue, which the library does not reach. */
 const ofTheQueue = [
   'queue',
+  'queueKeyFile',
   'jobs',
   'onlyInputs',
   'onlyIndex',

@@ -30,13 +30,12 @@ export async function ingestByWorkers(
   const job = queuedJob(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
   await using engine = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'returning unfinished ranges to the queue')
-  const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport }, { CONTROL }, { untilQueueDone }] =
+  const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport, logOf }, { untilQueueDone }] =
     await Promise.all([
       import('../../jobs.js'),
       import('../../programs/jobs/control/submit-job.js'),
       import('../../programs/jobs/control/agree-on-name.js'),
       import('../../programs/jobs/control/report-end.js'),
-      import('../../programs/jobs/queue/open-engine.js'),
       import('../../programs/jobs/queue/until-done.js'),
     ])
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
@@ -66,8 +65,11 @@ export async function ingestByWorkers(
     // The metrics of this command count the job, and not what this process does for it.
     if (event.type === 'standing') hear?.({ type: 'progress', counts: event.counts, bytesRead: 0 })
   }
+  const own = await ownPart(engine, effective, terminal)
   const working = work({
-    ...(await ownPart(engine, effective, terminal)),
+    ...own,
+    // Whoever runs a command loads what it names, and not what others put on the queue.
+    limits: { job: name },
     signal,
     isMeasured: hear !== undefined,
     tell: heard,
@@ -77,7 +79,7 @@ export async function ingestByWorkers(
     const isReported =
       end.isReported === true ||
       !('alarm' in alarm) ||
-      !(await untilQueueDone(async () => await claimReport(engine.queue(CONTROL), name), patience))
+      !(await untilQueueDone(async () => await claimReport(await logOf(engine, name)), patience))
     hears.isReported = isReported
     if ('failure' in end) throw new SluiceError(end.failure)
     hear?.({ type: 'progress', counts: end.receipt, bytesRead: end.receipt.bytes.read })

@@ -24,7 +24,11 @@ interface Here {
 
 export function judgeWorkers(signs: readonly WorkerSign[], here: Here): Judged {
   const isProxied = here.hasProxy || signs.some(({ way }) => way?.proxy !== undefined)
-  const findings = signs.flatMap(sign => [...judgeWay(sign, here, isProxied), ...judgeClock(sign)])
+  const findings = signs.flatMap(sign => [
+    ...judgeWay(sign, here, isProxied),
+    ...judgeClock(sign),
+    ...judgeLimits(sign),
+  ])
   const told = signs.map(sign => `${nameOf(sign)} ${tellWay(sign)}`)
   const detail = told.length === 0 ? 'no worker is running' : `${plural(told.length, 'worker')}: ${told.join(', ')}`
   return { step: { ok: findings.every(({ severity }) => severity === 'info'), detail }, findings }
@@ -65,6 +69,13 @@ function strangersOf(sign: WorkerSign, { url, staticIps: expected = [] }: Here):
   const seen = all.filter(address => sign.url === url && expected.length > 0 && !expected.includes(address))
   if (seen.length === 0) return undefined
   return finding('error', failure('WORKER_ADDRESS_UNEXPECTED', { worker: nameOf(sign), url, seen, expected }))
+}
+
+function judgeLimits(sign: WorkerSign): Finding[] {
+  const { unlimited: missing = [] } = sign
+  return missing.length === 0
+    ? []
+    : [finding('warning', failure('WORKER_UNLIMITED', { worker: nameOf(sign), missing }))]
 }
 
 function judgeClock(sign: WorkerSign): Finding[] {

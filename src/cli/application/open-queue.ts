@@ -8,7 +8,7 @@ import { withoutCredentials } from '../../options/hide-secrets.js'
 import { ingestOptions } from '../../options/library-options.js'
 import { queueSecrets } from '../../options/mask-secrets.js'
 import { invalid } from '../../options/option-checks.js'
-import { readJsonOptions, readRemoteAccess } from '../../options/option-files.js'
+import { readJsonOptions, readQueueKey, readRemoteAccess } from '../../options/option-files.js'
 import type { Effective } from '../../options/resolve.js'
 import { loadAccess, reloadCredentials } from './load-options.js'
 import { tell } from '../terminal/log.js'
@@ -19,9 +19,15 @@ export async function openQueue(effective: Effective, terminal: Terminal): Promi
   const { queue } = effective.values
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
   keepSecrets(terminal, queueSecrets(queue))
-  const { openEngine } = await import('../../programs/jobs/queue/open-engine.js')
+  const key = await readQueueKey(effective)
+  if (key !== undefined) keepSecrets(terminal, [key])
+  const [{ openEngine }, { noSeal, sealWith }] = await Promise.all([
+    import('../../programs/jobs/queue/open-engine.js'),
+    import('../../programs/jobs/queue/seal.js'),
+  ])
   const problems = hearProblems(terminal)
-  return await openEngine(queue, message => problems({ type: 'problem', message }))
+  const seal = key === undefined ? noSeal : sealWith(key)
+  return await openEngine(queue, message => problems({ type: 'problem', message }), seal)
 }
 
 /** Says why the queue does not do what it should. Says nothing twice in a row. */

@@ -71,7 +71,7 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
 }
 
 /** Throws SluiceError OPTION_INVALID for a change that the job cannot have. */
-function refuse({ job, state }: ListedJob, change: keyof typeof doing): void {
+function refuse({ job, state, failure }: ListedJob, change: keyof typeof doing): void {
   const isOver = state === 'finished' || state === 'failed'
   if (change === 'cancel' && isOver) throw invalid(`job ${job} is over, so there is nothing to cancel`)
   if (change === 'retry' && !isOver)
@@ -80,7 +80,10 @@ function refuse({ job, state }: ListedJob, change: keyof typeof doing): void {
     throw invalid(
       `job ${job} has finished without a failure, so there is nothing to retry. To load new inputs, run its \`sluice ingest\` command again`,
     )
-  if (change === 'remove' && !isOver) throw invalid(`job ${job} is not over yet. Cancel it first with --cancel`)
+  // Nobody will ever finish an entry that workers do not trust.
+  const isRefused = failure?.code === 'JOB_MALFORMED' || failure?.code === 'JOB_SIGNATURE_WRONG'
+  if (change === 'remove' && !isOver && !isRefused)
+    throw invalid(`job ${job} is not over yet. Cancel it first with --cancel`)
 }
 
 const doing = { cancel: 'cancelled', retry: 'opened', remove: 'removed' } as const

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
+import type { QueueEngine } from '../../programs/jobs/queue/open-engine.js'
+import { missingLimits, type WorkerLimits } from '../../programs/jobs/worker/worker-limits.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
@@ -16,8 +18,9 @@ export function defineWorker(command: Command, terminal: Terminal, done: (code: 
       'after',
       `
 Examples:
-  SLUICE_QUEUE=redis://queue:6379 sluice worker
-  sluice worker --queue redis://queue:6379 --jobs 2
+  sluice worker --queue redis://queue:6379 --only-inputs 's3://bucket/logs/*' \\
+    --only-index 'logs-*' --letters-folder ./dead
+  SLUICE_QUEUE=redis://queue:6379 sluice worker --queue-key-file queue.key
 
 A worker loads ranges of all jobs for its cluster, until a signal. It then
 returns its unfinished ranges to the queue. It has its own credentials for
@@ -38,6 +41,7 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
   spareOptimising()
   tell(terminal, { level: 'info', event: 'worker', message: `working on ${engine.display}` })
   const own = await ownPart(engine, effective, terminal)
+  warnOfLimits(engine, own.limits, terminal)
   const { signal } = interruption
   await measuredWorker(effective, terminal, async hear => {
     const hearing = (event: WorkerEvent) => {
@@ -48,6 +52,14 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
     await work({ ...own, signal, isMeasured: hear !== undefined, tell: hearing })
   })
   return 0
+}
+
+/** Warns of a worker that would do whatever a job asks for. */
+function warnOfLimits({ seal }: QueueEngine, limits: WorkerLimits, terminal: Terminal): void {
+  const missing = missingLimits(limits)
+  if (seal.hasKey || missing.length === 0) return
+  const message = `this worker has no key of the queue and no ${missing.join(', no ')}. Anyone who can write to the queue decides what it loads and where. Set them, or share a key with --queue-key-file`
+  tell(terminal, { level: 'warn', event: 'limits', message })
 }
 
 function entryOf(event: WorkerEvent): LogEntry | undefined {

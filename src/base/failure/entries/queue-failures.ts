@@ -158,6 +158,49 @@ export const queueEntries = {
     fixes: ['Turn on time synchronisation on both machines. On Linux with systemd, run `timedatectl set-ntp true`.'],
     example: { worker: 'loader-3 (4711)', seconds: 412, direction: 'behind' },
   },
+  WORKER_UNLIMITED: {
+    isNotice: true,
+    title: 'A worker does whatever a job on the queue asks for',
+    message: 'worker {worker} has no key of the queue, and starts without {missing}',
+    observed: '`sluice worker` warns when it starts, and `sluice doctor --queue` lists the worker.',
+    causes: [
+      'Without limits, anyone who can write to the queue can make the worker load any file that it can read, into any index that its key may fill.',
+    ],
+    fixes: [
+      'Start the worker with limits: `sluice worker --only-inputs PATTERNS --only-index PATTERNS --letters-folder FOLDER`.',
+      'Share a key between all processes of the queue: `openssl rand -hex 32 > queue.key`, then set SLUICE_QUEUE_KEY_FILE on each machine.',
+    ],
+    example: { worker: 'loader-3 (4711)', missing: ['--only-inputs', '--only-index', '--letters-folder'] },
+  },
+  JOB_SIGNATURE_WRONG: {
+    title: 'The signature of a job does not fit',
+    message: 'Sluice does not trust job {job}: {problem}',
+    observed: 'A worker with --queue-key-file leaves a job to other workers, or a command refuses to join it.',
+    causes: [
+      'The processes of the queue do not all have the same --queue-key-file, or the key was changed while the job was open.',
+      'Somebody who can write to the queue, but does not know the key, made or changed the job.',
+    ],
+    fixes: [
+      'Set the same SLUICE_QUEUE_KEY_FILE for `sluice ingest`, `sluice worker` and `sluice jobs` on each machine.',
+      'If the job is from before the key, or from somebody else, remove it: `sluice jobs JOB --remove`. Then run the `sluice ingest` command again.',
+      'Protect the queue with a password, and change the password if you do not know who made the job.',
+    ],
+    example: { job, problem: 'it is not signed' },
+  },
+  JOB_MALFORMED: {
+    title: 'An entry of the queue is no job of this version',
+    message: '{job} on the queue is no job that Sluice can read: {problem}',
+    observed: 'A worker leaves an entry of the queue to others, and `sluice jobs` lists it without an index.',
+    causes: [
+      'A process with another version of Sluice made the job.',
+      'Something else than Sluice writes to the queue, or somebody changed the job.',
+    ],
+    fixes: [
+      'Use the same version of Sluice for the job and its workers.',
+      'If nobody needs the entry, remove it: `sluice jobs JOB --remove`.',
+    ],
+    example: { job, problem: 'its field sources is missing or wrong' },
+  },
   JOB_RANGES_FAILED: {
     title: 'Some parts of a job could not be loaded',
     message: '{failed} of {ranges} ranges failed: {first}',
@@ -204,7 +247,7 @@ export const queueEntries = {
     observed: '"job stalled more than allowable limit" in the list of failed jobs of BullMQ.',
     causes: [
       'Each worker that loaded the range was killed, for example because its memory was too small.',
-      'Somebody changed the queue with another tool.',
+      'Somebody changed the queue with another tool, or without the key of the queue.',
     ],
     fixes: [
       'Look at the logs of the workers and of the system, for example for the out-of-memory killer.',

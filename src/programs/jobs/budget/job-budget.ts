@@ -1,17 +1,14 @@
 /** The share of one process in the bytes that all workers of a job may send and receive together. Takes them before they are used. */
-import type { Job, Queue } from 'bullmq'
+import type { Job } from 'bullmq'
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { BudgetRows } from './budget-rows.js'
 import { inTime } from '../queue/in-time.js'
 import type { JobData } from '../job.js'
-import { type JobRow, rowsFrom, tellJob } from '../queue/job-state.js'
+import { type JobLog, type JobRow, rowsFrom, tellJob } from '../queue/job-state.js'
 import { type QueuePatience, untilQueueDone } from '../queue/until-done.js'
 
-interface Sharing {
-  readonly control: Queue
-  /** Name of the job. */
-  readonly job: string
+interface Sharing extends JobLog {
   /** Bytes of the whole job. */
   readonly limit: number
   /** Most requests of the job at the same time. */
@@ -22,12 +19,13 @@ interface Sharing {
 
 /** Returns the share of this process. Undefined: the job has no limit. */
 export function budgetOf(
-  { id = '', data: { byteBudget, concurrency } }: Job<JobData>,
+  { id = '', data: { byteBudget, concurrency, made } }: Job<JobData>,
   { control, ...patience }: QueuePatience & Pick<Sharing, 'control'>,
 ): JobBudget | undefined {
   if (byteBudget === undefined) return undefined
   const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, patience)
-  return new JobBudget({ control, job: id, limit: byteBudget, most: concurrency, patient })
+  const { seal } = patience.engine
+  return new JobBudget({ control, job: id, made, seal, limit: byteBudget, most: concurrency, patient })
 }
 
 /** One process takes a part of what is left, so that it need not ask for each request, and others have some, too. */
@@ -74,9 +72,8 @@ export class JobBudget {
     const bytes = this.#free
     if (bytes <= 0) return
     this.#free = 0
-    const { control, job } = this.#given
     // A queue that does not hear of it counts these bytes as used.
-    await inTime(tellJob(control, job, { type: 'unused', bytes }))
+    await inTime(tellJob(this.#given, { type: 'unused', id: randomUUID(), bytes }))
   }
 
   async #take(bytes: number, least: number): Promise<number> {
@@ -88,14 +85,14 @@ export class JobBudget {
   }
 
   async #fill(bytes: number, least: number): Promise<void> {
-    const { control, job, most, patient } = this.#given
+    const { most, patient } = this.#given
     const share = Math.floor(Math.max(0, this.#rows.left) / (SHARE * most))
     let taken: number | undefined
     while (taken === undefined) {
       const id = randomUUID()
       const row: JobRow = { type: 'take', id, bytes: Math.max(bytes, share), least }
       // A row whose answer was lost may stand there twice.
-      await patient(async () => await tellJob(control, job, row))
+      await patient(async () => await tellJob(this.#given, row))
       taken = await patient(async () => await this.#read(id))
     }
     this.#free += taken
@@ -103,10 +100,10 @@ export class JobBudget {
 
   /** Reads up to the row, and returns what it takes. Undefined: the log was cleared meanwhile. */
   async #read(id: string): Promise<number | undefined> {
-    const { control, job, limit } = this.#given
+    const { limit } = this.#given
     let taken: number | undefined
     let isFirst = this.#at > 0
-    for await (const page of rowsFrom(control, job, Math.max(0, this.#at - 1))) {
+    for await (const page of rowsFrom(this.#given, Math.max(0, this.#at - 1))) {
       const known = isFirst ? 1 : 0
       if (isFirst && !isDeepStrictEqual(page[0], this.#last)) break
       isFirst = false

@@ -5,7 +5,12 @@
  */
 import type { Job, Queue } from 'bullmq'
 import { keyOf, newRunId } from '../../../run/state/resume/run-identity.js'
+import { runId } from '../../../options/option-checks.js'
+import { SluiceError } from '../../../base/failure/failure.js'
 import type { JobData } from '../job.js'
+import { malformed } from '../queue/check-entry.js'
+import type { Seal } from '../queue/seal.js'
+import { wrongSignature } from '../queue/trust-job.js'
 import { CONTROL, type QueueEngine } from '../queue/open-engine.js'
 import { documentsOf } from '../plan/queued-options.js'
 
@@ -22,10 +27,11 @@ export async function agreeOnName(
 ): Promise<{ name: string; data: JobData }> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const names: Queue<Name> = engine.queue(NAMES)
+  const { seal } = engine
   const key = keyOfLoad(data)
   for (let place = key; ;) {
-    await names.add('name', { name: wanted }, { jobId: place })
-    const { name } = ((await names.getJob(place)) as Job<Name> | undefined)?.data ?? { name: wanted }
+    await names.add('name', seal.sign('name', [place], { name: wanted }), { jobId: place })
+    const { name } = nameAt(place, (await names.getJob(place)) as Job<Name> | undefined, seal) ?? { name: wanted }
     if (name === wanted) return { name, data }
     const next = placeAfter(key, name)
     const state = await (await control.getJob(name))?.getState()
@@ -42,7 +48,17 @@ export async function useUpName(engine: QueueEngine, name: string, data: JobData
   const key = keyOfLoad(data)
   // Other jobs have the name of their load.
   if ((await names.getJob(key)) === undefined) return
-  await names.add('name', { name: newRunId() }, { jobId: placeAfter(key, name) })
+  const place = placeAfter(key, name)
+  await names.add('name', engine.seal.sign('name', [place], { name: newRunId() }), { jobId: place })
+}
+
+/** Throws SluiceError JOB_MALFORMED, JOB_SIGNATURE_WRONG: a name becomes part of the name of a folder. */
+function nameAt(place: string, chosen: Job<Name> | undefined, seal: Seal): Name | undefined {
+  if (chosen === undefined) return undefined
+  const name = (chosen.data as Partial<Name> | null)?.name
+  if (runId(name) !== undefined) throw new SluiceError(malformed(place, 'its name on the queue is no name of a job'))
+  if (seal.fits('name', [place], chosen.data)) return chosen.data
+  throw new SluiceError(wrongSignature(name, 'its name on the queue is not signed with the key of this process'))
 }
 
 function placeAfter(key: string, name: string): string {

@@ -17,6 +17,7 @@ import { budgetOf } from '../budget/job-budget.js'
 import { JobControl } from './job-control.js'
 import { stateIn } from '../queue/job-state.js'
 import type { Lease } from '../queue/lease.js'
+import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
 import type { LoadParts } from '../range/load-parts.js'
 import type { QueueEngine } from '../queue/open-engine.js'
 import { reportEnd, type Reporting } from './report-end.js'
@@ -40,6 +41,8 @@ export interface Coordination {
   readonly slots: number
   /** Returns the folder for the dead letters of a job. Absent: the one that the job names. */
   readonly letters?: (folder: string) => string
+  /** Throws SluiceError if this worker may not load an input that it finds. */
+  readonly check?: (name: string) => void
   /** Milliseconds by which the clock of the queue is ahead of this machine's. */
   queueAheadMs(): Promise<number>
   /** Options of the job, with the access of this worker. */
@@ -59,27 +62,30 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const id = job.id ?? ''
   const ranges: Queue<RangeData> = engine.queue(rangesOf(id))
   const fair = new FairShare({ ...given, own: given, url: job.data.url })
+  const log = { control, job: id, made: job.data.made, seal: engine.seal }
   const keeping = new JobControl({
-    control,
-    job: id,
+    ...log,
     ranges,
     most: job.data.concurrency,
     fair,
-    before: stateIn(job),
+    before: stateIn(job, engine.seal),
     leaseMs,
     now,
   })
   const options = await optionsOf(job.data)
   const budget = budgetOf(job, given)
+  const { check = () => undefined } = given
   const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
   const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, { engine, signal, tell: given.tell })
   const dispatching = {
     data: { ...job.data, deadLetters: given.letters?.(job.data.deadLetters) ?? job.data.deadLetters },
-    find: (source, cutFrom) => parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom),
+    find: (source, cutFrom) =>
+      checked(parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom), check),
+    ...log,
     ranges,
     planned: async planned => {
       const { retries: _, ...data } = job.data
-      await job.updateData({ ...data, planned })
+      await job.updateData(engine.seal.sign('job', [id], { ...data, planned }))
     },
     look: async () => {
       const why = await keeping.look()
@@ -128,11 +134,23 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     if (mayTryAgain(job, ended)) throw new Error(JSON.stringify(ended))
     // Without its lease, another worker may have taken over, and finishes the job.
     if (!signal.aborted && lease.lost === undefined)
-      return await reportEnd(ended, { control, job: id, alarm: job.data.alarm, report: given.report })
+      return engine.seal.sign(
+        'end',
+        [id, log.made],
+        await reportEnd(ended, { ...log, alarm: job.data.alarm, report: given.report }),
+      )
   } catch (error) {
     if (!signal.aborted && lease.lost === undefined) throw error
   }
   return await giveBackRange(job, token, lease.lost?.message ?? 'the worker leaves')
+}
+
+/** A pattern may find inputs that its text does not show. */
+async function* checked(found: AsyncIterable<FoundInput>, check: (name: string) => void): AsyncGenerator<FoundInput> {
+  for await (const input of found) {
+    check(input.name)
+    yield input
+  }
 }
 
 /** Returns whether the failure may go away. The job is retried after a while, perhaps by another worker. Its ranges stay on the queue. */

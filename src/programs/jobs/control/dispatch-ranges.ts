@@ -12,17 +12,19 @@ import { JobAccount } from './job-account.js'
 import { JobStanding } from './job-standing.js'
 import { JoinedDeadLetters } from './join-dead-letters.js'
 import { KnownRanges } from '../plan/known-ranges.js'
-import { planRanges } from '../plan/plan-ranges.js'
+import { type PlannedRange, planRanges } from '../plan/plan-ranges.js'
 import { queueRanges } from '../plan/queue-ranges.js'
-import { endOfRange } from '../range/range-end.js'
+import { endOfRange, isForged, type OfJob } from '../range/range-end.js'
 import { retryRanges } from '../range/retry-ranges.js'
 import { inputElsewhere } from './input-elsewhere.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 
 /** Time between two looks at the queue, in milliseconds. */
 const LOOK_MS = 500
+/** How often a job with a key plans ranges again that are lost, or that somebody forges. */
+const MOST_FORGED = 10
 
-export interface Dispatching {
+export interface Dispatching extends OfJob {
   /** Finds the inputs behind one name. */
   find(name: string, cutFrom: number): AsyncIterable<FoundInput>
   readonly data: JobData
@@ -88,18 +90,27 @@ class Dispatch {
     try {
       let why = await this.#wait(loading, await this.#begin(loading))
       // A queue that has lost ranges gets them again: those that it still has are not queued twice.
-      if (why === undefined && (await this.#standing.look()).done < this.#planned.ranges)
+      for (let tries = 0; why === undefined && tries < this.#tries && (await this.#lacks()); tries += 1)
         why = await this.#wait(loading, await this.#plan(loading, false))
       await this.#addUp(loading)
       // The coordinator that has taken over finishes the job.
       const stopped =
-        this.#given.lost() ?? this.#settled(why) ?? ledger.overLimit() ?? this.#account.whatFailed(this.#planned)
+        this.#given.lost() ??
+        this.#settled(why) ??
+        ledger.overLimit() ??
+        this.#account.whatFailed(this.#planned) ??
+        this.#removed()
       if (stopped === undefined) for (const input of inputs) ledger.end(input)
       return { bytesRead: this.#account.bytesRead, ...(stopped === undefined ? {} : { failure: stopped }) }
     } catch (error) {
       if (!isSluiceError(error)) throw error
       return { bytesRead: this.#account.bytesRead, failure: error.failure }
     }
+  }
+
+  /** Without a key, a queue has lost ranges once at most, and nobody can know who says that a range is loaded. */
+  get #tries(): number {
+    return this.#given.seal.hasKey ? MOST_FORGED : 1
   }
 
   /** Resolves to why the job stops before all is planned. If its planner was killed after the plan, its objects are those of then. */
@@ -109,14 +120,17 @@ class Dispatch {
     await patient(async () => await ranges.setGlobalConcurrency(data.concurrency))
     if (data.planned === undefined) return await this.#plan(loading, true)
     if (data.retries === true)
-      await patient(async () => await retryRanges(ranges).then(async () => await planned(this.#planned)))
+      await patient(async () => await retryRanges(ranges, this.#given).then(async () => await planned(this.#planned)))
     return undefined
   }
 
   /** `isAnew`: what has failed is planned again. */
   async #plan(loading: LoadingElsewhere, isAnew: boolean): Promise<Failure | undefined> {
-    const { ranges, data, planned, find, patient } = this.#given
-    const known = await KnownRanges.read({ ranges, index: this.#index, patient }, isAnew)
+    const { ranges, data, planned, find, patient, job, seal } = this.#given
+    const known = await KnownRanges.read(
+      { ranges, index: this.#index, isForged: range => isForged(range, this.#given), patient },
+      isAnew,
+    )
     this.#known = known
     let why: Failure | undefined
     // Workers load while the rest is planned.
@@ -126,8 +140,10 @@ class Dispatch {
       why = await this.#heed(loading)
       return why === undefined
     }
-    const plan = planRanges(data, find, known)
-    const added = await queueRanges(plan, { ranges, index: this.#index, patient, queued, known })
+    const all = planRanges(data, find, known)
+    const plan = seal.hasKey ? eachOnce(all, known) : all
+    const sealed = (id: string, range: RangeData) => seal.sign('range', [job, id], range)
+    const added = await queueRanges(plan, { ranges, index: this.#index, sealed, patient, queued, known })
     this.#planned = addPlanned(added, known.kept)
     if (why !== undefined) return why
     // Their places in the order are gone, too.
@@ -150,6 +166,26 @@ class Dispatch {
       why ??= await this.#heed(loading)
       await systemClock.sleep(LOOK_MS, stop.signal).catch(() => undefined)
     }
+  }
+
+  /** Returns a failure if somebody removes ranges faster than the job plans them again. */
+  #removed(): Failure | undefined {
+    if (!this.#given.seal.hasKey || this.#account.ranges >= this.#planned.ranges) return undefined
+    return failure('JOB_RANGE_LOST', { problem: 'somebody who can write to the queue removes ranges of the job' })
+  }
+
+  /** Returns whether ranges are lost, or forged. Forged ones are removed, so that the plan contains them again. */
+  async #lacks(): Promise<boolean> {
+    const { ranges, patient, seal } = this.#given
+    const forged: string[] = []
+    if (seal.hasKey)
+      for (const state of ['completed', 'failed'] as const)
+        for await (const page of endedRanges({ ranges, state, patient }))
+          forged.push(...page.filter(range => isForged(range, this.#given)).map(({ id = '' }) => id))
+    for (const id of forged) await patient(async () => await ranges.remove(id))
+    // Their places in the order are gone, too.
+    if (forged.length > 0) this.#standing = new JobStanding(this.#given)
+    return forged.length > 0 || (await this.#standing.look()).done < this.#planned.ranges
   }
 
   /** Shows people how far the job is. */
@@ -191,10 +227,20 @@ class Dispatch {
         for (const one of page) {
           // A plan that was stopped leaves what it did not come to.
           if (this.#known?.isStale(one.id) === true) continue
-          const end = endOfRange(one)
+          const end = endOfRange(one, this.#given)
           this.#account.add(one, end, ledger, inputs)
           if (end.deadLetters !== undefined) await letters.add(end.deadLetters, end.host ?? '')
         }
     this.#account.addLetters(await letters.end())
+  }
+}
+
+/** Leaves out a range that is planned already, because two names lead to the same objects. So the number of ranges is exact. */
+async function* eachOnce(plan: AsyncIterable<PlannedRange>, known: KnownRanges): AsyncGenerator<PlannedRange> {
+  const seen = new Set<string>()
+  for await (const range of plan) {
+    if (seen.has(range.id) || known.isKept(range.id)) continue
+    seen.add(range.id)
+    yield range
   }
 }

@@ -5,6 +5,7 @@ import type { Source } from '../../../base/flow.js'
 import type { Receipt } from '../../../pipeline/ledger/receipt.js'
 import type { LoadingElsewhere } from '../../../run/loop/hooks.js'
 import type { Planned, RangeData } from '../job.js'
+import { isRange } from '../queue/check-entry.js'
 import type { Joined } from './join-dead-letters.js'
 import type { RangeEnd } from '../range/range-end.js'
 
@@ -34,11 +35,17 @@ export class JobAccount {
   readonly #workers: Record<string, number> = {}
   readonly #failed: { range: string; inputs: readonly string[]; failure: Failure }[] = []
   #failures = 0
+  #ranges = 0
   #letters: Joined = { elsewhere: {} }
   #requests = 0
   #settled = 0
   #retries = 0
   #bytes = { read: 0, sent: 0, received: 0 }
+
+  /** Ranges that were added. */
+  get ranges(): number {
+    return this.#ranges
+  }
 
   /** Documents that have an outcome. */
   get settled(): number {
@@ -56,7 +63,10 @@ export class JobAccount {
     ledger: LoadingElsewhere['ledger'],
     inputs: readonly Source[],
   ): void {
-    const input = inputs[range.data.source]
+    this.#ranges += 1
+    // Others may have written what a range holds.
+    const data = range.data as RangeData | null
+    const input = inputs[data?.source ?? 0]
     if (input !== undefined) ledger.book(input, end.counts, end.rejections)
     this.#settled += end.counts.read - end.counts.unsent
     this.#requests += end.requests
@@ -67,7 +77,7 @@ export class JobAccount {
     if (end.failure === undefined) return
     this.#failures += 1
     if (this.#failed.length === NAMED) return
-    const names = range.data.inputs.slice(0, NAMED_INPUTS).map(({ name }) => name)
+    const names = isRange(range.id, data) ? data.inputs.slice(0, NAMED_INPUTS).map(({ name }) => name) : []
     this.#failed.push({ range: range.id ?? '', inputs: names, failure: end.failure })
   }
 

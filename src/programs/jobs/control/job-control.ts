@@ -2,12 +2,9 @@
 import type { Queue } from 'bullmq'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { FairShare } from './fair-share.js'
-import { type JobRow, type JobState, rowsFrom } from '../queue/job-state.js'
+import { type JobLog, type JobRow, type JobState, rowsFrom } from '../queue/job-state.js'
 
-interface Controlled {
-  readonly control: Queue
-  /** Name of the job. */
-  readonly job: string
+interface Controlled extends JobLog {
   readonly ranges: Queue
   /** The state in which the coordinator before left it. */
   readonly before: JobState
@@ -46,12 +43,12 @@ export class JobControl {
 
   /** Reads what is new, and writes the state if it has changed. Returns why the job must stop, if it must. */
   async look(): Promise<Failure | undefined> {
-    const { control, job, now, leaseMs } = this.#given
+    const { now, leaseMs } = this.#given
     let why = this.#state.stopping
     let isBusy = false
     // These rows slowed the job already.
     const isKnown = this.#row === 0 && this.#state.slowedTo !== undefined
-    for await (const rows of rowsFrom(control, job, this.#row)) {
+    for await (const rows of rowsFrom(this.#given, this.#row)) {
       this.#row += rows.length
       for (const row of rows) {
         const stops = this.#take(row)
@@ -132,7 +129,7 @@ export class JobControl {
   }
 
   async #write(): Promise<void> {
-    const { control, job, ranges, most } = this.#given
+    const { control, job, made, seal, ranges, most } = this.#given
     const isPaused = this.#state.parked !== undefined || this.#state.stopping !== undefined
     if (isPaused !== this.#isPaused) {
       await (isPaused ? ranges.pause() : ranges.resume())
@@ -141,7 +138,7 @@ export class JobControl {
     const text = JSON.stringify(this.#state)
     if (text === this.#written) return
     await ranges.setGlobalConcurrency(this.#state.slowedTo ?? most)
-    await control.updateJobProgress(job, this.#state)
+    await control.updateJobProgress(job, seal.sign('state', [job, made], this.#state))
     this.#written = text
   }
 }

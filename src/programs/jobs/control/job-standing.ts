@@ -4,9 +4,9 @@ import { addCounts, nothing } from '../../../pipeline/ledger/account.js'
 import type { Counts } from '../../../pipeline/ledger/receipt.js'
 import { endedRanges } from '../plan/ended-ranges.js'
 import type { RangeData } from '../job.js'
-import { endOfRange } from '../range/range-end.js'
+import { endOfRange, type OfJob } from '../range/range-end.js'
 
-interface Standing {
+interface Standing extends OfJob {
   readonly ranges: Queue<RangeData>
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
@@ -42,7 +42,7 @@ export class JobStanding {
   async #countMore(completed: number): Promise<void> {
     if (this.#at >= completed) return
     for await (const page of endedRanges({ ...this.#given, state: 'completed', from: this.#at })) {
-      this.#counts = page.map(one => endOfRange(one).counts).reduce(addCounts, this.#counts)
+      this.#counts = page.map(one => endOfRange(one, this.#given).counts).reduce(addCounts, this.#counts)
       this.#at += page.length
     }
   }

@@ -2,7 +2,9 @@
 import type { Job, Queue } from 'bullmq'
 import { fail, failure, isSluiceError, SluiceError } from '../../../base/failure/failure.js'
 import { optionsIgnored } from './compare-jobs.js'
+import { trusted, wrongSignature } from '../queue/trust-job.js'
 import type { JobData, JobEnd } from '../job.js'
+import { isEnd } from '../queue/check-entry.js'
 import { CONTROL, type QueueEngine } from '../queue/open-engine.js'
 import { untilQueueDone } from '../queue/until-done.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
@@ -22,17 +24,18 @@ const LOOK_MS = 300
 /**
  * The same command is the same job: one that is open is joined. One that has ended is planned again, and loads what is new or has
  * failed, because ranges that are loaded keep their places on the queue. Returns the options that a job that was open ignores.
- * Throws SluiceError OPTION_INVALID if the open job loads something else.
+ * Throws SluiceError OPTION_INVALID if the open job loads something else, JOB_MALFORMED and JOB_SIGNATURE_WRONG if it is not to be
+ * trusted.
  */
 export async function submitJob(engine: QueueEngine, name: string, data: JobData): Promise<readonly string[]> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const known = (await control.getJob(name)) as Job<JobData> | undefined
-  if (known === undefined) await control.add('job', data, { jobId: name, ...TRIES })
+  if (known === undefined) await control.add('job', engine.seal.sign('job', [name], data), { jobId: name, ...TRIES })
   // Cut otherwise, all that is loaded would be loaded again.
-  else await reopen(engine, known, { ...data, rangeBytes: known.data.rangeBytes })
+  else await reopen(engine, known, { ...data, rangeBytes: trusted(known, engine.seal).rangeBytes })
   // Another process may have been faster.
   const open = (await control.getJob(name)) as Job<JobData> | undefined
-  return open === undefined ? [] : optionsIgnored(name, open.data, data)
+  return open === undefined ? [] : optionsIgnored(name, trusted(open, engine.seal), data)
 }
 
 /**
@@ -45,7 +48,8 @@ export async function reopen(engine: QueueEngine, job: Job<JobData>, data: JobDa
   if (!(await isOver(job))) return
   const isRemoved = await control.remove(id)
   if (isRemoved === 0) return
-  await control.add('job', { ...data, made: new Date().toISOString() }, { jobId: id, ...TRIES })
+  const anew = engine.seal.sign('job', [id], { ...data, made: new Date().toISOString() })
+  await control.add('job', anew, { jobId: id, ...TRIES })
 }
 
 async function isOver(job: Job): Promise<boolean> {
@@ -67,7 +71,7 @@ export async function waitForJob(
         // A queue that was killed may have forgotten the last second.
         if (job === undefined) await submitJob(engine, name, data)
         if (state === 'failed') throw new SluiceError(failure('JOB_RANGE_LOST', { problem: job?.failedReason ?? '' }))
-        return state === 'completed' ? (await control.getJob(name))?.returnvalue : undefined
+        return state === 'completed' ? endOf(await control.getJob(name), engine) : undefined
       },
       { engine, signal, tell },
     ).catch((error: unknown) => {
@@ -79,4 +83,15 @@ export async function waitForJob(
     if (signal.aborted) throw fail('JOB_CONTINUES', { reason: String(signal.reason), job: name })
     await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)
   }
+}
+
+/** Throws SluiceError JOB_SIGNATURE_WRONG if somebody without the key says how the job ended. */
+function endOf(job: Job<JobData, JobEnd> | undefined, { seal }: QueueEngine): JobEnd | undefined {
+  if (job === undefined) return undefined
+  const { id = '', returnvalue: end } = job
+  const { made } = trusted(job, seal)
+  if (!isEnd(end))
+    throw new SluiceError(failure('JOB_RANGE_LOST', { problem: 'its end on the queue is no end of a job' }))
+  if (seal.fits('end', [id, made], end)) return end
+  throw new SluiceError(wrongSignature(id, 'its end on the queue is not signed with the key of this process'))
 }

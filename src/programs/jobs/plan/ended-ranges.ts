@@ -25,7 +25,13 @@ export async function* endedRanges({ ranges, state, from = 0, patient }: Reading
     if (page.length > 0) yield page
     if (page.length < wanted) return
     at += page.length
-    const inputs = page.reduce((sum, { data }) => sum + data.inputs.length, 0)
+    const inputs = page.reduce((sum, { data }) => sum + inputsOf(data), 0)
     wanted = Math.max(FIRST, Math.min(MOST, Math.floor((INPUTS * page.length) / Math.max(1, inputs))))
   }
+}
+
+/** Others may have written the range. */
+function inputsOf(data: unknown): number {
+  const inputs = (data as Partial<RangeData> | null)?.inputs
+  return Array.isArray(inputs) ? inputs.length : 1
 }

@@ -12,6 +12,8 @@ interface Knowing {
   readonly ranges: Queue<RangeData>
   /** The index that the job fills. What was loaded into another one does not count. */
   readonly index: string
+  /** Returns whether somebody else wrote the range or its receipt. Such a range is planned again. */
+  isForged(range: Job<RangeData>): boolean
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
 }
@@ -37,6 +39,7 @@ export class KnownRanges {
   readonly #stale = new Set<string>()
   readonly #groups = new Map<string, Group>()
   readonly #groupOf = new Map<string, string>()
+  readonly #keptIds = new Set<string>()
   #kept: Planned = { objects: 0, ranges: 0, bytes: 0 }
 
   private constructor(given: Knowing) {
@@ -61,6 +64,10 @@ export class KnownRanges {
     return this.#kept
   }
 
+  isKept(id: string): boolean {
+    return this.#keptIds.has(id)
+  }
+
   /** Returns whether a group has the input already, as it is now. */
   has(source: number, { name, identity, size }: FoundInput): boolean {
     const key = keyOf(source, { name, identity })
@@ -73,6 +80,7 @@ export class KnownRanges {
     group.bytes += size
     if (group.left > 0) return true
     this.#groups.delete(id)
+    this.#keptIds.add(id)
     this.#stale.delete(id)
     const { objects, ranges, bytes } = this.#kept
     this.#kept = { objects: objects + group.found, ranges: ranges + 1, bytes: bytes + group.bytes }
@@ -111,8 +119,11 @@ export class KnownRanges {
 
   async #read(): Promise<void> {
     const { ranges, index, patient } = this.#given
-    await this.#remove('completed', ({ data }) => data.index !== index)
-    for (const one of await patient(async () => await ranges.getJobs([...underWay]))) this.#add(one)
+    const { isForged } = this.#given
+    await this.#remove('completed', range => isForged(range) || range.data.index !== index)
+    await this.#remove('failed', isForged)
+    // One that is forged fails, and is planned again then.
+    for (const one of await patient(async () => await ranges.getJobs([...underWay]))) if (!isForged(one)) this.#add(one)
     for (const state of ['completed', 'failed'] as const)
       for await (const page of endedRanges({ ranges, state, patient })) for (const one of page) this.#add(one)
   }

@@ -16,6 +16,8 @@ interface Queueing {
   readonly index: string
   /** Learns of each range of the plan. */
   readonly known: Pick<KnownRanges, 'contains'>
+  /** Signs the content of a range, if the job has a key. */
+  sealed(id: string, data: RangeData): RangeData
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
   /** Hears what is planned so far, after each page. Returns whether to continue. */
@@ -24,12 +26,12 @@ interface Queueing {
 
 /** Returns what is planned. */
 export async function queueRanges(plan: AsyncIterable<PlannedRange>, given: Queueing): Promise<Planned> {
-  const { ranges, index, known, patient, queued } = given
+  const { ranges, known, patient, queued } = given
   let total: Planned = { objects: 0, ranges: 0, bytes: 0 }
   let page: PlannedRange[] = []
   let inputs = 0
   const put = async () => {
-    const jobs = page.map(range => jobOf(range, index))
+    const jobs = page.map(range => jobOf(range, given))
     await patient(async () => await ranges.addBulk(jobs))
     page = []
     inputs = 0
@@ -48,7 +50,7 @@ export async function queueRanges(plan: AsyncIterable<PlannedRange>, given: Queu
   return total
 }
 
-function jobOf({ id, source, inputs }: PlannedRange, index: string) {
+function jobOf({ id, source, inputs }: PlannedRange, { index, sealed }: Queueing) {
   const options = { jobId: id, attempts: ATTEMPTS, backoff: { type: 'exponential', delay: 1000, jitter: 0.5 } }
-  return { name: 'range', data: { source, inputs, index }, opts: options }
+  return { name: 'range', data: sealed(id, { source, inputs, index }), opts: options }
 }

@@ -1,7 +1,8 @@
 /** Chooses the options of a load that go to the queue, and takes them from there. Secrets, and how a worker connects, never do. */
 import { hostname } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { fail, type SluiceError } from '../../../base/failure/failure.js'
+import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
+import { parseObject } from '../../../base/json/parse-json.js'
 import { describeOption } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
 import type { Effective } from '../../../options/resolve.js'
@@ -122,6 +123,19 @@ function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurren
 
 /** Options whose values may name a file. A job holds the text of the file. */
 const ofFiles: ReadonlySet<string> = new Set(['indexBody', 'checkQuery', 'mapping', 'template'] satisfies OptionName[])
+/** Options whose values are the texts of files, and not what a program passes. */
+const asTexts: ReadonlySet<string> = new Set([...ofFiles, 'script' satisfies OptionName])
+
+/** Returns which option a job cannot have, and why. Undefined if it may have all of them. */
+export function problemInSettings(settings: JobData['settings']): string | undefined {
+  try {
+    checkSettings(settings)
+    return undefined
+  } catch (error) {
+    if (isSluiceError(error)) return `${error.code}: ${error.message}`
+    throw error
+  }
+}
 
 /**
  * Refuses the options of a job that its sender would have refused. A queue may hold a job of a changed or newer sender, and a worker
@@ -136,10 +150,24 @@ function checkSettings(settings: JobData['settings']): void {
       )
     if (name in refused && value !== undefined && value !== false)
       throw refusal(name, `is an option that a job cannot have: ${refused[name as keyof typeof refused]}`)
-    if (ofFiles.has(name) && !String(value).startsWith('{'))
+    if (ofFiles.has(name) && (typeof value !== 'string' || !isJsonText(value)))
       throw refusal(name, 'holds no JSON. A job cannot name files of a worker')
+    const problem = asTexts.has(name) ? (typeof value === 'string' ? undefined : 'is no text') : wrong(name, value)
+    if (problem !== undefined) throw refusal(name, visible(problem.slice(0, SHOWN_PROBLEM)))
   }
 }
+
+/** Checks a value as its row in the table does for a program. */
+function wrong(name: OptionName, value: unknown): string | undefined {
+  return value === undefined ? undefined : describeOption(name).kind.check(value)
+}
+
+function isJsonText(text: string): boolean {
+  return text.startsWith('{') && parseObject(text) !== undefined
+}
+
+/** Characters of what is wrong with a value, which may repeat the value. */
+const SHOWN_PROBLEM = 200
 
 /** The name comes from outside. */
 function refusal(name: string, problem: string): SluiceError {

@@ -4,8 +4,10 @@
  */
 import type { Job, Queue } from 'bullmq'
 import type { Failure } from '../../../base/failure/failure.js'
-import { parseObject } from '../../../base/json/parse-json.js'
+import { isObject, parseObject } from '../../../base/json/parse-json.js'
 import type { JobData } from '../job.js'
+import { isFailure } from './check-entry.js'
+import type { Seal } from './seal.js'
 
 /** Read by workers. */
 export interface JobState {
@@ -35,26 +37,77 @@ export type JobRow =
   | { readonly type: 'cancel' }
   /** Takes bytes from the budget of the job, or fewer but at least `least`: see `BudgetRows`. */
   | { readonly type: 'take'; readonly id: string; readonly bytes: number; readonly least: number }
-  | { readonly type: 'unused'; readonly bytes: number }
+  | { readonly type: 'unused'; readonly id: string; readonly bytes: number }
   /** The end of the job is reported by this process. The first row counts. */
   | { readonly type: 'report'; readonly by: string }
 
-export async function tellJob(control: Queue, job: string, row: JobRow): Promise<void> {
-  await control.addJobLog(job, JSON.stringify(row))
+/** The log of a job: its rows belong to the job since it was put on the queue. One that is opened again has another log. */
+export interface JobLog {
+  readonly control: Queue
+  /** Name of the job. */
+  readonly job: string
+  /** When it was put on the queue. */
+  readonly made: string
+  readonly seal: Seal
+}
+
+export async function tellJob({ control, job, made, seal }: JobLog, row: JobRow): Promise<void> {
+  await control.addJobLog(job, JSON.stringify(seal.sign('row', [job, made], row)))
 }
 
 /** Rows that are read in one request. A new coordinator reads all that were ever written. */
 const ROWS = 1000
 
-/** Yields the rows from a number on, in pages. */
-export async function* rowsFrom(control: Queue, job: string, from: number): AsyncGenerator<readonly JobRow[]> {
+/** Stands for a row that is no message: rows keep their numbers. */
+const ignored: JobRow = { type: 'unused', id: '', bytes: 0 }
+
+/** Yields the rows from a number on, in pages. Each row of the log is one of them. */
+export async function* rowsFrom(log: JobLog, from: number): AsyncGenerator<readonly JobRow[]> {
+  const { control, job } = log
   for (let at = from; ; at += ROWS) {
     const { logs } = await control.getJobLogs(job, at, at + ROWS - 1, true)
-    if (logs.length > 0) yield logs.flatMap(text => (parseObject(text) as JobRow | undefined) ?? [])
+    if (logs.length > 0) yield logs.map(text => rowIn(text, log) ?? ignored)
     if (logs.length < ROWS) return
   }
 }
 
-export function stateIn({ progress }: Pick<Job<JobData>, 'progress'>): JobState {
-  return typeof progress === 'object' ? progress : {}
+function rowIn(text: string, { job, made, seal }: JobLog): JobRow | undefined {
+  const row = parseObject(text)
+  if (row === undefined || !seal.fits('row', [job, made], row)) return undefined
+  const { worker, host, failure, id, bytes, least, by } = row
+  const isText = (value: unknown) => typeof value === 'string'
+  const isSize = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+  const fits = {
+    busy: isText(worker),
+    blocked: isText(worker) && isText(host) && isFailure(failure),
+    unblocked: isText(worker),
+    stop: isText(worker) && isFailure(failure),
+    cancel: true,
+    take: isText(id) && isSize(bytes) && isSize(least),
+    unused: isText(id) && isSize(bytes),
+    report: isText(by),
+  } as const satisfies Record<JobRow['type'], boolean>
+  const { type } = row
+  const isRow = typeof type === 'string' && Object.hasOwn(fits, type) && fits[type as JobRow['type']]
+  return isRow ? (row as unknown as JobRow) : undefined
+}
+
+type Stated = Pick<Job<JobData>, 'id' | 'data' | 'progress'>
+
+/** Returns the state of a job that its coordinator wrote. Fields that are none are left out. */
+export function stateIn({ id = '', data, progress }: Stated, seal: Seal): JobState {
+  if (!isObject(progress) || !seal.fits('state', [id, data.made], progress)) return {}
+  const { parked, slowedTo, share, stopping } = progress
+  const isMost = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1
+  return {
+    ...(isParked(parked) ? { parked } : {}),
+    ...(isMost(slowedTo) ? { slowedTo } : {}),
+    ...(isMost(share) ? { share } : {}),
+    ...(isFailure(stopping) ? { stopping } : {}),
+  }
+}
+
+function isParked(value: unknown): value is NonNullable<JobState['parked']> {
+  const isStated = isObject(value) && typeof value['host'] === 'string' && typeof value['since'] === 'string'
+  return isStated && isFailure(value['failure'])
 }

@@ -1,10 +1,12 @@
 /** Opens the queue that workers share: BullMQ on Redis, or on PostgreSQL. Loads the packages that this needs. */
 import type { BackendFactory, Queue, Worker, WorkerOptions, Processor } from 'bullmq'
 import type { ClientConfig } from 'pg'
+import { parseJson } from '../../../base/json/parse-json.js'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import { withoutCredentials } from '../../../options/hide-secrets.js'
 import { queueSecrets, withoutSecrets } from '../../../options/mask-secrets.js'
 import { inTime } from './in-time.js'
+import { noSeal, type Seal } from './seal.js'
 
 /** Begins every key of Redis, and names the schema of PostgreSQL. */
 const PREFIX = 'sluice'
@@ -22,6 +24,8 @@ export interface QueueEngine extends AsyncDisposable {
   /** Its URL without credentials. */
   readonly display: string
   readonly kind: 'redis' | 'postgres'
+  /** Signs what this process writes, and checks what it reads. */
+  readonly seal: Seal
   /** Returns the queue of that name, always the same one. */
   queue(name: string): Queue
   /** Starts a worker. The caller closes it. */
@@ -38,6 +42,7 @@ export interface QueueEngine extends AsyncDisposable {
 export async function openEngine(
   url: string,
   problem: (message: string) => void = () => undefined,
+  seal: Seal = noSeal,
 ): Promise<QueueEngine> {
   const display = withoutCredentials(url)
   const kind = /^redis/i.test(url) ? 'redis' : 'postgres'
@@ -53,10 +58,14 @@ export async function openEngine(
   const engine: QueueEngine = {
     display,
     kind,
+    seal,
     queue: name => {
       const known = queues.get(name)
       if (known !== undefined) return known
-      const queue = new bullmq.Queue(name, { connection, prefix: PREFIX, skipVersionCheck: true }, factory)
+      const queue = readable(
+        new bullmq.Queue(name, { connection, prefix: PREFIX, skipVersionCheck: true }, factory),
+        bullmq,
+      )
       queue.on('error', heard)
       queues.set(name, queue)
       return queue
@@ -69,7 +78,7 @@ export async function openEngine(
         factory as BackendFactory & undefined,
       )
       worker.on('error', heard)
-      return await Promise.resolve(worker)
+      return await Promise.resolve(readable(worker, bullmq))
     },
     failure: named,
     [Symbol.asyncDispose]: async () => {
@@ -88,6 +97,18 @@ export async function openEngine(
 
 /** The queue of jobs. Each job has a queue of its own for its ranges. */
 export const CONTROL = 'jobs'
+
+/** An entry that is no JSON must not keep others from being read. It becomes a job without data, which everybody refuses. */
+function readable<T extends object>(one: T, { Job }: typeof import('bullmq')): T {
+  class ReadableJob extends Job {
+    static override fromJSON = ((queue, json, id) => {
+      const isData = json.data === '' || parseJson(json.data) !== undefined
+      return Job.fromJSON(queue, isData ? json : { ...json, data: 'null' }, id)
+    }) as typeof Job.fromJSON
+  }
+  // BullMQ makes each job by this member of its queues and workers.
+  return Object.defineProperty(one, 'Job', { value: ReadableJob })
+}
 
 /** BullMQ hears no errors of the connection that looks at the schema. Without a listener, such an error would end the process. */
 async function toPostgres(url: string) {

@@ -3,6 +3,7 @@
  * sign is old is gone.
  */
 import type { Job, Queue } from 'bullmq'
+import { isObject } from '../../../base/json/parse-json.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 import { inTime } from './in-time.js'
 import type { QueueEngine } from './open-engine.js'
@@ -27,6 +28,8 @@ export interface WorkerSign {
   readonly url: string
   /** Ranges that it loads at the same time. */
   readonly slots: number
+  /** Options that limit what the worker does for a job, and are missing. None of them is needed with a key. */
+  readonly unlimited?: readonly string[]
   /** Milliseconds by which the clock of the queue is ahead of the worker's. */
   readonly queueAheadMs: number
   /** Its time of the sign, in milliseconds since the epoch. */
@@ -51,6 +54,8 @@ const SIGNS = 'workers'
 const EVERY_MS = 10_000
 /** A worker that gave no sign for this long is gone, in milliseconds. */
 const GONE_MS = 25_000
+/** Characters of a name in a sign. */
+const LONGEST = 2000
 /** Addresses and clocks are looked at again after so many signs. */
 const LOOK_AGAIN = 60
 
@@ -91,8 +96,38 @@ export async function readSigns(engine: QueueEngine, queueAheadMs: number): Prom
   const signs: Queue<WorkerSign> = engine.queue(SIGNS)
   const jobs = (await signs.getJobs([...kept])) as (Job<WorkerSign> | undefined)[]
   const now = Date.now() + queueAheadMs
-  const here = jobs.flatMap(job => (job === undefined || isGone(job.data, now) ? [] : [job.data]))
+  const here = jobs.flatMap(job => (job !== undefined && isSign(job.data) && !isGone(job.data, now) ? [job.data] : []))
   return here.toSorted((one, other) => one.host.localeCompare(other.host) || one.pid - other.pid)
+}
+
+/** A worker has at most this many slots, as its option says. */
+const MOST_SLOTS = 256
+
+/** Others may have written it. A sign is not signed: it only says who shares a limit. */
+function isSign(data: unknown): data is WorkerSign {
+  if (!isObject(data)) return false
+  const { worker, host, pid, url, slots, queueAheadMs, at, way, unlimited } = data
+  const isSlots = Number.isSafeInteger(slots) && Number(slots) >= 1 && Number(slots) <= MOST_SLOTS
+  const isNamed = [worker, host, url].every(text => typeof text === 'string' && text.length <= LONGEST)
+  const isTimed = [pid, queueAheadMs, at].every(Number.isSafeInteger)
+  return (
+    isSlots &&
+    isNamed &&
+    isTimed &&
+    (way === undefined || isWay(way)) &&
+    (unlimited === undefined || isTexts(unlimited))
+  )
+}
+
+function isWay(way: unknown): boolean {
+  if (!isObject(way)) return false
+  const { proxy, egress, problem } = way
+  const isText = (text: unknown) => text === undefined || typeof text === 'string'
+  return isText(proxy) && isText(problem) && (egress === undefined || isTexts(egress))
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(text => typeof text === 'string')
 }
 
 /** `now`: by the clock of the queue. */
@@ -104,5 +139,6 @@ function isGone({ at, queueAheadMs }: WorkerSign, now: number): boolean {
 async function forgetGone(signs: Queue<WorkerSign>, now: number): Promise<void> {
   const HOUR_MS = 3_600_000
   const jobs = (await signs.getJobs([...kept])) as (Job<WorkerSign> | undefined)[]
-  for (const job of jobs) if (job !== undefined && isGone(job.data, now - HOUR_MS)) await job.remove()
+  for (const job of jobs)
+    if (job !== undefined && isSign(job.data) && isGone(job.data, now - HOUR_MS)) await job.remove()
 }

@@ -1,17 +1,17 @@
 /** Loads ranges of one job, some at a time, for as long as the job is open. */
 import type { Job, Queue, Worker } from 'bullmq'
 import { hostname } from 'node:os'
-import { type Failure, isSluiceError } from '../../../base/failure/failure.js'
+import { type Failure, fail, isSluiceError } from '../../../base/failure/failure.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { isAccessFailure, restRefused } from '../queue/await-access.js'
 import type { JobData, RangeData, RangeReceipt } from '../job.js'
 import { rangesOf } from '../job.js'
-import { type JobState, stateIn, tellJob } from '../queue/job-state.js'
+import { type JobLog, type JobState, stateIn, tellJob } from '../queue/job-state.js'
 import { giveBackRange } from '../queue/give-back.js'
 import { followLeases, Lease } from '../queue/lease.js'
 import { inTime } from '../queue/in-time.js'
 import type { QueueEngine } from '../queue/open-engine.js'
-import { asError } from './range-end.js'
+import { asError, asReceipt, CHANGED, isOurs, type OfJob } from './range-end.js'
 import type { LoadedRange, RangeLoader } from './load-range.js'
 import { RangePermit } from './range-permit.js'
 import { Trouble } from './tell-trouble.js'
@@ -49,8 +49,8 @@ export class RangeServer implements AsyncDisposable {
 
   constructor(given: RangeServing) {
     this.#given = given
-    this.#state = stateIn(given.job)
-    this.#trouble = new Trouble({ ...given, job: given.job.id ?? '' })
+    this.#state = stateIn(given.job, given.engine.seal)
+    this.#trouble = new Trouble({ ...given, ...this.#log })
   }
 
   static async open(given: RangeServing): Promise<RangeServer> {
@@ -63,9 +63,14 @@ export class RangeServer implements AsyncDisposable {
     return this.#given.job.data.made
   }
 
+  get #log(): JobLog & OfJob {
+    const { control, engine, job } = this.#given
+    return { control, job: job.id ?? '', made: job.data.made, seal: engine.seal }
+  }
+
   /** Takes the state of the job as it is on the queue now. */
   update(job: Job<JobData>): void {
-    this.#state = stateIn(job)
+    this.#state = stateIn(job, this.#given.engine.seal)
     if (this.#state.stopping !== undefined && !this.#over.signal.aborted) this.#over.abort(this.#state.stopping.message)
     if (this.#worker !== undefined) this.#worker.concurrency = this.#slots
     this.#trouble.renew()
@@ -130,6 +135,7 @@ export class RangeServer implements AsyncDisposable {
       most: this.#given.job.data.concurrency,
     })
     try {
+      if (!isOurs(range, this.#log)) throw fail('JOB_RANGE_LOST', { problem: CHANGED })
       const loading = loader.load(id, range.data, {
         permit: async halted => await permit.ask(halted),
         signal: stop.signal,
@@ -139,7 +145,7 @@ export class RangeServer implements AsyncDisposable {
       if (lease.lost !== undefined) return await giveBackRange(range, token, lease.lost.message)
       if (failure === undefined) {
         how = { type: 'range', job, range: id, receipt }
-        return receipt
+        return asReceipt(range, this.#log, receipt)
       }
       how = { type: 'failed', job, range: id, receipt, failure }
       return await this.#fail(range, token, { receipt, failure })
@@ -173,13 +179,13 @@ export class RangeServer implements AsyncDisposable {
 
   /** Always throws: what the queue understands. */
   async #fail(range: Job<RangeData>, token: string, { receipt, failure }: Required<LoadedRange>): Promise<never> {
-    const { control, job, worker } = this.#given
+    const { worker } = this.#given
     if (this.#isLeaving && this.#state.stopping === undefined)
       return await giveBackRange(range, token, 'the worker leaves')
-    const text = asError({ ...receipt, failure: this.#state.stopping ?? failure })
+    const text = asError(range, this.#log, { ...receipt, failure: this.#state.stopping ?? failure })
     const isOver = this.#state.stopping !== undefined
     if (!isOver && failure.retry === 'later' && failure.code !== 'BYTE_BUDGET_SPENT') throw new Error(text)
-    if (!isOver && stopsJob(failure)) await tellJob(control, job.id ?? '', { type: 'stop', worker, failure })
+    if (!isOver && stopsJob(failure)) await tellJob(this.#log, { type: 'stop', worker, failure })
     // The queue knows this error by its name, and tries the range no more.
     throw Object.assign(new Error(text), { name: 'UnrecoverableError' })
   }
@@ -196,5 +202,5 @@ function emptyReceipt(): RangeReceipt {
 
 /** Returns whether a failure stops the job. A fault of one object does not stop the others. */
 function stopsJob({ code }: Failure): boolean {
-  return !/^(INPUT|SOURCE|DOCUMENT)_/.test(code)
+  return code !== 'JOB_RANGE_LOST' && !/^(INPUT|SOURCE|DOCUMENT)_/.test(code)
 }

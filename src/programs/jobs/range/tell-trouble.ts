@@ -1,13 +1,10 @@
 /** Reports to the coordinator of a job that the cluster is busy, or that this worker has no access. */
-import type { Queue } from 'bullmq'
 import { hostname } from 'node:os'
 import type { Failure } from '../../../base/failure/failure.js'
-import { type JobRow, tellJob } from '../queue/job-state.js'
+import { type JobLog, type JobRow, tellJob } from '../queue/job-state.js'
 import type { RangeWatch } from './load-range.js'
 
-interface Telling {
-  readonly control: Queue
-  readonly job: string
+interface Telling extends JobLog {
   /** Names this process. */
   readonly worker: string
   readonly leaseMs: number
@@ -59,7 +56,6 @@ export class Trouble {
 
   /** A report that gets lost is repeated, or its reason is over. */
   #tell(row: JobRow): void {
-    const { control, job } = this.#given
-    void tellJob(control, job, row).catch(() => undefined)
+    void tellJob(this.#given, row).catch(() => undefined)
   }
 }

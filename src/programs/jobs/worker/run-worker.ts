@@ -11,12 +11,22 @@ import { followLeases, Lease } from '../queue/lease.js'
 import type { LoadParts } from '../range/load-parts.js'
 import { RangeLoader } from '../range/load-range.js'
 import { CONTROL, type QueueEngine } from '../queue/open-engine.js'
+import { problemInSettings } from '../plan/queued-options.js'
+import { shownName } from '../queue/check-entry.js'
+import { whyUntrusted } from '../queue/trust-job.js'
 import { rateShare } from '../plan/rate-share.js'
 import { RangeServer } from '../range/serve-ranges.js'
 import { seeOwnWay } from './see-own-way.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
 import { giveSigns } from '../queue/worker-sign.js'
-import { checkRange, lettersFolder, whyNotTaken, type WorkerLimits } from './worker-limits.js'
+import {
+  checkFound,
+  checkRange,
+  lettersFolder,
+  missingLimits,
+  whyNotTaken,
+  type WorkerLimits,
+} from './worker-limits.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 
 export interface Working {
@@ -49,6 +59,8 @@ export interface Working {
 const LOOK_MS = 1000
 /** Jobs that one worker coordinates at most. A coordinator only waits. */
 const COORDINATED = 8
+/** Jobs about which a worker says something: others may put any number there. */
+const MOST_SAID = 1000
 /** A job outlives any number of coordinators. */
 const ENDLESS = 1_000_000
 /** A job for another cluster is offered to another worker after this time: it may be taken many times before its own one comes. */
@@ -63,11 +75,18 @@ export async function runWorker(working: Working): Promise<void> {
   const worker = randomUUID()
   const { coordinator, coordinating } = await startCoordinator(working, control, worker)
   const servers = new Map<string, RangeServer>()
-  const leftOut = new Set<string>()
+  const leftOut = new Map<string, string>()
   const signing = giveSigns({
     engine,
     signal,
-    sign: { worker, host: hostname(), pid: working.pid, url: working.url, slots: working.slots },
+    sign: {
+      worker,
+      host: hostname(),
+      pid: working.pid,
+      url: working.url,
+      slots: working.slots,
+      unlimited: engine.seal.hasKey ? [] : missingLimits(working.limits),
+    },
     seeOwnWay: async () => await seeOwnWay(await working.access(), signal),
     queueAheadMs: async () => await working.queueAheadMs(),
   })
@@ -104,7 +123,7 @@ async function startCoordinator(working: Working, control: Queue<JobData>, self:
   const worker = await engine.worker<JobData, JobEnd>(
     CONTROL,
     async (job, token = '') => {
-      if (job.data.url !== working.url || whyNotTaken(working.limits, job.data) !== undefined) {
+      if (!isMine(working, job) || whyLeft(working, job) !== undefined) {
         await job.moveToDelayed(Date.now() + ELSEWHERE_MS, token)
         throw Object.assign(new Error('the job is for another worker'), { name: 'DelayedError' })
       }
@@ -116,7 +135,8 @@ async function startCoordinator(working: Working, control: Queue<JobData>, self:
       const id = job.id ?? ''
       leases.set(id, lease)
       const letters = (folder: string) => lettersFolder(working.limits, folder)
-      const ended = coordinateJob(job, token, { ...working, control, lease, now, worker: self, letters })
+      const check = (name: string) => checkFound(working.limits, name)
+      const ended = coordinateJob(job, token, { ...working, control, lease, now, worker: self, letters, check })
       coordinating.add(ended)
       try {
         return await ended
@@ -143,23 +163,23 @@ interface Following {
   readonly control: Queue<JobData>
   readonly servers: Map<string, RangeServer>
   readonly worker: string
-  /** Jobs that this worker may not work on, and has named. */
-  readonly leftOut: Set<string>
+  /** Jobs that this worker may not work on or cannot join, and why, as it has said. */
+  readonly leftOut: Map<string, string>
 }
 
 async function followJobs(working: Working, following: Following): Promise<void> {
-  const { engine, tell, url, limits } = working
+  const { engine, tell } = working
   const { control, servers } = following
   const jobs = (await control.getJobs([...open])) as (Job<JobData> | undefined)[]
   const known = new Map<string, Job<JobData>>()
   for (const job of jobs) {
     const id = job?.id ?? ''
-    const why = job?.data.url === url ? whyNotTaken(limits, job.data) : undefined
-    if (job?.data.url === url && why === undefined) known.set(id, job)
-    if (why === undefined || following.leftOut.has(id)) continue
-    following.leftOut.add(id)
-    tell({ type: 'problem', message: `job ${id} is left to other workers: ${why}` })
+    if (job === undefined || !isMine(working, job)) continue
+    const why = whyLeft(working, job)
+    if (why === undefined) known.set(id, job)
+    else sayOnce(id, `job ${shownName(id)} is left to other workers: ${why}`, working, following)
   }
+  for (const id of following.leftOut.keys()) if (!jobs.some(job => job?.id === id)) following.leftOut.delete(id)
   for (const [id, server] of servers) {
     const job = known.get(id)
     // One that was opened again meanwhile has another budget.
@@ -174,9 +194,31 @@ async function followJobs(working: Working, following: Following): Promise<void>
     if (servers.has(id) || working.signal.aborted) continue
     // One job that cannot be joined keeps this worker from no other.
     await joinJob(working, following, job).catch((error: unknown) =>
-      tell({ type: 'problem', message: `job ${id}: ${engine.failure(error).message}` }),
+      sayOnce(id, `job ${id}: ${engine.failure(error).message}`, working, following),
     )
   }
+}
+
+/** Says why a job is not worked on, but not at each look. A queue may hold very many of them. */
+function sayOnce(id: string, message: string, { tell }: Working, { leftOut }: Following): void {
+  if (leftOut.get(id) === message) return
+  if (leftOut.size < MOST_SAID || leftOut.has(id)) tell({ type: 'problem', message })
+  if (leftOut.size < MOST_SAID) leftOut.set(id, message)
+}
+
+/** Returns whether a job is for this worker at all: others are none of its business. */
+function isMine({ url, limits }: Working, { id, data }: Job<JobData>): boolean {
+  if (limits.job !== undefined) return id === limits.job
+  const wanted = (data as Partial<JobData> | null)?.url
+  // One without a cluster is for nobody, and this worker says so.
+  return typeof wanted !== 'string' || wanted === url
+}
+
+/** Returns why this worker leaves a job to others. Undefined if it may work on it. */
+function whyLeft({ engine, limits }: Working, job: Job<JobData>): string | undefined {
+  const untrusted = whyUntrusted(job, engine.seal)
+  if (untrusted !== undefined) return `${untrusted.code}: ${untrusted.message}`
+  return whyNotTaken(limits, job.data) ?? problemInSettings(job.data.settings)
 }
 
 /** Begins to load ranges of a job. */

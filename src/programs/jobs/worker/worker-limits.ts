@@ -2,8 +2,8 @@
 import { basename, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
-import { visible } from '../../../base/text/visible.js'
 import type { JobData, RangeData } from '../job.js'
+import { shownName } from '../queue/check-entry.js'
 
 export interface WorkerLimits {
   /** Patterns with `*`, which stands for any characters. Absent: all. */
@@ -11,16 +11,37 @@ export interface WorkerLimits {
   readonly indices?: readonly string[]
   /** Folder for dead letters. Absent: the one of the job. */
   readonly letters?: string
+  /** The one job that this process works on, without a word about others. */
+  readonly job?: string
+}
+
+/** Returns the options that are missing, so that a job decides what they would limit. */
+export function missingLimits({ inputs, indices, letters, job }: WorkerLimits): readonly string[] {
+  if (job !== undefined) return []
+  return [
+    ...(inputs === undefined ? ['--only-inputs'] : []),
+    ...(indices === undefined ? ['--only-index'] : []),
+    ...(letters === undefined ? ['--letters-folder'] : []),
+  ]
 }
 
 /** Returns why this worker leaves the job to others. Undefined if it may work on it. */
 export function whyNotTaken(
   { inputs, indices }: WorkerLimits,
-  { sources, index }: Pick<JobData, 'sources' | 'index'>,
+  { sources, index, settings = {} }: Pick<JobData, 'sources' | 'index'> & Partial<Pick<JobData, 'settings'>>,
 ): string | undefined {
   const input = sources.find(source => !isAmong(inputs, placeOf(source)))
-  if (input !== undefined) return `its input ${visible(input.slice(0, SHOWN))} is not among --only-inputs`
-  return isAmong(indices, index) ? undefined : `its index ${visible(index.slice(0, SHOWN))} is not among --only-index`
+  if (input !== undefined) return `its input ${shownName(input)} is not among --only-inputs`
+  const into = [index, settings['index'], settings['swapAlias']].filter(name => name !== undefined).map(String)
+  const other = into.find(name => !isAmong(indices, name))
+  return other === undefined ? undefined : `its index ${shownName(other)} is not among --only-index`
+}
+
+/** Throws SluiceError OPTION_INVALID if this worker may not look into an input that a pattern of the job found. */
+export function checkFound(limits: WorkerLimits, name: string): void {
+  if (isAmong(limits.inputs, placeOf(name))) return
+  const problem = `it finds ${shownName(name)}, which is not among --only-inputs`
+  throw fail('OPTION_INVALID', { option: 'the input of the job', problem })
 }
 
 /** Throws SluiceError OPTION_INVALID if this worker may not load the range. */
@@ -35,9 +56,6 @@ export function lettersFolder({ letters }: WorkerLimits, folder: string): string
   const name = basename(folder).replace(/^\.+/, '')
   return letters === undefined ? folder : join(resolve(letters), name === '' ? 'dead-letters' : name)
 }
-
-/** Characters of a text from the queue that a message shows. */
-const SHOWN = 100
 
 function isAmong(patterns: readonly string[] | undefined, name: string): boolean {
   return patterns === undefined || patterns.some(pattern => fits(isPath(pattern) ? resolve(pattern) : pattern, name))

@@ -143,6 +143,7 @@ describe('the catalogue', () => {
     // Of single commands: rollback, undo, filter, jobs.
     const own = [
       '--cancel',
+      '--remove',
       '--retry',
       '--to',
       // Miller's, in a pipe before Sluice.

@@ -79,3 +79,12 @@ test('says that no worker is there', () => {
   const none = { step: { ok: true, detail: 'no worker is running' }, findings: [] }
   expect(judgeWorkers([], { url: cluster, hasProxy: true })).toEqual(none)
 })
+
+test('says which worker has neither a key nor all limits', () => {
+  const unlimited = ['--only-inputs', '--letters-folder']
+  expect(codes([sign('open', { unlimited }), sign('limited', { unlimited: [] }), sign('older')])).toEqual([
+    'warning WORKER_UNLIMITED',
+  ])
+  const { findings } = judgeWorkers([sign('open', { unlimited })], { url: cluster, hasProxy: false })
+  expect(findings[0]?.message).toContain('--only-inputs')
+})

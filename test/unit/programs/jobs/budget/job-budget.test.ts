@@ -2,10 +2,17 @@ import { expect, test } from 'vitest'
 import { BudgetShare } from '../../../../../src/programs/jobs/budget/budget-share.js'
 import { JobBudget } from '../../../../../src/programs/jobs/budget/job-budget.js'
 import { JobLog } from '../../../../support/load/job-log.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 function logOf() {
   const log = new JobLog()
-  const given = { control: log.asQueue, job: 'job', patient: async <T>(work: () => Promise<T>) => await work() }
+  const given = {
+    control: log.asQueue,
+    job: 'job',
+    made: '',
+    seal: noSeal,
+    patient: async <T>(work: () => Promise<T>) => await work(),
+  }
   return { rows: log.rows, budget: (limit: number, most = 4) => new JobBudget({ ...given, limit, most }) }
 }
 

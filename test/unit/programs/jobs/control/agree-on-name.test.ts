@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { agreeOnName, useUpName } from '../../../../../src/programs/jobs/control/agree-on-name.js'
 import type { JobData } from '../../../../../src/programs/jobs/job.js'
 import type { QueueEngine } from '../../../../../src/programs/jobs/queue/open-engine.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 const data: JobData = {
   version: 1,
@@ -33,6 +34,7 @@ function world() {
         return state === undefined ? undefined : { getState: async () => await Promise.resolve(state) }
       },
     }),
+    seal: noSeal,
   } as unknown as QueueEngine
   const agree = async (wanted: string, more: Partial<JobData> = {}) =>
     (await agreeOnName(engine, wanted, { ...data, ...more })).name

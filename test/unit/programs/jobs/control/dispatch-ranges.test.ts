@@ -7,6 +7,7 @@ import type { LoadingElsewhere } from '../../../../../src/run/loop/hooks.js'
 import { stopSignalsOf } from '../../../../../src/run/loop/stop-signals.js'
 import { systemClock } from '../../../../../src/base/time/system-clock.js'
 import { QueueInMemory } from '../../../../support/load/queue-in-memory.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 const data: JobData = {
   version: 1,
@@ -38,6 +39,8 @@ function world(look: () => Promise<ReturnType<typeof failure> | undefined>) {
     data,
     find,
     ranges: queue.asQueue,
+    job: 'logs',
+    seal: noSeal,
     planned: async ({ objects }) => {
       planned = objects
       await Promise.resolve()

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../../../src/base/failure/failure.js'
 import { JobControl } from '../../../../../src/programs/jobs/control/job-control.js'
 import type { JobRow, JobState } from '../../../../../src/programs/jobs/queue/job-state.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 const why = failure('EGRESS_NOT_ALLOWED', { cluster: 'http://cluster', observed: 'status 403', refused: 2, probes: 2 })
 const blocked = { type: 'blocked', worker: 'one', host: 'here', failure: why } as const
@@ -28,6 +29,8 @@ function takeOver(before: JobState, rows: readonly JobRow[]) {
   const keeping = new JobControl({
     control: control as unknown as Queue,
     job: 'logs',
+    made: '',
+    seal: noSeal,
     ranges: ranges as unknown as Queue,
     before,
     most: 8,

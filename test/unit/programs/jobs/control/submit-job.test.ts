@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { QueueEngine } from '../../../../../src/programs/jobs/queue/open-engine.js'
 import type { JobData } from '../../../../../src/programs/jobs/job.js'
 import { submitJob } from '../../../../../src/programs/jobs/control/submit-job.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 const data: JobData = {
   version: 1,
@@ -51,7 +52,7 @@ function control() {
       return 1
     },
   }
-  return { jobs, did, engine: { queue: () => queue } as unknown as QueueEngine }
+  return { jobs, did, engine: { queue: () => queue, seal: noSeal } as unknown as QueueEngine }
 }
 
 test('a job that has ended is put on the queue again with a new time, and keeps the size of its ranges', async () => {

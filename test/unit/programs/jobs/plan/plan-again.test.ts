@@ -7,9 +7,10 @@ import type { LoadingElsewhere } from '../../../../../src/run/loop/hooks.js'
 import { stopSignalsOf } from '../../../../../src/run/loop/stop-signals.js'
 import { systemClock } from '../../../../../src/base/time/system-clock.js'
 import { QueueInMemory } from '../../../../support/load/queue-in-memory.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 const small = (name: string, version = 1): FoundInput => ({
-  name,
+  name: `/in/${name}`,
   size: 1,
   identity: `file 1 ${version} abc`,
   canBeCut: false,
@@ -19,7 +20,7 @@ const small = (name: string, version = 1): FoundInput => ({
 function world() {
   const queue = new QueueInMemory()
   const loaded: (readonly string[])[] = []
-  queue.added = page => loaded.push(...page.map(({ inputs }) => inputs.map(({ name }) => name)))
+  queue.added = page => loaded.push(...page.map(({ inputs }) => inputs.map(({ name }) => name.slice('/in/'.length))))
   const none = () => undefined
   const load = async (inputs: readonly FoundInput[], index = 'logs') => {
     loaded.length = 0
@@ -40,6 +41,8 @@ function world() {
         yield* await Promise.resolve(inputs)
       },
       ranges: queue.asQueue,
+      job: 'logs',
+      seal: noSeal,
       planned: async () => await Promise.resolve(),
       look: async () => await Promise.resolve(undefined),
       lost: none,
@@ -59,7 +62,7 @@ function world() {
 }
 
 const fails = (name: string, version: number) => (range: RangeData) =>
-  range.inputs.some(input => input.name === name && input.identity === small(name, version).identity)
+  range.inputs.some(input => input.name === `/in/${name}` && input.identity === small(name, version).identity)
     ? failure('INPUT_MALFORMED', { input: name, problem: 'it ends early' })
     : undefined
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Effective } from '../../../../../src/options/resolve.js'
-import { withJob } from '../../../../../src/programs/jobs/plan/queued-options.js'
+import { problemInSettings, withJob } from '../../../../../src/programs/jobs/plan/queued-options.js'
 import type { JobData } from '../../../../../src/programs/jobs/job.js'
 
 const own = { values: { concurrency: 4, url: 'http://cluster' }, origins: {} } as unknown as Effective
@@ -41,6 +41,23 @@ test.each([
       }) as unknown,
     }),
   )
+})
+
+test.each([
+  ['batchDocs', 'many'],
+  ['batchDocs', -1],
+  ['op', 'drop-everything'],
+  ['maxRate', { bytes: 'x' }],
+  ['set', 'a=b'],
+  ['script', { source: 'x' }],
+  ['mapping', '{"properties":'],
+  ['op', `\u001B[2J${'x'.repeat(1000)}`],
+])('a worker refuses a job whose option %s has a value that its sender would have refused', (name, value) => {
+  expect(() => taken({ [name]: value })).toThrowError(new RegExp(`${name} of the job`))
+  const problem = problemInSettings({ [name]: value })
+  expect(problem).toContain('OPTION_INVALID')
+  expect(problem?.length).toBeLessThan(400)
+  expect(problem).not.toContain('\u001B')
 })
 
 test('a name from the queue is shown escaped and short', () => {

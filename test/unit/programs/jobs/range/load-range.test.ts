@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { JobBudget } from '../../../../../src/programs/jobs/budget/job-budget.js'
 import { RangeLoader } from '../../../../../src/programs/jobs/range/load-range.js'
 import { JobLog } from '../../../../support/load/job-log.js'
+import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 
 const LIMIT = 2_000_000
 
@@ -19,7 +20,8 @@ test('connections that a proxy refuses cost the job what they carried, and no mo
   const { port } = proxy.address() as AddressInfo
   const log = new JobLog()
   const patient = async <T>(work: () => Promise<T>) => await work()
-  const budget = () => new JobBudget({ control: log.asQueue, job: 'job', limit: LIMIT, most: 1, patient })
+  const budget = () =>
+    new JobBudget({ control: log.asQueue, job: 'job', made: '', seal: noSeal, limit: LIMIT, most: 1, patient })
   const never = () => {
     throw new Error('nothing is loaded')
   }

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { JoinedDeadLetters } from '../../../../../src/programs/jobs/control/join-dead-letters.js'
-import { checkRange, lettersFolder, whyNotTaken } from '../../../../../src/programs/jobs/worker/worker-limits.js'
+import {
+  checkFound,
+  checkRange,
+  lettersFolder,
+  missingLimits,
+  whyNotTaken,
+} from '../../../../../src/programs/jobs/worker/worker-limits.js'
 
 const limits = { inputs: ['s3://bucket/logs/*', '/data/in/*.ndjson'], indices: ['logs-*', 'orders'] }
 
@@ -59,4 +65,19 @@ test('a file outside the folder of the job is not joined into its dead letters',
   } finally {
     await rm(folder, { recursive: true })
   }
+})
+
+test('names the limits that are missing, and none for a process that works on one job', () => {
+  expect(missingLimits({})).toEqual(['--only-inputs', '--only-index', '--letters-folder'])
+  expect(missingLimits({ ...limits })).toEqual(['--letters-folder'])
+  expect(missingLimits({ ...limits, letters: '/own' })).toEqual([])
+  expect(missingLimits({ job: 'logs' })).toEqual([])
+})
+
+test('looks into no input that a pattern finds outside the limits, and fills no index that only the options name', () => {
+  expect(() => checkFound(limits, '/data/in/a.ndjson')).not.toThrow()
+  expect(() => checkFound(limits, '/etc/passwd')).toThrow('it finds /etc/passwd')
+  const job = { sources: ['/data/in/a.ndjson'], index: 'orders' }
+  expect(whyNotTaken(limits, { ...job, settings: { index: 'orders' } })).toBeUndefined()
+  expect(whyNotTaken(limits, { ...job, settings: { swapAlias: '.security' } })).toContain('index .security')
 })

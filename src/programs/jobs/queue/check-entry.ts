@@ -1,0 +1,176 @@
+/** Checks the shape of entries of the queue before anything uses them: anyone who can write to the queue may have written them. */
+import { isAbsolute } from 'node:path'
+import { failureCodes } from '../../../base/failure/catalogue.js'
+import { type Failure, failure } from '../../../base/failure/failure.js'
+import { isObject, type JsonObject } from '../../../base/json/parse-json.js'
+import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
+import { visible } from '../../../base/text/visible.js'
+import { nothing } from '../../../pipeline/ledger/account.js'
+import { runId } from '../../../options/option-checks.js'
+import type { JobData, JobEnd, RangeData, RangeReceipt } from '../job.js'
+
+type Test = (value: unknown) => boolean
+/** Fields of an entry. A test of one that may be absent accepts undefined. */
+type Shape = Readonly<Record<string, Test>>
+
+/** More than any name of an input, a folder or a machine has. */
+const LONGEST = 8192
+/** Requests at the same time, and objects in one range: more than any job has. */
+const MOST_REQUESTS = 100_000
+const MOST_INPUTS = 20_000
+/** Characters of a name from the queue that a message shows. */
+const SHOWN = 100
+
+const isText: Test = value => typeof value === 'string' && value.length <= LONGEST && !value.includes('\0')
+const isCount: Test = value => Number.isSafeInteger(value) && Number(value) >= 0
+const isSize: Test = value => isCount(value) && Number(value) > 0
+const isNumber: Test = value => typeof value === 'number' && Number.isFinite(value)
+const isTime: Test = value => isText(value) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value))
+
+const job: Shape = {
+  version: value => value === 1,
+  sources: value => isListOf(value, isPlace) && value.length > 0,
+  settings: isObject,
+  url: isText,
+  index: value => isText(value) && value !== '',
+  concurrency: value => isSize(value) && Number(value) <= MOST_REQUESTS,
+  rangeBytes: isSize,
+  byteBudget: optional(isSize),
+  alarm: optional(isAlarm),
+  deadLetters: value => isText(value) && isAbsolute(String(value)),
+  host: isText,
+  made: isTime,
+  planned: optional(shaped({ objects: isCount, ranges: isCount, bytes: isCount })),
+  retries: value => value === undefined || value === true,
+}
+
+/** Returns what is wrong with a job, or undefined. */
+export function faultOfJob(id: string | undefined, data: unknown): string | undefined {
+  if (runId(id) !== undefined) return 'its name is no name of a job'
+  if (!isObject(data)) return 'it is no object'
+  const [field] = Object.entries(job).find(([name, test]) => !test(own(data, name))) ?? []
+  if (field !== undefined) return `its field ${field} is missing or wrong`
+  const { settings, index } = data as unknown as JobData
+  const into = settings['swapAlias'] ?? settings['index']
+  // Limits look at the index of the job, and the load at that of the options.
+  return into === undefined || into === index ? undefined : 'its options name another index'
+}
+
+/** Returns the failure of a job whose shape is wrong. */
+export function malformed(id: string | undefined, problem: string): Failure {
+  return failure('JOB_MALFORMED', { job: shownName(id), problem })
+}
+
+/** Returns a name from the queue as a message shows it. */
+export function shownName(name = ''): string {
+  return visible(name.slice(0, SHOWN))
+}
+
+/** The id of a range becomes part of the name of a file. */
+export function isRange(id: string | undefined, data: unknown): data is RangeData {
+  return /^[\w-]{22}$/.test(id ?? '') && isRangeData(data)
+}
+
+const isRangeData = shaped({
+  inputs: value => isListOf(value, isInput) && value.length <= MOST_INPUTS,
+  source: isCount,
+  index: isText,
+})
+
+export function isReceipt(value: unknown): value is RangeReceipt {
+  return isReceiptShape(value)
+}
+
+const isCounts: Test = value => isObject(value) && Object.keys(nothing).every(name => isCount(own(value, name)))
+const isRejections = shaped({ status: isCount, type: isText, field: optional(isText), documents: isCount })
+
+const isReceiptShape = shaped({
+  counts: isCounts,
+  rejections: value => isListOf(value, isRejections),
+  bytes: shaped({ read: isCount, sent: isNumber, received: isNumber }),
+  requests: isCount,
+  retries: isCount,
+  elapsedMs: isNumber,
+  host: optional(isText),
+  deadLetters: optional(isText),
+  failure: optional(isFailure),
+})
+
+export function isEnd(value: unknown): value is JobEnd {
+  if (!isObject(value)) return false
+  const receipt = own(value, 'receipt')
+  if (receipt === undefined) return isFailure(own(value, 'failure'))
+  return isCounts(receipt) && optional(isFailure)(own(receipt as JsonObject, 'failure'))
+}
+
+/** Returns whether a value is a failure that this version knows. */
+export function isFailure(value: unknown): value is Failure {
+  return isFailureShape(value)
+}
+
+const codes: ReadonlySet<unknown> = new Set(failureCodes)
+const isFailureShape = shaped({
+  code: value => codes.has(value),
+  message: value => typeof value === 'string',
+  evidence: value => isObject(value) && Object.values(value).every(isEvidence),
+  exit: value => typeof value === 'number' && [1, 2, 3, 4, 5, 6, 70].includes(value),
+  retry: value => value === 'no' || value === 'later',
+})
+
+function isEvidence(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value) || isListOf(value, one => typeof one === 'string')
+}
+
+/** An input that workers can open by its name: no standard input, no table. A login in a URL would be on the queue. */
+function isPlace(value: unknown): boolean {
+  if (!isText(value)) return false
+  const name = String(value)
+  if (!isSourceUrl(name)) return isAbsolute(name) && !hasStepUp(name)
+  const read = readSourceUrl(name)
+  return read !== undefined && read.secrets.length === 0
+}
+
+/** A sender resolves `..` first. In braces it would leave the folder that limits see. */
+function hasStepUp(path: string): boolean {
+  return /(^|[/\\{,(|])\.\.([/\\},)|]|$)/.test(path)
+}
+
+function isInput(value: unknown): boolean {
+  return isInputShape(value) && (isSourceUrl(nameOf(value)) || isAbsolute(nameOf(value)))
+}
+
+const isInputShape = shaped({ name: isText, identity: isText, from: optional(isCount), to: optional(isCount) })
+
+function nameOf(value: unknown): string {
+  return (value as { readonly name: string }).name
+}
+
+function isAlarm(value: unknown): boolean {
+  if (!isAlarmShape(value)) return false
+  const fields = own(value as JsonObject, 'fields') ?? {}
+  return isObject(fields) && Object.values(fields).every(isText)
+}
+
+const isAlarmShape = shaped({
+  job: isText,
+  title: optional(isText),
+  command: optional(isText),
+  host: optional(isText),
+  allowRejected: optional(value => typeof value === 'boolean'),
+})
+
+function optional(test: Test): Test {
+  return value => value === undefined || test(value)
+}
+
+function shaped(shape: Shape): Test {
+  return value => isObject(value) && Object.entries(shape).every(([name, test]) => test(own(value, name)))
+}
+
+function isListOf(value: unknown, test: Test): value is readonly unknown[] {
+  return Array.isArray(value) && value.every(test)
+}
+
+function own(value: JsonObject, name: string): unknown {
+  return Object.hasOwn(value, name) ? value[name] : undefined
+}
