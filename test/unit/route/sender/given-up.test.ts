@@ -82,7 +82,7 @@ test('another request that is given up before it was sent does not make this one
   const question = findDocuments(one, { index: 'i', by: 'id', wanted: [{ id: '1' }], signal })
   sender.halt()
   givenUp.abort()
-  await question
+  await expect(question).rejects.toThrow('gave up')
   expect(await sending).toMatchObject({ unknown: 1, unanswered: 1, unsent: 0 })
   await one.route.destroy()
 })
