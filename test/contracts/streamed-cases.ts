@@ -13,7 +13,12 @@ async function streaming(): Promise<ObjectServer> {
   return server
 }
 
-async function loaded(at: Place, server: ObjectServer, text: string | Uint8Array = lines(range(1, 25)), name = 'a.ndjson') {
+async function loaded(
+  at: Place,
+  server: ObjectServer,
+  text: string | Uint8Array = lines(range(1, 25)),
+  name = 'a.ndjson',
+) {
   server.put(name, text)
   at.first = await at.load(server.url(name))
   expect(at.first).toMatchObject({ receipt: { status: 'finished', created: 25 } })
