@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { isoTime } from '../../base/time/local-time.js'
+import type { Missing } from '../../options/run-events.js'
 import type { FollowedFile } from './followed-file.js'
 import { type Generation, generationsSince, isGeneration, sizeAndTime } from './generations.js'
 
@@ -62,7 +63,7 @@ interface Standing {
 
 export class Chains {
   readonly #folder: string
-  readonly #warn: (message: string) => void
+  readonly #warn: (message: string, missing: Missing) => void
   /** When Sluice began to follow, in milliseconds since the epoch. */
   readonly #beganMs: number
   /** What stood at each followed path at the last look. */
@@ -77,7 +78,7 @@ export class Chains {
   readonly #passedOn = new Set<string>()
   #links: Link[] = []
 
-  constructor(folder: string, beganMs: number, warn: (message: string) => void) {
+  constructor(folder: string, beganMs: number, warn: (message: string, missing: Missing) => void) {
     this.#folder = folder
     this.#beganMs = beganMs
     this.#warn = warn
@@ -171,7 +172,7 @@ export class Chains {
 
   #miss(name: string, sinceMs: number, message: string): void {
     this.#gaps.push({ name, since: isoTime(new Date(sinceMs)), message })
-    this.#warn(message)
+    this.#warn(message, { gaps: this.#gaps.length })
   }
 
   /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */
