@@ -21,6 +21,7 @@ import { rehearse } from './features/mapping/rehearse.js'
 import { recordTimeline } from './features/report/record-timeline.js'
 import type { OpenConnection } from './run/loop/locked-run.js'
 import { run } from './run/loop/run.js'
+import { nameUnread } from './features/rotated/name-unread.js'
 import { keptSegments } from './features/spool/segments.js'
 import { runScript } from './features/destinations/run-script.js'
 import { spoolStdin } from './features/spool/spool-stdin.js'
@@ -127,6 +128,7 @@ export async function loadOnce(
       // The code that opened the connection of a part knows whether its index is tuned.
       ...(part?.connection === undefined ? [tuneIndex(load)] : []),
       rehearse(load),
+      ...(part === undefined ? [nameUnread] : []),
       ...(reminder === undefined ? [] : [reminder]),
     ],
   })

@@ -5,7 +5,7 @@ import { fileStat } from '../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
 import type { LookBack, Remembered } from './chains.js'
-import { sizeAndTime } from './generations.js'
+import { sizeAndTime } from '../../pipeline/source/generations.js'
 
 /** Earlier files of one name that are looked for. */
 const MOST_EARLIER = 4
@@ -44,7 +44,7 @@ export function earlierFiles(
 /** Returns what earlier runs know of the followed names. `runs`: newest first. */
 export function remembered(runs: readonly Checkpoint[], followed: readonly FollowedFile[], folder: string): Remembered {
   const names = new Map(followed.map(file => [resolve(folder, file.name), file.name]))
-  const last = new Map<string, Required<LookBack>>()
+  const last = new Map<string, LookBack & Required<Pick<LookBack, 'last'>>>()
   const read = new Map<number, string>()
   for (const run of runs)
     for (const { name, file } of [...run.inputs].toReversed()) {

@@ -136,7 +136,10 @@ async function judge(
   if (recognised.kind === 'new') {
     const { twin, replaces } = recognised
     if (twin !== undefined) notes.twin(source, twin.input.name, twin.run)
-    return { ...(await fresh()), ...(replaces === undefined ? {} : { replaces: replaces.run }) }
+    return {
+      ...(await fresh()),
+      ...(replaces === undefined ? {} : { replaces: replaces.run, replacedFile: replaces.input.file }),
+    }
   }
   const { input, run } = recognised.known
   const isFinished = input.status === 'finished'
