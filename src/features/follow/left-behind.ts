@@ -50,10 +50,14 @@ export function remembered(runs: readonly Checkpoint[], followed: readonly Follo
     for (const { name, file } of [...run.inputs].toReversed()) {
       const stateMs = Date.parse(run.written)
       const followedAs = names.get(resolve(folder, name))
-      if (followedAs === undefined || file?.stat === undefined) continue
+      if (file?.stat === undefined) continue
       const { inode, mtimeMs: sinceMs } = file.stat
       if (!read.has(inode)) read.set(inode, sizeAndTime({ size: file.bytes, mtimeMs: sinceMs }))
-      if (!last.has(followedAs)) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      if (followedAs === undefined) continue
+      const known = last.get(followedAs)
+      // A process that was killed may have left out files between two that it knew: so all since the oldest one are looked for.
+      if (known === undefined) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      else if (sinceMs < known.sinceMs) last.set(followedAs, { ...known, sinceMs })
     }
   return { last, read }
 }
