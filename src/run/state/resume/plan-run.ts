@@ -154,7 +154,8 @@ async function judge(
     return await refuse(inputChanged(source.name, run.run, documents, observed, input.mark.offset))
   }
   const changed = changedNames(run.options, options)
-  const isOfNewLines = isFinished && !readsWhole && changed.every(name => isOnlyOfNewLines(name, run.options, options))
+  const isOfNewLines =
+    isFinished && input.hasStored && !readsWhole && changed.every(name => isOnlyOfNewLines(name, run.options, options))
   if (changed.length > 0 && isOfNewLines) notes.changed(source, differences(run.options, options))
   else if (changed.length > 0) {
     // A document of before would stay as it was sent then. A process that was killed may have stored more than its marks say.
