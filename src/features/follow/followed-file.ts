@@ -5,7 +5,7 @@ import { addUpTo, checksumsAt } from '../../base/checksum/file.js'
 import { fileStat } from '../../base/disk/file-stat.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead, codeOf } from '../../pipeline/source/cannot-read.js'
-import { lastLineEnd, lastOf, readingOf } from './ends.js'
+import { bytesBefore, holds, lastLineEnd, lastOf, readingOf } from './ends.js'
 import type { KeptOpen, OpenFiles } from './open-files.js'
 
 const READ_BYTES = 1 << 20
@@ -48,6 +48,8 @@ export class FollowedFile implements KeptOpen {
   isLeftOut = false
   /** Bytes in which the last line feed was searched. */
   #searched = 0
+  /** The last of the bytes that were seen. A file may be emptied and filled again before they are read. */
+  #seen: Buffer = Buffer.alloc(0)
   /** Checksum of the first bytes, once there are enough. */
   #head: string | undefined
   /** Covers the bytes that were read last. */
@@ -95,16 +97,21 @@ export class FollowedFile implements KeptOpen {
       (await this.#with(async handle => {
         const stat = fileStat(await handle.stat())
         const isOther = stat.size < Math.max(this.read, this.#searched) || !(await this.#holdsStill(handle))
-        const wasRead = this.read > 0
+        const wasSeen = this.#searched > 0 || this.read > 0
         if (isOther) this.#begin()
         // Nothing shows that the bytes of the checksum still stand there.
         if (this.#tail.length === 0) this.#sum = undefined
-        this.#isLooked = true
         this.stat = stat
         this.changedAt = at
         this.end = (await lastLineEnd(handle, Math.max(this.end, this.#searched), stat.size)) ?? this.end
-        this.#searched = stat.size
-        return isOther && wasRead ? 'other' : 'changed'
+        const seen = await bytesBefore(handle, stat.size)
+        // A file that changes meanwhile may hold no line yet, or another content of the same size. The next look searches again.
+        this.#isLooked = isSame(stat, fileStat(await handle.stat()))
+        if (this.#isLooked) {
+          this.#searched = stat.size
+          this.#seen = seen
+        }
+        return isOther && wasSeen ? 'other' : 'changed'
       })) ?? 'same'
     )
   }
@@ -191,6 +198,7 @@ export class FollowedFile implements KeptOpen {
     this.counted = 0
     this.isChecked = false
     this.#searched = 0
+    this.#seen = Buffer.alloc(0)
     this.#sum = undefined
     this.#head = undefined
     this.#tail = Buffer.alloc(0)
@@ -198,12 +206,8 @@ export class FollowedFile implements KeptOpen {
 
   async #holdsStill(handle: FileHandle): Promise<boolean> {
     // A round that ends meanwhile puts another one in its place.
-    const tail = this.#tail
-    const { length } = tail
-    if (length === 0) return true
-    const now = Buffer.alloc(length)
-    const { bytesRead } = await handle.read(now, 0, length, this.read - length)
-    return bytesRead === length && now.equals(tail)
+    const [tail, read] = [this.#tail, this.read]
+    return (await holds(handle, this.#seen, this.#searched)) && (await holds(handle, tail, read))
   }
 
   async #with<T>(work: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {

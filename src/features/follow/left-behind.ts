@@ -5,7 +5,7 @@ import { fileStat } from '../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
 import type { LookBack, Remembered } from './chains.js'
-import { sizeAndTime } from './generations.js'
+import { sizeAndTime } from '../../pipeline/source/generations.js'
 
 /** Earlier files of one name that are looked for. */
 const MOST_EARLIER = 4
@@ -44,16 +44,20 @@ export function earlierFiles(
 /** Returns what earlier runs know of the followed names. `runs`: newest first. */
 export function remembered(runs: readonly Checkpoint[], followed: readonly FollowedFile[], folder: string): Remembered {
   const names = new Map(followed.map(file => [resolve(folder, file.name), file.name]))
-  const last = new Map<string, Required<LookBack>>()
+  const last = new Map<string, LookBack & Required<Pick<LookBack, 'last'>>>()
   const read = new Map<number, string>()
   for (const run of runs)
     for (const { name, file } of [...run.inputs].toReversed()) {
       const stateMs = Date.parse(run.written)
       const followedAs = names.get(resolve(folder, name))
-      if (followedAs === undefined || file?.stat === undefined) continue
+      if (file?.stat === undefined) continue
       const { inode, mtimeMs: sinceMs } = file.stat
       if (!read.has(inode)) read.set(inode, sizeAndTime({ size: file.bytes, mtimeMs: sinceMs }))
-      if (!last.has(followedAs)) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      if (followedAs === undefined) continue
+      const known = last.get(followedAs)
+      // A process that was killed may have left out files between two that it knew: so all since the oldest one are looked for.
+      if (known === undefined) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      else if (sinceMs < known.sinceMs) last.set(followedAs, { ...known, sinceMs })
     }
   return { last, read }
 }

@@ -3,14 +3,14 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { failure } from '../../base/failure/failure.js'
 import { plural } from '../../base/text/figures.js'
-import type { Feature } from '../../run/loop/hooks.js'
+import type { Feature, Tell } from '../../run/loop/hooks.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { inputsOf } from '../../run/state/inputs/packed-inputs.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
-    /** Documents of these inputs that earlier runs rejected, and that are not replayed. */
+    /** Documents of these inputs that earlier runs rejected, and that were not replayed when this one began. */
     readonly unreplayed?: readonly Unreplayed[]
   }
 }
@@ -27,23 +27,32 @@ interface Reminder extends Unreplayed {
   readonly isTooMany: boolean
 }
 
-/** Returns the hook of a load. */
-export const remindOfRejected: Feature = ({ tell }) => {
-  let open: readonly Reminder[] = []
-  return {
+/** Returns the hook of a load, or of all rounds of a followed one: these only remind, and once, because a failure would end them. */
+export function remindOfRejected({ isFollowed }: { readonly isFollowed: boolean }): Feature {
+  const asked = new Set<string>()
+  const open: Reminder[] = []
+  const remind = async (runs: ReadonlySet<Checkpoint>, stateDir: string, tell: Tell) => {
+    const news = [...runs].filter(({ run }) => !asked.has(run))
+    for (const { run } of news) asked.add(run)
+    for (const one of await openOf(news, stateDir)) {
+      open.push(one)
+      const unreplayed = open.reduce((sum, { documents }) => sum + documents, 0)
+      tell({ type: 'warning', message: sayOpen(one), missing: { unreplayed } })
+    }
+  }
+  return ({ tell }) => ({
     prepare: async ({ found, stateDir }) => {
-      const by = new Set(found.plan.inputs.flatMap(input => input.by ?? []))
-      if (stateDir !== undefined) open = await openOf([...by], stateDir)
-      for (const one of open) tell({ type: 'warning', message: sayOpen(one) })
+      if (stateDir === undefined) return
+      await remind(new Set(found.plan.inputs.flatMap(input => input.by ?? [])), stateDir, tell)
     },
     complete: async () => {
       const worst = open.find(({ isTooMany }) => isTooMany)
-      if (worst === undefined) return await Promise.resolve(undefined)
+      if (worst === undefined || isFollowed) return await Promise.resolve(undefined)
       const { run, documents } = worst
       return failure('REJECTED_NOT_REPLAYED', { run, documents, deadLetters: worst.deadLetters ?? 'no file' })
     },
     receipt: () => (open.length === 0 ? {} : { unreplayed: open.map(({ isTooMany: _, ...one }) => one) }),
-  }
+  })
 }
 
 /** Returns the runs whose rejected documents wait. A file that is gone was dealt with. */

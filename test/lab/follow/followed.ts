@@ -9,6 +9,8 @@ const POLL_MS = 10
 export interface Followed {
   /** What was said of files, and warnings. */
   readonly said: readonly string[]
+  /** How many gaps the metrics show. */
+  readonly gaps: number
   /** Resolves when the run is known. */
   begun(): Promise<void>
   /** Resolves when so many documents are stored. */
@@ -23,9 +25,11 @@ export function follow(source: IngestOptions['source'], more: Partial<IngestOpti
   const controller = new AbortController()
   const said: string[] = []
   let isBegun = false
+  let gaps = 0
   const onEvent = (event: IngestEvent) => {
     if (event.type === 'begun') isBegun = true
     if (event.type === 'followed' || event.type === 'warning') said.push(event.message)
+    if (event.type === 'warning') gaps = event.missing?.gaps ?? gaps
   }
   const { signal } = controller
   const options = { source, ...smallBatches(), follow: true, pollMs: POLL_MS, signal, onEvent, ...more }
@@ -38,6 +42,9 @@ export function follow(source: IngestOptions['source'], more: Partial<IngestOpti
   }
   return {
     said,
+    get gaps() {
+      return gaps
+    },
     begun: async () => await holds(() => isBegun),
     stored: async count => await holds(() => lab.control.count(index) >= count),
     heard: async text => await holds(() => said.some(one => one.includes(text))),

@@ -92,6 +92,7 @@ test('a file that is gone is named, and ends with exit code 1', async () => {
   const following = start()
   await following.stored(30)
   await following.heard('is gone. Sluice had read')
+  expect(following.gaps).toBe(1)
   const receipt = await following.stop()
   expect(receipt).toMatchObject({ exit: 1, status: 'finished', gaps: [{ name: log() }] })
   expect(receipt.notes).toEqual([expect.stringContaining('Lines that were written to it later are not loaded')])

@@ -1,5 +1,5 @@
 /** Documents that were rejected, and that nobody replayed: the same command says so until somebody acts. */
-import { rm, writeFile } from 'node:fs/promises'
+import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { beforeEach, expect, test } from 'vitest'
 import {
   connect,
@@ -10,6 +10,7 @@ import {
   type Receipt,
   replay,
 } from '../../../src/index.js'
+import { follow } from '../follow/followed.js'
 import { index, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
@@ -88,4 +89,19 @@ test('a load without rejections says nothing, and --again does not either', asyn
   expect((await load()).receipt).not.toHaveProperty('unreplayed')
   expect((await load({ again: true })).receipt).not.toHaveProperty('unreplayed')
   expect(said.filter(one => one.includes('replay'))).toEqual([])
+})
+
+test('a load that follows reminds once, in its receipt, too, and does not end', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(40, 40))
+  expect(await load({ maxRejected: 10, batchDocs: 100 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+  const following = follow(path('a.ndjson'), { deadLetters: path('more.ndjson'), stateDir: path('state') })
+  await following.heard(`sluice replay ${letters()}`)
+  for (const n of [1, 2]) {
+    await appendFile(path('a.ndjson'), `{"n":${n}}\n`)
+    await following.stored(n)
+  }
+  const receipt = await following.stop()
+  expect(receipt).toMatchObject({ status: 'finished', created: 2, unreplayed: [{ documents: 40 }] })
+  expect(following.said.filter(one => one.includes('sluice replay'))).toHaveLength(1)
 })
