@@ -80,7 +80,6 @@ const whole: readonly [string, ClusterAnswer, string, RouteFacts?][] = [
     'stop EGRESS_NOT_ALLOWED none',
   ],
   ['the filter, as plain text', answer(403, 'Forbidden due to Traffic Filtering'), 'stop EGRESS_NOT_ALLOWED none'],
-  ['an index that is deleted meanwhile', refusal(404, 'index_not_found_exception', 'x'), 'wait REQUEST_REFUSED none 5'],
   ['an unknown host', edge(404, 'Unknown resource.'), 'wait CLUSTER_UNKNOWN_HOST none 5'],
   ['an unknown deployment', edge(404, 'Unknown deployment.'), 'wait CLUSTER_UNKNOWN_HOST none 5'],
   [
