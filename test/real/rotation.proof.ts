@@ -93,7 +93,8 @@ test.each(configurations)('killed along a chain of rotations with %s', async (na
   const found = ids.map(id => (JSON.parse(String(lab.control.source(index, id))) as { n: number }).n)
   console.log(`${name}: ${KILLS} kills, ${rotations} rotations, ${next} lines, ${found.length} stored`)
   const missing = Array.from({ length: next }, (_, n) => n).filter(n => !found.includes(n))
-  expect({ missing, stored: found.length }, `${written.join('\n')}\n${stderr}`).toEqual({ missing: [], stored: next })
+  const twice = found.filter((n, at) => found.indexOf(n) !== at)
+  expect({ missing, twice, stored: found.length }, `${written.join('\n')}\n${stderr}`).toEqual({ missing: [], twice: [], stored: next })
   expect({ code, receipt: JSON.parse(stdout) as object }, stderr).toMatchObject({
     code: 0,
     receipt: { status: 'finished' },
