@@ -94,7 +94,11 @@ test.each(configurations)('killed along a chain of rotations with %s', async (na
   console.log(`${name}: ${KILLS} kills, ${rotations} rotations, ${next} lines, ${found.length} stored`)
   const missing = Array.from({ length: next }, (_, n) => n).filter(n => !found.includes(n))
   const twice = found.filter((n, at) => found.indexOf(n) !== at)
-  expect({ missing, twice, stored: found.length }, `${written.join('\n')}\n${stderr}`).toEqual({ missing: [], twice: [], stored: next })
+  expect({ missing, twice, stored: found.length }, `${written.join('\n')}\n${stderr}`).toEqual({
+    missing: [],
+    twice: [],
+    stored: next,
+  })
   expect({ code, receipt: JSON.parse(stdout) as object }, stderr).toMatchObject({
     code: 0,
     receipt: { status: 'finished' },
