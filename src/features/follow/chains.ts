@@ -1,6 +1,7 @@
 /** Follows each name through the files that had it: finds the ones that came and went unseen, and names those that are gone. */
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { FIRST_BYTES } from '../../base/checksum/checksum.js'
 import { isoTime } from '../../base/time/local-time.js'
 import type { InputGap } from '../../pipeline/ledger/receipt.js'
 import type { Missing } from '../../options/run-events.js'
@@ -137,8 +138,11 @@ export class Chains {
         const key = `${file.device}:${file.stat.inode}`
         const version = `${key} ${sizeAndTime(file.stat)}`
         if (this.#isSeen(file, followed.get(key)) || this.#passedOn.has(version)) continue
-        if (!file.isPacked) unseen.push({ name, file, isKnown: this.#read.has(file.stat.inode) })
-        else if (!isUnderWay(name, file, followed) && (await this.#isStill(key, file, followed))) {
+        if (!file.isPacked) {
+          // A program that copies and empties a log is between the two. What the copy holds is known once that is over.
+          if (await isCopy(file.path, path)) isOver = false
+          else unseen.push({ name, file, isKnown: this.#read.has(file.stat.inode) })
+        } else if (!isUnderWay(name, file, followed) && (await this.#isStill(key, file, followed))) {
           this.#passedOn.add(version)
           this.#links.push({ path: file.path, name, version, sinceMs })
         } else isOver = false
@@ -181,6 +185,23 @@ export class Chains {
     if (!wasSame || (original !== undefined && followed.has(`${original.dev}:${original.ino}`))) return false
     this.#growing.delete(key)
     return true
+  }
+}
+
+/** Returns whether a file begins as another one does, as far as both go. */
+async function isCopy(path: string, original: string): Promise<boolean> {
+  const [one, other] = await Promise.all([firstBytes(path), firstBytes(original)])
+  const length = Math.min(one.length, other.length)
+  return length > 0 && one.subarray(0, length).equals(other.subarray(0, length))
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  try {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_BYTES), 0, FIRST_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } catch {
+    return Buffer.alloc(0)
   }
 }
 
