@@ -144,13 +144,16 @@ export class FollowedFile implements KeptOpen {
       let tail = this.read === from ? this.#tail : Buffer.alloc(0)
       this.#sum = undefined
       if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
-      this.#head ??= await headOf(handle)
-      opened(readingOf(fileStat(await handle.stat()), sum, this.#head))
+      const head = this.#head ?? (await headOf(handle))
+      if (generation === this.generation) this.#head = head
+      opened(readingOf(fileStat(await handle.stat()), sum, head))
       while (sum.bytes < to) {
         const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, to - sum.bytes), sum.bytes)
         // What was there is gone. The next look sees it.
         if (bytesRead === 0) break
         const chunk = buffer.subarray(0, bytesRead)
+        // Emptied and filled again since: the lines would be stored as those of another content.
+        if (sum.bytes === 0 && !beginsWith(chunk, head)) break
         sum.add(chunk)
         tail = lastOf(tail, chunk)
         yield chunk
@@ -254,6 +257,14 @@ export class FollowedFile implements KeptOpen {
       throw error
     }
   }
+}
+
+/** `head`: undefined if there were too few bytes for one. */
+function beginsWith(chunk: Buffer, head: string | undefined): boolean {
+  if (head === undefined || chunk.length < FIRST_BYTES) return head === undefined
+  const sum = new Checksum()
+  sum.add(chunk.subarray(0, FIRST_BYTES))
+  return sum.digest() === head
 }
 
 async function headOf(handle: FileHandle): Promise<string | undefined> {
