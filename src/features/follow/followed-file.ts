@@ -144,6 +144,7 @@ export class FollowedFile implements KeptOpen {
       let tail = this.read === from ? this.#tail : Buffer.alloc(0)
       this.#sum = undefined
       if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
+      if (tail.length === 0) tail = await bytesBefore(handle, from)
       const head = this.#head ?? (await headOf(handle))
       if (generation === this.generation) this.#head = head
       opened(readingOf(fileStat(await handle.stat()), sum, head))
@@ -153,7 +154,7 @@ export class FollowedFile implements KeptOpen {
         if (bytesRead === 0) break
         const chunk = buffer.subarray(0, bytesRead)
         // Emptied and filled again since: the lines would be stored as those of another content.
-        if (sum.bytes === 0 && !beginsWith(chunk, head)) break
+        if (sum.bytes === 0 ? !beginsWith(chunk, head) : !(await holds(handle, tail, sum.bytes))) break
         sum.add(chunk)
         tail = lastOf(tail, chunk)
         yield chunk
