@@ -6,7 +6,7 @@ import { plural } from '../../base/text/figures.js'
 import type { Feature, Tell } from '../../run/loop/hooks.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { inputsOf } from '../../run/state/inputs/packed-inputs.js'
-import { knownRuns } from '../../run/state/runs/runs.js'
+import { type KnownRun, knownRuns } from '../../run/state/runs/runs.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -61,22 +61,48 @@ async function openOf(runs: readonly Checkpoint[], stateDir: string): Promise<re
   if (suspects.length === 0) return []
   const { known } = await knownRuns(stateDir)
   const forgotten = new Set(known.flatMap(one => (one.isForgotten ? [one.checkpoint.run] : [])))
-  const loaded = new Set<string>()
-  for (const { checkpoint } of known)
-    for (const { status, file } of inputsOf(checkpoint))
-      if (status === 'finished' && file?.path !== undefined && suspects.some(one => pathOf(one) === file.path))
-        loaded.add(file.path)
+  const replays = replaysIn(known)
   const open: Reminder[] = []
   for (const one of suspects) {
-    const { run, counts, ended } = one
-    const path = pathOf(one)
-    const isTooMany = ended?.failure?.code === 'TOO_MANY_REJECTED'
-    if (forgotten.has(run) || (path !== undefined && (loaded.has(path) || !(await isThere(path))))) continue
-    if (path === undefined && !isTooMany) continue
-    const deadLetters = path === undefined ? {} : { deadLetters: path }
-    open.push({ run, documents: counts.rejected, isTooMany, ...deadLetters })
+    const isTooMany = one.ended?.failure?.code === 'TOO_MANY_REJECTED'
+    for (const { run, counts, path } of leftBy(one, replays)) {
+      if (forgotten.has(one.run) || forgotten.has(run) || (path !== undefined && !(await isThere(path)))) continue
+      if (path === undefined && !isTooMany) continue
+      const deadLetters = path === undefined ? {} : { deadLetters: path }
+      open.push({ run, documents: counts.rejected, isTooMany, ...deadLetters })
+    }
   }
   return open
+}
+
+/** Returns the runs that read each file to its end and sent something of it, by its path. */
+function replaysIn(known: readonly KnownRun[]): ReadonlyMap<string, readonly Checkpoint[]> {
+  const replays = new Map<string, Checkpoint[]>()
+  for (const { checkpoint } of known)
+    for (const { status, file, read } of inputsOf(checkpoint)) {
+      if (status !== 'finished' || file?.path === undefined || read === 0) continue
+      replays.set(file.path, [...(replays.get(file.path) ?? []), checkpoint])
+    }
+  return replays
+}
+
+interface Left extends Pick<Checkpoint, 'run' | 'counts'> {
+  readonly path: string | undefined
+}
+
+/** Returns what is left of the rejected documents of a run. A replay may have rejected them again, into another file. */
+function leftBy(
+  run: Checkpoint,
+  replays: ReadonlyMap<string, readonly Checkpoint[]>,
+  before: ReadonlySet<Checkpoint> = new Set(),
+): readonly Left[] {
+  const path = pathOf(run)
+  const later = path === undefined ? undefined : replays.get(path)
+  if (later === undefined) return [{ run: run.run, counts: run.counts, path }]
+  // One replay that rejected nothing has stored all of the file.
+  if (before.has(run) || later.some(({ counts }) => counts.rejected === 0)) return []
+  const seen = new Set([...before, run])
+  return later.flatMap(one => leftBy(one, replays, seen))
 }
 
 function pathOf({ deadLetters }: Checkpoint): string | undefined {
