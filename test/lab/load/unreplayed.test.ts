@@ -1,9 +1,5 @@
 /** Documents that were rejected, and that nobody replayed: the same command says so until somebody acts. */
-<<<<<<< HEAD
-import { appendFile, rm, writeFile } from 'node:fs/promises'
-=======
-import { readFile, rm, writeFile } from 'node:fs/promises'
->>>>>>> h-review
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { beforeEach, expect, test } from 'vitest'
 import {
   connect,
