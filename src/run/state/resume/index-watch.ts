@@ -1,5 +1,6 @@
 /** Watches whether the index that a run fills stays the same one. An index that is deleted is made anew by the next bulk request. */
 import { seeIndex } from '../../../route/cluster/indices.js'
+import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
@@ -33,6 +34,8 @@ export class IndexWatch {
   readonly #named: NamedIndices | undefined
   /** Destinations whose uuid was already read while this process stores documents in them. */
   readonly #seen = new Set<string>()
+  /** Uuids of destinations, from before this process stored documents in them. */
+  readonly #before = new Map<string, Promise<string | undefined>>()
 
   constructor(watched: Watched) {
     this.#watched = watched
@@ -60,6 +63,7 @@ export class IndexWatch {
   /** Sends a batch. Until the uuid of its index is known, one of its documents must still be there when it is. */
   async whileSent(batch: Batch, send: () => Promise<Outcome>): Promise<Outcome> {
     const named = this.#named
+    if (batch.addressed !== undefined) await this.#uuidBefore(batch.addressed.destination.index)
     if (named === undefined && !this.#isMissing) return await send()
     const indices = named === undefined ? [this.#target.index] : [...(batch.indices?.keys() ?? [])]
     const fresh = indices.filter(index => named?.isNew(index) ?? true)
@@ -90,7 +94,8 @@ export class IndexWatch {
       return this.#replaced((await this.#named.lost()).join(', '))
     }
     await this.#seeNewIndex()
-    const { index, indexUuid } = this.#target
+    const { index, indexUuid, destinations } = this.#target
+    if (destinations !== undefined) return this.#replaced((await this.#lostAmong(destinations)).join(', '))
     // After all requests, what is missing was deleted, or a pipeline has stored all documents elsewhere.
     const isElsewhere = this.#target.elsewhere !== undefined
     const known = indexUuid ?? (isElsewhere || this.#witnesses.of(index).length === 0 ? undefined : DELETED)
@@ -141,8 +146,34 @@ export class IndexWatch {
       if (seen.kind === 'unreadable') return
       this.#seen.add(index)
       const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
-      const known = { index, ...(seen.kind === 'index' ? { indexUuid: seen.uuid } : {}) }
+      const indexUuid = (await this.#before.get(index)) ?? (seen.kind === 'index' ? seen.uuid : undefined)
+      const known = { index, ...(indexUuid === undefined ? {} : { indexUuid }) }
       this.#target = { ...this.#target, destinations: [...others, known] }
     }
+  }
+
+  /** Returns the uuid of a destination, as it was before this process stored anything in it. Asks once. */
+  async #uuidBefore(index: string): Promise<string | undefined> {
+    const asked = this.#before.get(index) ?? this.#askBefore(index)
+    this.#before.set(index, asked)
+    return await asked
+  }
+
+  async #askBefore(index: string): Promise<string | undefined> {
+    const { cluster, givenUp } = this.#watched
+    const known = this.#target.destinations?.find(one => one.index === index)?.indexUuid
+    if (known !== undefined) return known
+    const seen = await seeIndex(cluster, index, givenUp)
+    return seen.kind === 'index' ? seen.uuid : undefined
+  }
+
+  async #lostAmong(destinations: NonNullable<Target['destinations']>): Promise<readonly string[]> {
+    const { cluster, givenUp } = this.#watched
+    const names = destinations.map(({ index }) => index)
+    const seen = await seeIndices(cluster, names, givenUp)
+    return destinations.flatMap(({ index, indexUuid }) => {
+      const now = seen.get(index)
+      return now !== undefined && isLost(indexUuid, now, indexUuid !== undefined) ? [index] : []
+    })
   }
 }
