@@ -78,11 +78,12 @@ export class Witnesses {
 
   #add(samples: readonly Sample[], batch: Batch, outcome: Outcome): void {
     const { created, updated, duplicate, rejected } = outcome
-    const open = batch.docs - created - updated - duplicate - rejected.length
+    // Those that were refused before the send are among the rejected ones.
+    const open = batch.docs + batch.refused.length - created - updated - duplicate - rejected.length
     const taken = batch.indices === undefined ? undefined : takenByIndex(batch, outcome)
     for (const { index, docs, documents } of samples) {
       const refused = taken === undefined ? rejected.length : docs - (taken.get(index) ?? docs)
-      const most = refused + open
+      const most = Math.max(0, refused) + Math.max(0, open)
       // One more than those that may be missing.
       if (most < documents.length) this.#left.set(index, [...this.of(index), documents.slice(0, most + 1)])
     }
