@@ -15,7 +15,7 @@ interface RowsRead {
   readonly total: number
 }
 
-/** What the index does not have, although it was in the inputs. All so far. */
+/** Counts what is in the inputs and not in the index, so far. */
 export interface Missing {
   /** Documents that earlier runs rejected, and that are not replayed. */
   readonly unreplayed?: number

@@ -1,7 +1,8 @@
 /** Follows each name through the files that had it: finds the ones that came and went unseen, and names those that are gone. */
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { FIRST_BYTES } from '../../base/checksum/checksum.js'
+import { sumsOf } from '../../base/checksum/file.js'
 import { isoTime } from '../../base/time/local-time.js'
 import type { InputGap } from '../../pipeline/ledger/receipt.js'
 import type { Missing } from '../../options/run-events.js'
@@ -140,7 +141,7 @@ export class Chains {
         if (this.#isSeen(file, followed.get(key)) || this.#passedOn.has(version)) continue
         if (!file.isPacked) {
           // A program that copies and empties a log is between the two. What the copy holds is known once that is over.
-          if (await isCopy(file.path, path)) isOver = false
+          if (await isCopy(file, path)) isOver = false
           else unseen.push({ name, file, isKnown: this.#read.has(file.stat.inode) })
         } else if (!isUnderWay(name, file, followed) && (await this.#isStill(key, file, followed))) {
           this.#passedOn.add(version)
@@ -189,20 +190,12 @@ export class Chains {
 }
 
 /** Returns whether a file begins as another one does, as far as both go. */
-async function isCopy(path: string, original: string): Promise<boolean> {
-  const [one, other] = await Promise.all([firstBytes(path), firstBytes(original)])
-  const length = Math.min(one.length, other.length)
-  return length > 0 && one.subarray(0, length).equals(other.subarray(0, length))
-}
-
-async function firstBytes(path: string): Promise<Buffer> {
-  try {
-    await using file = await open(path)
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_BYTES), 0, FIRST_BYTES, 0)
-    return buffer.subarray(0, bytesRead)
-  } catch {
-    return Buffer.alloc(0)
-  }
+async function isCopy({ path, stat: { size } }: Generation, original: string): Promise<boolean> {
+  const now = await stat(original).catch(() => undefined)
+  const length = Math.min(FIRST_BYTES, size, now?.size ?? 0)
+  if (length === 0) return false
+  const [[one], [other]] = await Promise.all([sumsOf(path, [length]), sumsOf(original, [length])])
+  return one !== undefined && one === other
 }
 
 /** Returns whether a file still stands somewhere. A compressed one may be it. */

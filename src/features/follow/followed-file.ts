@@ -263,9 +263,7 @@ export class FollowedFile implements KeptOpen {
 /** `head`: undefined if there were too few bytes for one. */
 function beginsWith(chunk: Buffer, head: string | undefined): boolean {
   if (head === undefined || chunk.length < FIRST_BYTES) return head === undefined
-  const sum = new Checksum()
-  sum.add(chunk.subarray(0, FIRST_BYTES))
-  return sum.digest() === head
+  return Checksum.of(chunk.subarray(0, FIRST_BYTES)) === head
 }
 
 async function headOf(handle: FileHandle): Promise<string | undefined> {

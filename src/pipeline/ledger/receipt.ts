@@ -89,7 +89,7 @@ export interface InputReceipt {
 export interface InputGap {
   readonly name: string
   readonly since: string
-  /** What is missing, as a sentence. */
+  /** A sentence that says which lines are missing. */
   readonly message: string
 }
 

@@ -55,9 +55,7 @@ export function judgeAnswer(answer: ClusterAnswer, judging: Judging): Verdict {
   }
   const delivery = status >= 500 || status < 400 ? 'possible' : 'none'
   const isOdd = (answered.by === 'unknown' || answered.by === 'edge') && named.code !== 'CLUSTER_AUTH_REJECTED'
-  // Somebody deletes the index during the request. The next request makes it anew.
-  const isDeleted = answered.by === 'elasticsearch' && type === 'index_not_found_exception'
-  return isOdd || isDeleted
+  return isOdd
     ? { kind: 'wait', failure: named, delivery, tries: TRIES_OF_ODD }
     : { kind: 'stop', failure: named, delivery }
 }

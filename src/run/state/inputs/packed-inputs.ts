@@ -141,7 +141,7 @@ export class PackedInputs implements InputList {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Says up to where documents may be sent. What a mark before says of the end holds no longer: the file has grown, and was taken up again. */
+/** Takes up to where documents may be sent. If an earlier mark ended the input, the file has grown since, and its load began again. */
 function send(input: Writable<CheckpointInput>, [bytes, sum, ...more]: unknown[]): void {
   const state = more.find(one => typeof one === 'string')
   const content = more.find(isObject)
