@@ -43,7 +43,7 @@ async function loaded(at: Place, server: ObjectServer, more: { etag?: string } =
   return server.url('a.ndjson')
 }
 
-async function begun(at: Place, server: ObjectServer): Promise<string> {
+export async function begun(at: Place, server: ObjectServer): Promise<string> {
   server.put('a.ndjson', long(range(1, 200)))
   const controller = new AbortController()
   at.first = await at.load(server.url('a.ndjson'), {

@@ -1,7 +1,8 @@
 /** A load that follows files, in this process. */
+import { mkdir, rm } from 'node:fs/promises'
 import { ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
 import { until } from '../../support/eventually.js'
-import { index, lab, path, smallBatches } from '../../support/lab/shared-lab.js'
+import { index, lab, otherIndex, path, smallBatches } from '../../support/lab/shared-lab.js'
 
 /** So that tests wait shortly. */
 const POLL_MS = 10
@@ -19,6 +20,14 @@ export interface Followed {
   heard(text: string): Promise<void>
   /** Sends the signal, and resolves to the receipt. */
   stop(): Promise<Receipt>
+}
+
+/** Gives the next test an index and empty folders of its own. */
+export async function freshLogs(): Promise<void> {
+  otherIndex()
+  await rm(path('logs'), { recursive: true, force: true })
+  await rm(path('state'), { recursive: true, force: true })
+  await mkdir(path('logs'))
 }
 
 export function follow(source: IngestOptions['source'], more: Partial<IngestOptions> = {}): Followed {

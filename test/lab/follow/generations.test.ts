@@ -1,19 +1,14 @@
 // @module-tag long
 /** Files that had a followed name, and were never seen under it: while Sluice did not run, or between two looks. */
-import { appendFile, mkdir, readFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test } from 'vitest'
-import { otherIndex, path, shareLab } from '../../support/lab/shared-lab.js'
-import { follow, type Followed, linesOf, log, numbers, upTo } from './followed.js'
+import { path, shareLab } from '../../support/lab/shared-lab.js'
+import { follow, type Followed, freshLogs, linesOf, log, numbers, upTo } from './followed.js'
 
 shareLab()
 
-beforeEach(async () => {
-  otherIndex()
-  await rm(path('logs'), { recursive: true, force: true })
-  await rm(path('state'), { recursive: true, force: true })
-  await mkdir(path('logs'))
-})
+beforeEach(freshLogs)
 
 const start = (): Followed => follow(log(), { stateDir: path('state') })
 

@@ -4,16 +4,13 @@ import { readFileSync } from 'node:fs'
 import { appendFile, copyFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test } from 'vitest'
-import { otherIndex, path, shareLab } from '../../support/lab/shared-lab.js'
-import { follow, type Followed, linesOf, log, numbers, upTo } from './followed.js'
+import { path, shareLab } from '../../support/lab/shared-lab.js'
+import { follow, type Followed, freshLogs, linesOf, log, numbers, upTo } from './followed.js'
 
 shareLab()
 
 beforeEach(async () => {
-  otherIndex()
-  await rm(path('logs'), { recursive: true, force: true })
-  await rm(path('state'), { recursive: true, force: true })
-  await mkdir(path('logs'))
+  await freshLogs()
   await mkdir(path('logs/old'))
 })
 

@@ -13,7 +13,7 @@ function batchFor(...indices: readonly string[]): Batch {
 
 /** `rejected`: the index of each rejected document, if it has one. */
 function outcomeOf(created: number, ...rejected: readonly (string | undefined)[]): () => Promise<Outcome> {
-  const refused = rejected.map(index => ({ ...(index === undefined ? {} : { index }) }) as Refused)
+  const refused = rejected.map(index => (index === undefined ? {} : { index }) as Refused)
   return async () =>
     await Promise.resolve({ created, updated: 0, duplicate: 0, rejected: refused } as unknown as Outcome)
 }
