@@ -25,6 +25,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   TRANSFORM_NOT_LOADED: "Told of a module of the user's: `test/lab/load/transform.test.ts`.",
   TRANSFORM_STOPPED: 'The same: `test/lab/load/transform-hostile.test.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
+  UNDO_LOADED_AGAIN: 'Told of a later run in the same state folder: `test/lab/verify/loaded-again.test.ts`.',
   INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.test.ts`.',
   INPUT_REPLACED: 'Told of an object that changes while it is read: `test/lab/load/remote-faults.test.ts`.',
   SOURCE_REFUSED:

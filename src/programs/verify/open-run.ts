@@ -14,8 +14,9 @@ import { nearest } from '../../options/nearest.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import type { InputLocks } from '../../base/lock/lock.js'
 import { ownRuns } from '../../run/state/runs/run-locks.js'
-import { isRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { isRun, type KnownRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
 import { systemClock } from '../../base/time/system-clock.js'
+import { loadedAgainBy } from './loaded-again.js'
 import { Pace } from './pace.js'
 import { readRejected } from './rejected-numbers.js'
 import { idsOf, type InputIds } from './run-ids.js'
@@ -24,8 +25,8 @@ import type { VerifySection } from './verify-options.js'
 interface FoundCheckpoint {
   readonly path: string
   readonly checkpoint: Checkpoint
-  /** All others in the state folder. */
-  readonly others: readonly Checkpoint[]
+  /** All others in the state folder, newest first. */
+  readonly others: readonly KnownRun[]
   /** Paths of the checkpoints of earlier runs with the same name, which are not meant. */
   readonly namesakes: readonly string[]
 }
@@ -39,6 +40,8 @@ export interface OpenRun extends FoundCheckpoint, AsyncDisposable {
   readonly inputs: readonly InputIds[]
   /** Numbers of rejected documents by token, as far as the dead letters show them. */
   readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
+  /** The run that loaded documents of this run again: see `loadedAgainBy`. */
+  readonly loadedBy: string | undefined
   readonly by: 'id' | 'search'
   /** Whether all that is stored can be seen. */
   readonly isFresh: boolean
@@ -83,7 +86,11 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     const own =
       checkpoint.target.indices === undefined ? await lookAt(checkpoint, cluster) : await lookAtAll(checkpoint, cluster)
     const held = await lookElsewhere(own, checkpoint, cluster)
-    const inputs = idsOf(checkpoint, others)
+    const inputs = idsOf(
+      checkpoint,
+      others.map(one => one.checkpoint),
+    )
+    const loadedBy = loadedAgainBy(checkpoint, inputs, others)
     const { rejected, notes } = await readRejected(checkpoint, inputs)
     return {
       ...known,
@@ -91,6 +98,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       index,
       inputs,
       rejected,
+      loadedBy,
       holders: held.holders,
       by: held.by,
       isFresh: held.isFresh,
@@ -106,7 +114,14 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       }),
       signal,
       onProgress,
-      notes: [...where, ...namesakes.map(sameName), ...held.notes, ...notesOn(checkpoint), ...notes],
+      notes: [
+        ...where,
+        ...namesakes.map(sameName),
+        ...held.notes,
+        ...belongsTo(loadedBy),
+        ...notesOn(checkpoint),
+        ...notes,
+      ],
       [Symbol.asyncDispose]: async () => await cluster.route.destroy(),
     }
   } catch (error) {
@@ -120,7 +135,7 @@ async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheck
   const { known } = await knownRuns(stateDir)
   const foundAs = (path: string, checkpoint: Checkpoint, namesakes: readonly string[]): FoundCheckpoint => {
     const others = known.filter(one => resolve(one.path) !== resolve(path))
-    return { path, checkpoint, others: others.map(other => other.checkpoint), namesakes }
+    return { path, checkpoint, others, namesakes }
   }
   if (isRun(run) && (await isFile(run))) {
     const checkpoint = await readRun(run)
@@ -166,6 +181,11 @@ function sameCluster({ run, target, counts }: Checkpoint, { preflight, display }
 
 function sameName(path: string): string {
   return `an earlier run with other content had the same name. To verify it, pass the path of its checkpoint: ${path}`
+}
+
+function belongsTo(run: string | undefined): string[] {
+  if (run === undefined) return []
+  return [`run ${run} loaded documents of this run again, under the same ids. Those that are there belong to that run`]
 }
 
 /** The indices of a run, and the way to find its documents in them. */
@@ -288,6 +308,11 @@ export async function ownRun(
     }
     await locks[Symbol.asyncDispose]()
   }
+}
+
+/** Keeps documents that belong to a later run. Throws SluiceError UNDO_LOADED_AGAIN. */
+export function refuseLoadedAgain({ checkpoint: { run }, loadedBy }: OpenRun): void {
+  if (loadedBy !== undefined) throw fail('UNDO_LOADED_AGAIN', { run, later: loadedBy })
 }
 
 /** Keeps the index behind the alias of a guarded load: a rollback takes such a load back. Throws SluiceError UNDO_BEHIND_ALIAS, and as `call` does. */

@@ -33,6 +33,7 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
   return inputs.map(input => {
     const { name, token, mark, status, start } = input
     const last = mark.document - (mark.tail > 0 ? 0 : 1)
+    const isContinued = (continued.get(token) ?? -1) >= last
     return {
       name,
       token,
@@ -40,8 +41,9 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
       last,
       mayEndBlank: mark.tail > 0,
       sharesFirst: start?.wasRead ?? false,
-      isOpen: isDoubtful && status !== 'finished',
-      isContinued: (continued.get(token) ?? -1) >= last,
+      // What is behind it belongs to the later run.
+      isOpen: isDoubtful && status !== 'finished' && !isContinued,
+      isContinued,
     }
   })
 }

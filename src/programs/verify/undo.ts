@@ -1,8 +1,10 @@
 import { type Deletion, type DeletionRefused, deleteFound } from '../../route/cluster/delete-found.js'
 import type { FoundDocument } from '../../route/cluster/find-documents.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
-import { hiddenNote, type OpenRun, openRun, ownRun, refuseBehindAlias } from './open-run.js'
+import { isLost } from './loaded-again.js'
+import { hiddenNote, type OpenRun, openRun, ownRun, refuseBehindAlias, refuseLoadedAgain } from './open-run.js'
 import { idOf, lookUpIds, type Sighting } from './run-ids.js'
 import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
@@ -47,8 +49,8 @@ export interface Undone {
  * const { deleted, changed, isComplete } = await undo({ run: receipt.run, stateDir, target: { url, apiKey }, proxy })
  * ```
  * Does not throw if a document cannot be deleted.
- * @throws SluiceError like `verify`. RUN_LOCKED if the run is still loading, or another process undoes it. UNDO_BEHIND_ALIAS while the
- * alias of a guarded load leads to its index. STATE_UNWRITABLE if the state folder cannot be written.
+ * @throws SluiceError like `verify`. RUN_LOCKED if the run is still loading, or another process undoes it. UNDO_LOADED_AGAIN if a later run
+ * loaded documents of the run again. UNDO_BEHIND_ALIAS while the alias of a guarded load leads to its index. STATE_UNWRITABLE if the state folder cannot be written.
  */
 export async function undo(options: UndoOptions): Promise<Undone> {
   const asked = readVerifyOptions(options)
@@ -58,6 +60,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   await using _ = owned?.locks
   await using run = await openRun(asked, owned?.known)
   const { cluster, index, inputs, rejected, checkpoint, path } = run
+  refuseLoadedAgain(run)
   await refuseBehindAlias(cluster, checkpoint)
   const deleter = new Deleter(run, asked)
   let absent = 0
@@ -93,7 +96,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   // Documents that are missing may still be in a queue, or hidden.
   const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
-  const goesBy = isComplete ? await forget(path, checkpoint) : undefined
+  const goesBy = isComplete ? await forget(path, checkpoint, cluster) : undefined
   const continued = inputs.filter(({ isContinued }) => isContinued).map(({ name }) => name)
   const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
   const notes = [...run.notes, ...(gone > 0 ? hiddenNote(run) : [])]
@@ -122,10 +125,11 @@ export async function undo(options: UndoOptions): Promise<Undone> {
 }
 
 /** Forgets a run. Resolves to the run by which the same load goes now, if there is one. */
-async function forget(path: string, { key }: Checkpoint): Promise<string | undefined> {
+async function forget(path: string, { key }: Checkpoint, cluster: Cluster): Promise<string | undefined> {
   await removeRun(path)
   const stateDir = stateDirAround(path)
-  return stateDir === undefined ? undefined : await lastFinished(stateDir, key)
+  const last = stateDir === undefined ? undefined : await lastFinished(stateDir, key)
+  return last === undefined || (await isLost(last, cluster)) ? undefined : last.run
 }
 
 /** Elasticsearch gives a created document version 1, and raises it with each write. */

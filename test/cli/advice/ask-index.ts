@@ -15,6 +15,11 @@ export async function addFields(world: AdviceWorld, properties: Properties): Pro
   await ask(world, async ({ indices }) => await indices.putMapping({ index: world.index, properties }))
 }
 
+/** Deletes the index of the world. */
+export async function deleteIndex(world: AdviceWorld): Promise<void> {
+  await ask(world, async ({ indices }) => await indices.delete({ index: world.index }))
+}
+
 type Client = Awaited<ReturnType<typeof connect>>['client']
 
 async function ask({ lab }: AdviceWorld, request: (client: Client) => Promise<unknown>): Promise<void> {

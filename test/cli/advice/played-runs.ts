@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { expect } from 'vitest'
 import { lines } from '../../support/lab/run-world.js'
-import { addFields, askIndex } from './ask-index.js'
+import { addFields, askIndex, deleteIndex } from './ask-index.js'
 import { type AdviceWorld, budget, type Play } from './advice-world.js'
 
 const small = ['--batch-docs', '5', '--concurrency', '1']
@@ -19,6 +19,18 @@ async function tooManyAtTheEnd(world: AdviceWorld): Promise<void> {
   await world.file('a.ndjson', `${lines(10)}${'{"n":"x"}\n'.repeat(5)}`)
   await world.load('a.ndjson', '--max-rejected', '2')
   await world.advisedLoad('a.ndjson', '--max-rejected', '9')
+}
+
+/** Loads a file twice, because its index is deleted after the first load. Undo of the first run gives the advice. */
+async function loadedAgain(world: AdviceWorld): Promise<readonly [string, string]> {
+  const runOf = ({ stdout }: { readonly stdout: string }) => stdout.match(/\d{8}T\d{6}Z-\w+/)?.[0] ?? ''
+  await world.file('a.ndjson', lines(3))
+  const first = runOf(await world.load('a.ndjson'))
+  await deleteIndex(world)
+  const second = runOf(await world.load('a.ndjson'))
+  await world.advised(['undo', first, '--yes'])
+  expect(world.stored).toBe(3)
+  return [first, second]
 }
 
 export const playedRuns: Readonly<Record<string, Play>> = {
@@ -171,6 +183,17 @@ export const playedRuns: Readonly<Record<string, Play>> = {
     const { stderr } = await world.advised(['ingest', 'b.ndjson', '--swap-alias', world.index])
     const [, kept = ''] = /loaded the index (\S+) but/.exec(stderr) ?? []
     await world.follow(0, { ALIAS: world.index, INDEX: kept })
+    expect(world.stored).toBe(3)
+  },
+  'UNDO_LOADED_AGAIN: To delete the documents': async world => {
+    const [, second] = await loadedAgain(world)
+    await world.follow(0, { LATER: second }, { answer: '--yes' })
+    expect(world.stored).toBe(0)
+  },
+  'UNDO_LOADED_AGAIN: If the documents are right': async world => {
+    const [first] = await loadedAgain(world)
+    await world.follow(0, { RUN: first })
+    await world.load('a.ndjson')
     expect(world.stored).toBe(3)
   },
   'UNDO_BEHIND_ALIAS: Switch the alias': async world => {

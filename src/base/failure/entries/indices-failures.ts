@@ -236,6 +236,19 @@ export const indexEntries = {
     ],
     example: { alias: 'products', observed: 'products-20261121t093000z-4f1c2a has no record of the previous index' },
   },
+  UNDO_LOADED_AGAIN: {
+    title: 'A later run has loaded the documents again',
+    message: 'run {later} loaded documents of run {run} again, under the same ids. Sluice deleted nothing',
+    observed: 'Somebody deletes by the ids of an old load, and the documents of the newer load are gone.',
+    causes: [
+      'The index was deleted and made anew, and the same command loaded everything again. The documents that are there belong to the later run.',
+    ],
+    fixes: [
+      'To delete the documents, undo the later run that the message names: `sluice undo LATER`.',
+      'If the documents are right, forget the earlier run: `sluice runs rm RUN`.',
+    ],
+    example: { run: '20261121T093000Z-4f1c2a', later: '20261124T093000Z-b81d07' },
+  },
   UNDO_BEHIND_ALIAS: {
     title: 'Searches use the index that undo would empty',
     message: 'undo of run {run} would empty {index}, the current index of the alias {alias}. Sluice deleted nothing',

@@ -176,10 +176,10 @@ export async function removeRun(path: string): Promise<void> {
 }
 
 /** Returns the last run of the same command that has nothing left, if there is one. */
-export async function lastFinished(stateDir: string, key: string): Promise<string | undefined> {
+export async function lastFinished(stateDir: string, key: string): Promise<Checkpoint | undefined> {
   const { known } = await knownRuns(stateDir)
   const last = known.find(({ checkpoint }) => checkpoint.key === key && hasLoaded(checkpoint))?.checkpoint
-  return last?.left === 0 ? last.run : undefined
+  return last?.left === 0 ? last : undefined
 }
 
 /** Returns false for a run that found nothing new. */

@@ -104,7 +104,7 @@ test('the last run of a command that has nothing left is named, if no later one 
   await keep(run(2, { status: 'failed' }))
   await keep(run(3, { inputs: [] }))
   await keep(run(9, { key: 'another' }))
-  expect(await lastFinished(work, 'k')).toBe('run-2')
+  expect((await lastFinished(work, 'k'))?.run).toBe('run-2')
   await keep(run(4, { status: 'interrupted', inputs: inputs('begun'), left: 1 }))
   expect(await lastFinished(work, 'k')).toBeUndefined()
 })
