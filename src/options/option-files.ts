@@ -2,7 +2,7 @@
  * Reads the files that options name: credentials, certificates, JSON. All throw SluiceError OPTION_INVALID with the path
  * and why it cannot be read, never with the contents.
  */
-import { readFile as readText, stat } from 'node:fs/promises'
+import { readFile as readBytes, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
@@ -21,7 +21,7 @@ export function fileReader(effective: Effective): ReadFile {
   return async path => {
     const known = pipes.get(effective)?.get(path)
     if (known !== undefined) return known
-    const text = await readText(path, 'utf8')
+    const text = textOf(await readBytes(path))
     const isFile = await stat(path).then(
       found => found.isFile(),
       () => false,
@@ -29,6 +29,13 @@ export function fileReader(effective: Effective): ReadFile {
     if (!isFile) pipes.set(effective, new Map(pipes.get(effective)).set(path, text))
     return text
   }
+}
+
+/** Returns the text of a file. Editors and shells of Windows begin it with a BOM, or write UTF-16. */
+function textOf(bytes: Buffer): string {
+  const mark = bytes.toString('hex', 0, 2)
+  const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8'
+  return new TextDecoder(encoding).decode(bytes)
 }
 
 type FileOption =
@@ -63,12 +70,23 @@ async function secret(
   name: Secret,
   readFile = fileReader(effective),
 ): Promise<string | undefined> {
-  const given = effective.values[name] ?? (await contents(effective, `${name}File`, readFile))
+  const given = effective.values[name] ?? (await secretIn(effective, `${name}File`, readFile))
   // A password may have quotes of its own. The proxy's URL is read by itself.
   const isKey = name === 'apiKey' || name === 'adminKey' || name === 'servicenowApiKey'
   if (!isKey || given === undefined || !isQuoted(given)) return given
   const origin = effective.origins[effective.values[name] === undefined ? (`${name}File` as const) : name]
   throw invalid(origin, 'has quotes around it. Remove the quotes')
+}
+
+/** Returns the secret in a file. Other bytes than text would make another secret of it. */
+async function secretIn(
+  effective: Effective,
+  name: `${Secret}File` | 'queueKeyFile',
+  readFile?: ReadFile,
+): Promise<string | undefined> {
+  const text = await contents(effective, name, readFile)
+  if (text === undefined || !/[\0\uFFFD]/.test(text)) return text
+  throw invalid(effective.origins[name], `${effective.values[name]} is not UTF-8 text. Save it as UTF-8`)
 }
 
 function cannotRead(path: string, origin: string) {
@@ -82,6 +100,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',
   EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of the path is a file',
 }
 
 /** Credentials and certificates for the cluster, and the complete proxy URL with its source: flag, variable, file. */
@@ -140,7 +159,8 @@ const LEAST_KEY = 32
 
 /** Reads the key that signs entries of the queue. Throws SluiceError OPTION_INVALID for a key that can be guessed. */
 export async function readQueueKey(effective: Effective): Promise<string | undefined> {
-  const key = await contents(effective, 'queueKeyFile')
+  // An editor may write other line ends on one machine. The same key must sign on all.
+  const key = (await secretIn(effective, 'queueKeyFile'))?.replaceAll('\r\n', '\n')
   const { values, origins } = effective
   if (key === undefined || (key.length >= LEAST_KEY && new Set(key).size > 4)) return key
   const problem = `${values.queueKeyFile} holds no key of ${LEAST_KEY} random characters or more. Make one: openssl rand -hex 32 > ${values.queueKeyFile}`
