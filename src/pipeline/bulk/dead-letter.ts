@@ -59,7 +59,7 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
     const start = valueOf(fields.get('start'))
     if (typeof start !== 'string') return broken('it has no document, line or base64')
     const stored = storedAt(recorded.origin)
-    if (stored === undefined) return broken('its origin does not say where its document is stored')
+    if (typeof stored === 'string') return broken(stored)
     return { ...recorded, content: Buffer.from(start), stored }
   }
   // The line was no record when it was read first. A person may have repaired it in place since.
@@ -166,11 +166,17 @@ function isOrigin(value: unknown): value is Origin {
   return typeof input === 'string' && typeof (document ?? offset) === 'number'
 }
 
-/** A person may have edited the record, so each value is checked. */
-function storedAt({ offset, stored }: Origin): StoredAt | undefined {
+/**
+ * Returns where the document is stored, or why that is unknown. A person may have edited the record, so each value is checked. A path that
+ * begins in the working folder may be that of another file.
+ */
+function storedAt({ offset, stored }: Origin): StoredAt | string {
   const { file, bytes, sha256 } = (stored ?? {}) as Partial<Record<string, unknown>>
-  const isPlace = isCount(offset) && isCount(bytes) && typeof file === 'string' && isAbsolute(file)
-  return isPlace && typeof sha256 === 'string' ? { file, offset, bytes, sha256 } : undefined
+  if (!isCount(offset) || !isCount(bytes) || typeof file !== 'string' || typeof sha256 !== 'string')
+    return 'its origin does not say where its document is stored'
+  if (!isAbsolute(file))
+    return `origin.stored.file is not an absolute path: ${file}. Write the whole path of the input there`
+  return { file, offset, bytes, sha256 }
 }
 
 function isCount(value: unknown): value is number {

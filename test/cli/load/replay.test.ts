@@ -52,6 +52,21 @@ const repair = (text: string) =>
   text.replace('"hunter2-total"', '2').replace(/"line":"\[.*?\]"/, '"document":{"total":3}')
 
 describe('sluice replay', () => {
+  test('reads a long document from its input, also from another folder, where a file has the same name', async () => {
+    await using work = await folder()
+    await using other = await folder()
+    const index = `long-${process.pid}`
+    const long = JSON.stringify({ total: 'x'.repeat(1_100_000) })
+    await writeFile(join(work.path, 'in.ndjson'), `${good}${long}\n`)
+    await writeFile(join(other.path, 'in.ndjson'), `${good}${long.replaceAll('x', 'y')}\n`)
+    await at(work, ['ingest', 'in.ndjson', '--index', index, '--dead-letters', 'dead.ndjson'])
+    const letters = join(work.path, 'dead.ndjson')
+    expect(await readFile(letters, 'utf8')).toContain(`"file":"${join(work.path, 'in.ndjson')}"`)
+    expect(await at(other, ['replay', letters, '--index', `${index}-text`])).toMatchObject({ code: 0 })
+    const [id = ''] = lab.control.ids(`${index}-text`)
+    expect(lab.control.source(`${index}-text`, id)?.toString()).toBe(long)
+  })
+
   test('sends repaired documents again, and says that nothing is left of the file', async () => {
     await using work = await folder()
     const text = await refusedInto(work, 'replayed')

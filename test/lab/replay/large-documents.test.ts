@@ -143,6 +143,20 @@ describe('a long document whose file is not as it was', () => {
     })
   }
 
+  test('named by a path of another folder: the second letter says what to write', async () => {
+    await loadFile()
+    const texts = lettersIn('dead.ndjson').map(letter => {
+      const { stored: at } = letter.origin
+      const origin = at === undefined ? letter.origin : { ...letter.origin, stored: { ...at, file: 'in.ndjson' } }
+      return JSON.stringify({ ...letter, origin })
+    })
+    await writeFile(path('dead.ndjson'), texts.join('\n'))
+    expect(await again()).toMatchObject({ created: 1, rejected: 1 })
+    expect(readFileSync(path('again.ndjson'), 'utf8')).toContain(
+      'origin.stored.file is not an absolute path: in.ndjson. Write the whole path of the input there',
+    )
+  })
+
   test('longer: is found, because its own bytes are the same', async () => {
     await loadFile()
     await appendFile(path('in.ndjson'), '{"n":5}\n')

@@ -443,6 +443,8 @@ test('a destination that is made anew during a replay is named, and the next rep
   const first = await failureOf(again(more))
   lab.control.heal()
   expect([isDeleted, first.code]).toEqual([true, 'INDEX_REPLACED'])
+  // No value of --ids has this name.
+  expect(first.evidence).toMatchObject({ load: 'a replay' })
   await again()
   expect(lab.control.count(index)).toBe(count)
 })

@@ -37,21 +37,25 @@ export const runEntries = {
     exit: 5,
     retry: 'later',
     title: 'The index was deleted while Sluice loaded into it',
-    message: '{index} was replaced during run {run} (--ids {ids}). The documents that the run stored before are lost',
+    message: '{index} was replaced during run {run} ({load}). The documents that the run stored before are lost',
     observed:
       'Exit code 0 and a count of all documents. The index holds only the documents that came after somebody deleted it.',
     causes: ['Somebody deleted the index, and the next bulk request made a new one of the same name.'],
     fixes: [
       {
         fix: 'Make sure that nobody deletes the index. Then run the same command again. Sluice loads all documents again under the same ids, so none is stored twice.',
-        if: /--ids (run|field)/,
+        if: /--ids (run|field|hash)/,
+      },
+      {
+        fix: 'Make sure that nobody deletes the index. Then run the same replay again. It sends all dead letters again. If some have no id of their own, delete the index first, so that none is stored twice.',
+        if: /a replay/,
       },
       {
         fix: 'Sluice cannot distinguish documents without ids of their own. Delete the index, and run the same command with --again.',
         if: /--ids cluster/,
       },
     ],
-    example: { index: 'logs-app', run: '20261121T093000Z-4f1c2a', ids: 'run' },
+    example: { index: 'logs-app', run: '20261121T093000Z-4f1c2a', load: '--ids run' },
   },
   TRANSFORM_STOPPED: {
     title: 'The function of --transform does not answer',

@@ -21,6 +21,9 @@ interface Watched {
   readonly givenUp: AbortSignal
 }
 
+/** Loads whose ids no value of --ids names. A job makes its ids as a load with --ids run does. */
+const named: Readonly<Record<string, string>> = { replay: 'a replay', offset: '--ids run' }
+
 export class IndexWatch {
   readonly #watched: Watched
   #target: Target
@@ -110,7 +113,10 @@ export class IndexWatch {
 
   #replaced(index: string): Failure | undefined {
     const { plan, options } = this.#watched.found
-    return index === '' ? undefined : failure('INDEX_REPLACED', { index, run: plan.run, ids: options['ids'] ?? '' })
+    const { ids = 'run' } = options
+    return index === ''
+      ? undefined
+      : failure('INDEX_REPLACED', { index, run: plan.run, load: named[ids] ?? `--ids ${ids}` })
   }
 
   /** The first document may have made the index. */

@@ -86,6 +86,9 @@ describe('the catalogue', () => {
       ['The system'],
       ['Run the same command again. It starts from the beginning.', 'A load of files'],
     ],
+    ['INDEX_REPLACED', 'a was replaced during run b (--ids hash). x', ['Somebody'], ['Make sure']],
+    ['INDEX_REPLACED', 'a was replaced during run b (a replay). x', ['Somebody'], ['Make sure']],
+    ['INDEX_REPLACED', 'a was replaced during run b (--ids cluster). x', ['Somebody'], ['Sluice cannot']],
     ['INPUT_MALFORMED', 'a.json has no `hits`: its top level is an array', ['The path of --pick'], ['To load', 'Pass']],
     [
       'INPUT_MALFORMED',
