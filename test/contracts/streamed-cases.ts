@@ -85,7 +85,7 @@ export const streamedCases: Readonly<Record<string, Case>> = {
     at.holds.push(...range(51, 75))
     return await cheaplyAgain(at, server, url)
   },
-  'No length: the content of before is back': async at => {
+  'No length: the earlier content is back': async at => {
     await using server = await streaming()
     const url = await loaded(at, server)
     server.put('a.ndjson', lines(range(51, 75)))
