@@ -102,6 +102,31 @@ export function describeRuns(world: () => World): void {
       expect(await world().count(index)).toBe(1)
     })
 
+    test('whose documents a later run loaded again is not undone, and the later run is', async () => {
+      const index = newIndex()
+      const { run } = await loaded(index)
+      {
+        await using direct = await connect(way())
+        await direct.client.indices.delete({ index })
+      }
+      const { run: later } = await ingest({
+        ...base(),
+        source: join(folder, 'a.ndjson'),
+        index,
+        stateDir: folder,
+        batchDocs: 500,
+      })
+      await expect(undo({ ...way(), run, stateDir: folder })).rejects.toMatchObject({
+        code: 'UNDO_LOADED_AGAIN',
+        failure: { evidence: { run, later } },
+      })
+      expect(await world().count(index)).toBe(2500)
+      const undone = await undo({ ...way(), run: later, stateDir: folder })
+      expect(undone).toMatchObject({ isComplete: true, deleted: 2500 })
+      expect(undone).not.toHaveProperty('goesBy')
+      expect(await world().count(index)).toBe(0)
+    })
+
     test('with routing is found and deleted on every shard', async () => {
       const index = newIndex()
       {
