@@ -189,9 +189,8 @@ class KnownInputs {
     const known = this.#byPath.get(file.realPath)
     if (known === undefined || known.isClaimed) return undefined
     const replaces = this.#replacedBy(file)
-    const { file: was, status } = known.input
-    const { bytes } = was ?? { bytes: 0 }
-    if (status === 'finished' || bytes === 0) return replaces === undefined ? undefined : { kind: 'new', replaces }
+    const { bytes } = known.input.file ?? { bytes: 0 }
+    if (!mayBeHalfStored(known)) return replaces === undefined ? undefined : { kind: 'new', replaces }
     const isShorter = file.stat.size < bytes
     const observed = isShorter
       ? `it has only ${file.stat.size.toLocaleString('en-US')} bytes now`
@@ -276,6 +275,12 @@ class KnownInputs {
     if (!sums.has(end)) sums.set(end, (await file.sums([end]))[0])
     return sums.get(end)
   }
+}
+
+/** Returns whether documents of an unfinished input may be stored. None are if the first requests were refused, and said so. */
+function mayBeHalfStored({ input: { status, file, hasStored }, run }: KnownInput): boolean {
+  if (status === 'finished' || file === undefined || file.bytes === 0) return false
+  return hasStored || run.isDoubtful
 }
 
 /** `was`: the file when it was loaded, `now`: the file as it is. */
