@@ -340,6 +340,14 @@ const cases: Readonly<Record<string, Case>> = {
     at.holds.push(2)
     return await again(at, at.path('b.ndjson.gz'), 'b.ndjson.gz')
   },
+  'of one line: lines appended and loaded, then compressed and renamed': async at => {
+    await at.loaded([1])
+    await append(at, 'a.ndjson', range(2, 50))
+    expect((await at.load(at.path('a.ndjson'))).receipt).toMatchObject({ created: 49 })
+    await rm(at.path('a.ndjson'))
+    await writeFile(at.path('b.ndjson.gz'), gzipSync(lines(range(1, 50))))
+    return await again(at, at.path('b.ndjson.gz'), 'b.ndjson.gz')
+  },
   'rotated: renamed and appended to, and a new file has its name': async at => {
     await at.loaded()
     await rename(at.path('a.ndjson'), at.path('b.ndjson'))

@@ -204,6 +204,11 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
   return matches.toReversed()
 }
 
+/** Returns whether an input is worth a note that it is a copy. Many may begin with the one line of another one, which is still there. */
+export function mayBeCopy({ known, isWhole }: Omit<ContentMatch, 'file'>): boolean {
+  return isWhole || known.input.mark.document > 2
+}
+
 /** Returns the identity of lines that are stored as they stand. */
 function headIn(content: ContentIdentity | undefined): ContentIdentity {
   return content?.head === undefined ? {} : { head: content.head }

@@ -7,7 +7,7 @@ import { isSourceUrl } from '../../../base/text/source-url.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
-import { ContentIndex } from './content-index.js'
+import { ContentIndex, mayBeCopy } from './content-index.js'
 import { type KnownInput, knownInputsOf } from './known-input.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 import type { Recognised } from './recognised.js'
@@ -218,12 +218,14 @@ class KnownInputs {
     const contents = this.#index()
     if (file === undefined || contents === undefined) return undefined
     let twin: KnownInput | undefined
-    for (const { known, file: now, ...packed } of await contents.find(source)) {
+    for (const match of await contents.find(source)) {
+      const { known, file: now, ...packed } = match
       const was = known.input.file
       // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
       const isOther = file.isReadOnce !== true && isElsewhere(known.input, file.realPath)
-      if (known.isClaimed || (isOther && (await this.#there.has(known)))) twin ??= known
-      else return { ...asKnown(known, was, now, file), packed }
+      const isAnother = known.isClaimed || (isOther && (await this.#there.has(known)))
+      if (!isAnother) return { ...asKnown(known, was, now, file), packed }
+      if (mayBeCopy(match)) twin ??= known
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
   }

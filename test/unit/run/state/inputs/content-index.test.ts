@@ -94,7 +94,6 @@ test.each([
 
 test.each([
   ['app.log', rows(1), 'app.log.1.gz', gzipSync(rows(5))],
-  ['app.log', rows(1), 'b.log', rows(5)],
   ['app.log', '1\n', 'b.log.gz', gzipSync('1\n2\n')],
   ['a.log.gz', gzipSync(rows(1)), 'b.log.gz', gzipSync(rows(2))],
   ['2026.log.gz', gzipSync(rows(1)), '2026.log.1.gz', gzipSync(rows(2))],
