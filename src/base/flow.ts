@@ -159,7 +159,7 @@ export interface FileReading {
   /** How many, and their checksum: both grow while the file is read. */
   readonly bytes: number
   sum(): string
-  /** Checksum of the first 256 bytes (`FIRST_BYTES`). Absent if there are fewer, or if reading did not begin there. */
+  /** Checksum of the first 256 bytes (`FIRST_BYTES`). Absent if there were fewer when it was opened, or if nobody read them. */
   readonly head?: string | undefined
   /** The state from which another process continues the checksum. Absent if it can read all bytes again at no cost. */
   state?(): string

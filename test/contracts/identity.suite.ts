@@ -19,7 +19,15 @@ import { fileURLToPath } from 'node:url'
 import { Readable } from 'node:stream'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type IngestOptions, type Receipt, connect, explain, ingest, isSluiceError } from '../../src/index.js'
+import {
+  type IngestEvent,
+  type IngestOptions,
+  type Receipt,
+  connect,
+  explain,
+  ingest,
+  isSluiceError,
+} from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
 import { tarOf, zipOf } from '../support/facts/archives.js'
 import { newIndex, loadThrough } from './options.js'
@@ -120,6 +128,19 @@ class Place {
     })
     expect(this.first.code).toBe('RUN_INTERRUPTED')
     this.holds.push(...numbers)
+  }
+
+  /** The first load, whose documents are all refused by the IP filter. */
+  async refused(numbers: readonly number[]): Promise<void> {
+    await this.write('a.ndjson', ...numbers)
+    let registered: Promise<void> | undefined
+    const onEvent = ({ type }: IngestEvent) => {
+      if (type === 'preflight') registered = this.world.register('none')
+    }
+    this.first = await this.load(this.path('a.ndjson'), { onEvent })
+    await registered
+    await this.world.register('both')
+    expect(this.first).toMatchObject({ code: 'EGRESS_NOT_ALLOWED', receipt: { created: 0 } })
   }
 
   /** Returns what a load did with an input, in the words of the page. */
@@ -306,6 +327,27 @@ const cases: Readonly<Record<string, Case>> = {
     await append(at, 'b.ndjson', range(26, 30))
     return await again(at, at.path('b.ndjson'))
   },
+  'of one line: moved to another disk, and lines appended': async at => {
+    await at.loaded([1])
+    await movedToAnotherDisk(at, 'a.ndjson', 'b.ndjson')
+    await append(at, 'b.ndjson', [2])
+    return await again(at, at.path('b.ndjson'))
+  },
+  'of one line: lines appended, then compressed and renamed': async at => {
+    await at.loaded([1])
+    await rm(at.path('a.ndjson'))
+    await writeFile(at.path('b.ndjson.gz'), gzipSync(lines([1, 2])))
+    at.holds.push(2)
+    return await again(at, at.path('b.ndjson.gz'), 'b.ndjson.gz')
+  },
+  'of one line: lines appended and loaded, then compressed and renamed': async at => {
+    await at.loaded([1])
+    await append(at, 'a.ndjson', range(2, 50))
+    expect((await at.load(at.path('a.ndjson'))).receipt).toMatchObject({ created: 49 })
+    await rm(at.path('a.ndjson'))
+    await writeFile(at.path('b.ndjson.gz'), gzipSync(lines(range(1, 50))))
+    return await again(at, at.path('b.ndjson.gz'), 'b.ndjson.gz')
+  },
   'rotated: renamed and appended to, and a new file has its name': async at => {
     await at.loaded()
     await rename(at.path('a.ndjson'), at.path('b.ndjson'))
@@ -445,6 +487,21 @@ const cases: Readonly<Record<string, Case>> = {
     await rm(at.path('a.ndjson'))
     return await refusedUntilBack(at, range(201, 400))
   },
+  'refused before anything was stored, then replaced by another file': async at => {
+    await at.refused(range(1, 25))
+    await rm(at.path('a.ndjson'))
+    await at.write('a.ndjson', ...range(26, 50))
+    at.holds = range(26, 50)
+    return await again(at)
+  },
+  'refused before anything was stored, then compressed and loaded, and a new file has its name': async at => {
+    await at.refused(range(1, 25))
+    await writeFile(at.path('a.ndjson.1.gz'), gzipSync(lines(range(1, 25))))
+    expect((await at.load(at.path('a.ndjson.1.gz'))).receipt).toMatchObject({ created: 25 })
+    await at.write('a.ndjson', ...range(26, 50))
+    at.holds = range(1, 50)
+    return await again(at)
+  },
   'interrupted, then replaced, and the old content is back': async at => {
     await at.begun()
     await rm(at.path('a.ndjson'))
@@ -535,6 +592,11 @@ const cases: Readonly<Record<string, Case>> = {
     const seen = await refusedForOptions(at)
     expect(await again(at)).toMatchObject(['Continues', {}])
     return seen
+  },
+  'refused before anything was stored, then another option': async at => {
+    await at.refused(range(1, 25))
+    at.holds = range(1, 25)
+    return await again(at, at.path('a.ndjson'), 'a.ndjson', { ids: 'field', idField: 'n' })
   },
   'interrupted, then another option, and all documents were rejected before': async at => {
     await at.write('a.ndjson', ...range(1, 200))

@@ -117,6 +117,8 @@ export async function* readFile(
       if (sum !== undefined) {
         reading = readingOf(fileStat(status), sum)
         opened?.(reading)
+        // The file may have been shorter when it was read before.
+        if (from > 0) reading.head = await headAt(handle)
         await addUpTo(from, sum, handle, into?.buffers[0], signal)
       }
       for await (const chunk of readAhead(handle, name, signal, { from, to, size: status.size, into })) {
@@ -151,6 +153,11 @@ function readingOf(stat: FileStat, sum: Checksum, head?: string): Reading {
 
 function headOf(chunk: Uint8Array): string | undefined {
   return chunk.length < FIRST_BYTES ? undefined : Checksum.of(chunk.subarray(0, FIRST_BYTES))
+}
+
+async function headAt(handle: FileHandle): Promise<string | undefined> {
+  const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(FIRST_BYTES), 0, FIRST_BYTES, 0)
+  return headOf(buffer.subarray(0, bytesRead))
 }
 
 /** The bytes of [from, to), as far as there are so many. */

@@ -82,7 +82,10 @@ export class ContentIndex {
     )
   }
 
-  /** Returns the inputs whose lines a file begins with, the one with the most lines first. Reads no further than it must. */
+  /**
+   * Returns the inputs whose lines a file begins with, the one with the most lines first, because other inputs may be a part of it. Reads no
+   * further than it must.
+   */
   async find(source: Source): Promise<readonly ContentMatch[]> {
     const found = this.#matches.get(source.id) ?? (await this.#search(source))
     if (found.length > 0) this.#matches.set(source.id, found)
@@ -140,7 +143,7 @@ export class ContentIndex {
       await opened.close()
       return { failed: { error, known } }
     }
-    return { opened, matches: meant(matches, source) }
+    return { opened, matches: matches.toReversed() }
   }
 
   #candidates(first: Uint8Array, { name }: Source): KnownInput[] {
@@ -175,7 +178,7 @@ export class ContentIndex {
         const kept = isStored ? headIn(content) : content
         for (const known of equal) matches.push({ known, file: now, content: kept, lines, isWhole })
       }
-      return meant(matches, source)
+      return matches.toReversed()
     } finally {
       await reader.close()
     }
@@ -198,22 +201,12 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
       isWhole: bytes === stat.size,
     }))
   })
-  return meant(matches, { name: file.path })
+  return matches.toReversed()
 }
 
-/**
- * Leaves out chance: a file may begin with the one line that another file had. The one with the most lines comes first, because other
- * inputs may be a part of it.
- */
-function meant<T extends Omit<ContentMatch, 'file'>>(
-  matches: readonly T[],
-  { name, address }: Pick<Source, 'name' | 'address'>,
-): readonly T[] {
-  const isNamed = (input: CheckpointInput) =>
-    isRelated(input.name, name) || (address !== undefined && input.address === address)
-  return matches
-    .filter(({ known: { input }, isWhole }) => isWhole || input.mark.document > 2 || isNamed(input))
-    .toReversed()
+/** Returns whether an input is worth a note that it is a copy. Many may begin with the one line of another one, which is still there. */
+export function mayBeCopy({ known, isWhole }: Omit<ContentMatch, 'file'>): boolean {
+  return isWhole || known.input.mark.document > 2
 }
 
 /** Returns the identity of lines that are stored as they stand. */
@@ -238,12 +231,7 @@ function byBytes(candidates: readonly KnownInput[]): Map<number, KnownInput[]> {
   return new Map([...all].toSorted(([one], [other]) => one - other))
 }
 
-/** Returns whether names are those of one series: `app.log`, `app.log.1.gz`, `app-2026-11-27.log`. */
-function isRelated(one: string, other: string): boolean {
-  const [a, b] = [stemOf(one), stemOf(other)]
-  return a !== '' && a === b
-}
-
+/** Returns the part that the names of a series share: `app.log`, `app.log.1.gz`, `app-2026-11-27.log`. */
 function stemOf(name: string): string {
   return /^[^.\d_-]*/.exec(basename(name))?.[0] ?? ''
 }

@@ -7,7 +7,7 @@ import { isSourceUrl } from '../../../base/text/source-url.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
-import { ContentIndex } from './content-index.js'
+import { ContentIndex, mayBeCopy } from './content-index.js'
 import { type KnownInput, knownInputsOf } from './known-input.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 import type { Recognised } from './recognised.js'
@@ -189,9 +189,8 @@ class KnownInputs {
     const known = this.#byPath.get(file.realPath)
     if (known === undefined || known.isClaimed) return undefined
     const replaces = this.#replacedBy(file)
-    const { file: was, status } = known.input
-    const { bytes } = was ?? { bytes: 0 }
-    if (status === 'finished' || bytes === 0) return replaces === undefined ? undefined : { kind: 'new', replaces }
+    const { bytes } = known.input.file ?? { bytes: 0 }
+    if (!mayBeHalfStored(known)) return replaces === undefined ? undefined : { kind: 'new', replaces }
     const isShorter = file.stat.size < bytes
     const observed = isShorter
       ? `it has only ${file.stat.size.toLocaleString('en-US')} bytes now`
@@ -219,12 +218,14 @@ class KnownInputs {
     const contents = this.#index()
     if (file === undefined || contents === undefined) return undefined
     let twin: KnownInput | undefined
-    for (const { known, file: now, ...packed } of await contents.find(source)) {
+    for (const match of await contents.find(source)) {
+      const { known, file: now, ...packed } = match
       const was = known.input.file
       // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
       const isOther = file.isReadOnce !== true && isElsewhere(known.input, file.realPath)
-      if (known.isClaimed || (isOther && (await this.#there.has(known)))) twin ??= known
-      else return { ...asKnown(known, was, now, file), packed }
+      const isAnother = known.isClaimed || (isOther && (await this.#there.has(known)))
+      if (!isAnother) return { ...asKnown(known, was, now, file), packed }
+      if (mayBeCopy(match)) twin ??= known
     }
     return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
   }
@@ -276,6 +277,12 @@ class KnownInputs {
     if (!sums.has(end)) sums.set(end, (await file.sums([end]))[0])
     return sums.get(end)
   }
+}
+
+/** Returns whether documents of an unfinished input may be stored. None are if the first requests were refused, and said so. */
+function mayBeHalfStored({ input: { status, file, hasStored }, run }: KnownInput): boolean {
+  if (status === 'finished' || file === undefined || file.bytes === 0) return false
+  return hasStored || run.isDoubtful
 }
 
 /** `was`: the file when it was loaded, `now`: the file as it is. */

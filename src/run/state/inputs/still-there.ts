@@ -11,13 +11,21 @@ import type { KnownInput } from './known-input.js'
 
 export class StillThere {
   readonly #isThere: Elsewhere['isThere'] | undefined
+  /** Many files may begin with the one line of another file: it is looked for once. */
+  readonly #found = new Set<KnownInput>()
 
   /** `isThere`: absent if no server can be asked. */
   constructor(isThere: Elsewhere['isThere'] | undefined) {
     this.#isThere = isThere
   }
 
-  async has({ input }: KnownInput): Promise<boolean> {
+  async has(known: KnownInput): Promise<boolean> {
+    const isThere = this.#found.has(known) || (await this.#look(known))
+    if (isThere) this.#found.add(known)
+    return isThere
+  }
+
+  async #look({ input }: KnownInput): Promise<boolean> {
     const { file } = input
     const place = placeOf(input)
     if (place === undefined) return false

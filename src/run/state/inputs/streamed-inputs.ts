@@ -2,7 +2,7 @@
 import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Source } from '../../../base/flow.js'
 import { ContentSum } from './content.js'
-import { type Compared, type ContentIndex, extentOf } from './content-index.js'
+import { type Compared, type ContentIndex, extentOf, mayBeCopy } from './content-index.js'
 import type { KnownInput } from './known-input.js'
 import type { Recognised, Streamed } from './recognised.js'
 import { isElsewhere, placeOf, type StillThere } from './still-there.js'
@@ -36,10 +36,11 @@ export class StreamedInputs {
     if (compared.failed !== undefined) return asFailed(compared.failed)
     const { opened, matches } = compared
     let twin: KnownInput | undefined
-    for (const { known, ...packed } of matches) {
+    for (const match of matches) {
+      const { known, ...packed } = match
       const isOther = known.isClaimed || (isElsewhere(known.input, address) && (await this.#there.has(known)))
       if (!isOther) return { ...(await this.#asKnown(known, packed, opened, address)), known, packed }
-      twin ??= known
+      if (mayBeCopy(match)) twin ??= known
     }
     const differs = twin === undefined && named?.isClaimed === false ? named : undefined
     return { kind: 'new', twin, differs, ...(await this.#held(opened, 1)) }

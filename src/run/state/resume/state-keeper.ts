@@ -276,6 +276,7 @@ export class StateKeeper {
       planned.source.file?.forget?.()
     }
     for (const id of failed) lines += this.#fail(id)
+    if (status !== 'running') lines += this.#unsettled()
     this.#untold = new Map()
     const isFinished = status === 'finished' && this.#left === 0
     const whole = this.#whole(status === 'finished' && !isFinished ? 'failed' : status, sum, this.#letters(committed))
@@ -287,6 +288,13 @@ export class StateKeeper {
     }
     this.#isComplete = this.#left === 0
     this.#letGo(committed.isBroken)
+  }
+
+  /** Inputs of which nothing was settled since the last checkpoint. Without a mark, documents of them count as stored after a kill. */
+  #unsettled(): string {
+    let lines = ''
+    for (const [id, kept] of this.#kept) if (kept.status === 'begun' && !this.#untold.has(id)) lines += markLine(kept)
+    return lines
   }
 
   /** An input that failed before anything of it was settled. */

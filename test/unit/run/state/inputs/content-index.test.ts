@@ -86,15 +86,20 @@ test.each([
   ['one line less', rows(40), gzipSync(rows(39))],
   ['another line in the middle', rows(40), gzipSync(rows(40).replace('{"n":20}', '{"n":99}'))],
   ['another end, and the same beginning', rows(40), gzipSync(rows(39) + rows(1, 99))],
-  ['the one line that another file had, and more', rows(1), gzipSync(rows(5))],
   ['broken gzip', rows(40), gzipSync(rows(40)).subarray(0, 40)],
   ['nothing', rows(40), gzipSync('')],
 ])('a file with %s is new', async (_, text, now) => {
   expect(await seen(await loaded('a.ndjson', text), 'b.ndjson.gz', now)).toBe('new')
 })
 
-test('one line is enough if the names are of one series', async () => {
-  expect(await seen(await loaded('app.log', rows(1)), 'app.log.1.gz', gzipSync(rows(5)))).toBe('more')
+test.each([
+  ['app.log', rows(1), 'app.log.1.gz', gzipSync(rows(5))],
+  ['app.log', '1\n', 'b.log.gz', gzipSync('1\n2\n')],
+  ['a.log.gz', gzipSync(rows(1)), 'b.log.gz', gzipSync(rows(2))],
+  ['2026.log.gz', gzipSync(rows(1)), '2026.log.1.gz', gzipSync(rows(2))],
+  ['2026.log', '{"n":1}', '2026.log.1.gz', gzipSync(rows(2))],
+])('one line is enough: %s is found again', async (was, text, name, now) => {
+  expect(await seen(await loaded(was, text), name, now)).toBe('more')
 })
 
 test('a state without first bytes is compared only among names of one series', async () => {
