@@ -48,7 +48,7 @@ async function load(source: string | readonly string[], more: Partial<IngestOpti
     return ended(await ingest({ ...own, ...more }))
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    return ended(error.receipt as Receipt | undefined, error.code)
+    return ended(error.receipt, error.code)
   }
 }
 
