@@ -105,7 +105,7 @@ export const districts: readonly District[] = [
         beside: 'state/checkpoint',
         doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',
       },
-      'state/runs': { beside: 'state/checkpoint state/inputs', doors: 'history prune run-locks runs state-folder' },
+      'state/runs': { beside: 'state/checkpoint state/inputs', doors: 'history open-letters prune run-locks runs state-folder' },
       'state/resume': {
         beside: 'state/checkpoint state/inputs state/runs',
         doors: 'find-run index-watch lost-index named-indices plan plan-run run-identity state-keeper',

@@ -29,6 +29,7 @@ export function sendDeadLetters(
 ): Feature {
   return ({ stop }) => {
     let mayHaveSent = ''
+    const replays = new Set<string>()
     const seen = new Map<string, Promise<IndexSeen>>()
     const seeOnce = async (cluster: Cluster, index: string) => {
       const asked = seen.get(index) ?? seeIndex(cluster, index, stop.signal)
@@ -44,6 +45,7 @@ export function sendDeadLetters(
           scope: redirection.index ?? '',
           kind: 'replay',
           options,
+          replays,
           plan: async planning => {
             const plan = await plain.plan(planning)
             if (plan.isDoubtful && !resendUnknown) mayHaveSent = `replay ${plan.run}`
@@ -62,6 +64,7 @@ export function sendDeadLetters(
         new ReplayBatcher({
           ...framing,
           ...redirection,
+          heard: run => replays.add(run),
           allowScript: () => {
             if (mayHaveSent !== '') throw mayRunTwice(mayHaveSent)
           },

@@ -13,6 +13,8 @@ import { wholeLines } from './frame-lines.js'
 export interface Recorded {
   readonly operation: Operation
   readonly origin: Origin
+  /** The run that wrote it. */
+  readonly run?: string
   /** How often the document was sent. */
   readonly attempts: number
   readonly status: number
@@ -128,10 +130,11 @@ function recordedIn(fields: ReadonlyMap<string, Buffer>): Recorded | string {
   const condition = conditionIn(fields.get('condition'))
   if (condition !== undefined && kindOfCondition(condition) === undefined)
     return 'its condition is neither version and version_type nor if_seq_no and if_primary_term'
-  const [attempts, status, type] = [value('attempts'), value('status'), value('type')]
+  const [attempts, status, type, run] = [value('attempts'), value('status'), value('type'), value('run')]
   return {
     operation,
     origin,
+    ...(typeof run === 'string' ? { run } : {}),
     attempts: typeof attempts === 'number' && attempts > 0 ? Math.floor(attempts) : 0,
     status: typeof status === 'number' ? status : 0,
     type: typeof type === 'string' ? type : '',

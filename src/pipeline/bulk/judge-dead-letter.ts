@@ -23,6 +23,8 @@ export interface ReplayRules {
   /** The index for all of them, whatever they say. */
   readonly index?: string
   readonly pipeline?: string
+  /** Hears which run wrote a letter. */
+  heard?(run: string): void
 }
 
 /** A document, with what its operation puts around it, and the action line that stands before it. */
@@ -48,6 +50,7 @@ export async function judgeDeadLetter(
 ): Promise<Resend | Refused> {
   const read = readDeadLetter(line, where)
   if ('problem' in read) return refusedAsBroken(read)
+  if (read.run !== undefined) rules.heard?.(read.run)
   const meant = destinationOf(read, rules)
   if (meant === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
   const letter = await whole(read, rules, readAgain)

@@ -108,7 +108,8 @@ export class ReplayBatcher {
     const { longLine, longRecord } = this.#options
     const read = readLongHead(head)
     if (read === undefined) return { line: await longLine(at.input, originOf(at), 'create'), head }
-    const { destination: _, ...recorded } = read.recorded
+    const { destination: _, run, ...recorded } = read.recorded
+    if (run !== undefined) this.#options.heard?.(run)
     const destination = destinationOf(read.recorded, this.#options)
     const line = await longRecord(at.input, { ...recorded, ...(destination === undefined ? {} : { destination }) })
     return { line, head: head.subarray(read.length) }

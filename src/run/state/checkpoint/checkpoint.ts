@@ -22,6 +22,8 @@ export interface Checkpoint {
   readonly sources: readonly string[]
   /** Options that change what Sluice sends for a document. */
   readonly options: Readonly<Record<string, string>>
+  /** Runs whose rejected documents this run reads again from their inputs: see `nameOf`. Default: none. */
+  readonly settles?: readonly string[] | undefined
   /** Whether documents behind the marks may be stored already. */
   readonly isDoubtful: boolean
   /** Inputs that Sluice has begun to read, or knows again. */
@@ -33,6 +35,8 @@ export interface Checkpoint {
   readonly rejections: readonly Rejections[]
   /** The file's length for documents before the marks, and the mark of this process in later records. */
   readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
+  /** For a replay: the runs that wrote the dead letters that it has read. */
+  readonly replays?: readonly string[] | undefined
   /** How the last process ended the run. Absent while one works on it, and after a kill. */
   readonly ended?: RunEnd | undefined
 }
@@ -151,6 +155,11 @@ export interface OldIdentity {
 }
 
 export const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
+
+/** Returns a name that no other run has: the user may give the same name to several. */
+export function nameOf({ run, began }: Pick<Checkpoint, 'run' | 'began'>): string {
+  return `${run} ${began}`
+}
 
 /** Compares uuids, or URLs if one of the uuids is not known. */
 export function isSameCluster(

@@ -24,13 +24,16 @@ const TEXT_AT_ONCE = 1 << 16
 type KeptRun = Omit<Checkpoint, 'inputs'> & { readonly inputs: Iterable<CheckpointInput> }
 
 /** The part that does not change during a run. */
-type Head = Pick<Checkpoint, 'run' | 'began' | 'scope' | 'kind' | 'named' | 'key' | 'sources' | 'options'>
+type Head = Pick<Checkpoint, 'run' | 'began' | 'scope' | 'kind' | 'named' | 'key' | 'sources' | 'options' | 'settles'>
 
 /** The part of each checkpoint about the run as a whole. */
 export type Whole = Pick<
   Checkpoint,
   'status' | 'written' | 'target' | 'isDoubtful' | 'left' | 'counts' | 'rejections'
-> & { readonly deadLetters?: Checkpoint['deadLetters'] | undefined }
+> & {
+  readonly deadLetters?: Checkpoint['deadLetters'] | undefined
+  readonly replays?: Checkpoint['replays']
+}
 
 /** The file of the run that this process writes. */
 export class Journal {
@@ -134,9 +137,9 @@ export function wholeLine(whole: Whole): string {
 
 /** Returns the lines of a run as one checkpoint. */
 export function* linesOf(checkpoint: KeptRun): Generator<string> {
-  const { run, began, scope, kind, named, key, sources, options, inputs } = checkpoint
-  const { status, written, target, isDoubtful, left, counts, rejections, deadLetters } = checkpoint
-  const head: Head = { run, began, scope, kind, named, key, sources, options }
+  const { run, began, scope, kind, named, key, sources, options, settles, inputs } = checkpoint
+  const { status, written, target, isDoubtful, left, counts, rejections, deadLetters, replays } = checkpoint
+  const head: Head = { run, began, scope, kind, named, key, sources, options, settles }
   yield `${JSON.stringify({ sluice: VERSION, ...head })}\n`
   let text = ''
   let time = began
@@ -150,7 +153,7 @@ export function* linesOf(checkpoint: KeptRun): Generator<string> {
     text = ''
   }
   yield text
-  yield wholeLine({ status, written, target, isDoubtful, left, counts, rejections, deadLetters })
+  yield wholeLine({ status, written, target, isDoubtful, left, counts, rejections, deadLetters, replays })
 }
 
 function fileOf(name: string, { path, stat, bytes, sum, state, old }: FileIdentity): unknown[] {

@@ -35,7 +35,7 @@ export interface FoundRun {
   readonly named: string | undefined
   /** Whether a process whose state is gone may have loaded the same documents under the same ids. */
   readonly isNamed: boolean
-  readonly identity: Pick<RunIdentity, 'into' | 'scope' | 'kind'>
+  readonly identity: Pick<RunIdentity, 'into' | 'scope' | 'kind' | 'replays'>
   readonly sources: readonly string[]
   readonly options: Checkpoint['options']
   /** How safely the run is known. */
@@ -100,7 +100,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   await identity.look?.(cluster)
   const { where, place } = placeOf(cluster)
   const places = [...new Set([place, where.url])]
-  const known = stateDir === undefined ? [] : await runsInto(where, query)
+  const { known, rejecting } = stateDir === undefined ? { known: [], rejecting: [] } : await runsInto(where, query)
   const [newest] = known
   const lastIndex = identity.lastIndex(newest?.checkpoint)
   const isSeen = lastIndex !== undefined && (!dryRun || newest !== undefined)
@@ -119,6 +119,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const written = new Set(runs.flatMap(run => (run.status === 'finished' ? [] : [run.deadLetters?.path])))
   const plan = await identity.plan({
     runs,
+    rejecting,
     lost: new Set(startsAfresh),
     sources: named.filter(({ file }) => file === undefined || !written.has(file.path)),
     options: identity.options,
@@ -164,7 +165,8 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     ],
   }
   // They may take much memory, and the plan has taken what it needs of them.
-  for (const { checkpoint } of known) if (checkpoint !== plan.continues) forgetInputs(checkpoint)
+  for (const one of [...known.map(({ checkpoint }) => checkpoint), ...rejecting])
+    if (one !== plan.continues) forgetInputs(one)
   return { found, reliedOn, stamp: continued?.stamp }
 }
 

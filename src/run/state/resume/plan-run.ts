@@ -18,6 +18,7 @@ import {
 } from './plan.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
 import { passLineEnd, passTail } from './pass-tail.js'
+import { rejectedBefore } from './rejected-before.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
 import { localTime } from '../../../base/time/local-time.js'
@@ -61,6 +62,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
     run: continues?.run ?? planning.newRunId(),
     continues,
     inputs,
+    ...rejectedBefore(planning, { recognised, judged, continues }),
     before: continues ?? { counts: nothing, rejections: [] },
     isDone: continues?.status === 'finished' && left.length === 0,
     isDoubtful: continues?.isDoubtful === true || left.some(input => isDoubtful(input, isNew)),

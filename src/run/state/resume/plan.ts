@@ -9,6 +9,8 @@ import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/ch
 export interface Planning {
   /** Runs that loaded into the same target, newest first. */
   readonly runs: readonly Checkpoint[]
+  /** Runs into the same target, also those that the plan does not go by, that rejected documents. Default: none. */
+  readonly rejecting?: readonly Checkpoint[]
   /** Runs whose documents are lost, because their index is another one now. */
   readonly lost: ReadonlySet<Checkpoint>
   readonly sources: readonly Source[]
@@ -49,6 +51,10 @@ export interface Plan {
   readonly inputs: readonly PlannedInput[]
   /** Documents that earlier processes of this run committed. */
   readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
+  /** Other runs of these inputs, or of the same command, whose rejected documents this run does not read again. */
+  readonly unsettled: readonly Checkpoint[]
+  /** See `Checkpoint`. */
+  readonly settles: readonly string[]
   /** The checkpoint says so already: nothing is left to do, nor to write. */
   readonly isDone: boolean
   /** Whether an earlier process may have sent documents that this one will send, under the same ids. */

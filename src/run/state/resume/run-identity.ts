@@ -34,6 +34,8 @@ export interface RunIdentity {
   readonly doubt: string | undefined
   /** More fields of the target in the checkpoint. */
   readonly target?: Pick<Target, 'alias' | 'indices'>
+  /** See `Checkpoint`. Grows while the run reads. */
+  readonly replays?: ReadonlySet<string>
   /** Asks the cluster for what the other answers depend on. Throws SluiceError. */
   look?(cluster: Cluster): Promise<void>
   /** Throws SluiceError if another run stands in the way. Called after this run has locked the checkpoint. */

@@ -2,7 +2,7 @@
 import { fail } from '../../../base/failure/failure.js'
 import type { Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
-import { isSameCluster, type Target } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, isSameCluster, type Target } from '../checkpoint/checkpoint.js'
 import { type RunIdentity, runKey, scopeOf } from './run-identity.js'
 import { type KnownRun, knownRuns } from '../runs/runs.js'
 
@@ -13,8 +13,15 @@ interface Query {
   readonly state: Pick<StateSection, 'runId'>
 }
 
-/** Returns them, newest first. Throws SluiceError STATE_UNREADABLE. */
-export async function runsInto(where: Pick<Target, 'clusterUuid' | 'url'>, query: Query): Promise<readonly KnownRun[]> {
+interface RunsInto {
+  /** Those that a load goes by, newest first. */
+  readonly known: readonly KnownRun[]
+  /** All that rejected documents, except those that are only known for their inputs. */
+  readonly rejecting: readonly Checkpoint[]
+}
+
+/** Throws SluiceError STATE_UNREADABLE. */
+export async function runsInto(where: Pick<Target, 'clusterUuid' | 'url'>, query: Query): Promise<RunsInto> {
   const { identity, stateDir = '', state } = query
   const { known, broken } = await knownRuns(stateDir)
   // It may hold inputs of this load.
@@ -29,13 +36,17 @@ export async function runsInto(where: Pick<Target, 'clusterUuid' | 'url'>, query
         isSameCluster(checkpoint.target, where))
     )
   })
-  if (!isOfCommand(query)) return into
+  const rejecting = into.flatMap(({ checkpoint, isForgotten }) =>
+    checkpoint.counts.rejected > 0 && !isForgotten ? [checkpoint] : [],
+  )
+  if (!isOfCommand(query)) return { known: into, rejecting }
   const own = into.filter(({ checkpoint }) => {
     if (keys.includes(checkpoint.key)) return true
     const areSame = identity.hasOwnIndex === true || areSameSources(checkpoint.sources, identity.sources)
     return areSame && checkpoint.named === state.runId
   })
-  return own.slice(0, 1)
+  // What another index lacks is nothing to this one.
+  return { known: own.slice(0, 1), rejecting: identity.hasOwnIndex === true ? [] : rejecting }
 }
 
 /** A run of tables, or into an index of its own, goes by the last run of the same kind, and not by all that are known. */

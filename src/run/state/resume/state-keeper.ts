@@ -89,6 +89,7 @@ export class StateKeeper {
         key,
         sources,
         options,
+        ...(plan.settles.length === 0 ? {} : { settles: plan.settles }),
         ...(identity.kind === undefined ? {} : { kind: identity.kind }),
         ...(named === undefined ? {} : { named }),
         ...this.#whole('running', continues ?? { counts: nothing, rejections: [] }, this.#letters(ledger.commit())),
@@ -322,6 +323,8 @@ export class StateKeeper {
     { counts, rejections }: Pick<Checkpoint, 'counts' | 'rejections'>,
     deadLetters: Checkpoint['deadLetters'],
   ) {
+    const { identity, plan } = this.#keeping.found
+    const replays = new Set([...(plan.continues?.replays ?? []), ...(identity.replays ?? [])])
     return {
       status,
       written: new Date().toISOString(),
@@ -331,6 +334,7 @@ export class StateKeeper {
       counts,
       rejections,
       ...(deadLetters === undefined ? {} : { deadLetters }),
+      ...(replays.size === 0 ? {} : { replays: [...replays] }),
     }
   }
 

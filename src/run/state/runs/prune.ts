@@ -1,16 +1,27 @@
 /** Removes the files of old runs. What their inputs are known by goes to one file for all of them. */
-import { rm, stat } from 'node:fs/promises'
+import { rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile, syncFolder } from '../../../base/disk/safe-files.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
 import { historyFolder } from './history.js'
-import { linesOf } from '../inputs/journal.js'
+import { endLine, linesOf } from '../inputs/journal.js'
 import { newestStates } from '../inputs/known-input.js'
 import { InputLocks } from '../../../base/lock/lock.js'
 import { lockCheckpoint, locksFolder } from './run-locks.js'
-import { byAge, forgottenPath, isRun, namesIn, readForgotten, readRun, runsFolder } from './runs.js'
+import { openLetters } from './open-letters.js'
+import {
+  byAge,
+  forgottenPath,
+  isRun,
+  type KnownRun,
+  knownRuns,
+  namesIn,
+  readForgotten,
+  readRun,
+  runsFolder,
+} from './runs.js'
 
 const DAY_MS = 86_400_000
 /** The next runs find room. So not each run writes the inputs of all again. */
@@ -27,8 +38,8 @@ interface RunFile {
 export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /**
- * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that are not finished, whose copy of an input is still there, or that
- * another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors of the file system.
+ * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that are not finished, whose copy of an input is still there, whose
+ * rejected documents wait, or that another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors of the file system.
  */
 export async function prune(
   stateDir: string,
@@ -45,6 +56,7 @@ export async function prune(
   // Another process does the same.
   if ((await locks.take(join(locks.folder, '~known.lock'))) !== undefined) return
   const copies = new Set(await listCopies(stateDir))
+  let known: readonly KnownRun[] | undefined
   const forgotten: { readonly path: string; readonly checkpoint: Checkpoint }[] = []
   for (const { path, isState } of beyond) {
     if (!isState) await rm(path, { force: true })
@@ -52,7 +64,15 @@ export async function prune(
       const checkpoint = await readRun(path)
       if (checkpoint?.status !== 'finished' || checkpoint.left > 0) continue
       const isNeeded = checkpoint.inputs.some(({ copy }) => copy !== undefined && copies.has(copy))
-      if (!isNeeded) forgotten.push({ path, checkpoint })
+      if (isNeeded) continue
+      if (checkpoint.counts.rejected > 0) {
+        known ??= (await knownRuns(stateDir)).known
+        if ((await openLetters([checkpoint], known)).length > 0) {
+          await shorten(path, checkpoint)
+          continue
+        }
+      }
+      forgotten.push({ path, checkpoint })
     }
   }
   if (forgotten.length === 0) return
@@ -63,6 +83,16 @@ export async function prune(
   await replaceFile(forgottenPath(stateDir), linesToKeep(all))
   for (const { path } of forgotten) await rm(path, { force: true })
   await syncFolder(runsFolder(stateDir))
+}
+
+/** Leaves only the last checkpoint in the file of a run that stays, and its age as it was. */
+async function shorten(path: string, checkpoint: Checkpoint): Promise<void> {
+  const { ended } = checkpoint
+  const text = [...linesOf(checkpoint), ...(ended === undefined ? [] : [endLine(ended)])].join('')
+  const { size, atime, mtime } = await stat(path)
+  if (Buffer.byteLength(text) >= size) return
+  await replaceFile(path, text)
+  await utimes(path, atime, mtime)
 }
 
 async function runFiles(stateDir: string): Promise<RunFile[]> {

@@ -1,0 +1,115 @@
+/** Finds out which rejected documents still wait: nobody has stored them by a replay, read their inputs again, or deleted their file. */
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Checkpoint, type CheckpointInput, nameOf } from '../checkpoint/checkpoint.js'
+import { inputsOf } from '../inputs/packed-inputs.js'
+import type { KnownRun } from './runs.js'
+
+/** Documents that a run has rejected, or that a replay of them has rejected again. */
+interface OpenLetters {
+  readonly run: string
+  readonly documents: number
+  /** Absolute path of the dead letters. Absent if none were written. */
+  readonly deadLetters?: string
+  /** Whether the load ended because too many documents were rejected. */
+  readonly isTooMany: boolean
+}
+
+/** Returns what is left of the rejected documents of some runs, each file once. `known`: all runs of the state folder. */
+export async function openLetters(
+  runs: readonly Checkpoint[],
+  known: readonly KnownRun[],
+): Promise<readonly OpenLetters[]> {
+  const replays = new Replays(known)
+  const forgotten = new Set(known.flatMap(one => (one.isForgotten ? [nameOf(one.checkpoint)] : [])))
+  const there = new Set(known.map(one => nameOf(one.checkpoint)))
+  const open = new Map<string, OpenLetters>()
+  for (const run of runs) {
+    const isTooMany = run.ended?.failure?.code === 'TOO_MANY_REJECTED'
+    if (!there.has(nameOf(run)) || replays.settled.has(nameOf(run))) continue
+    for (const left of replays.leftBy(run)) {
+      const name = nameOf(left)
+      const path = pathOf(left)
+      if (forgotten.has(name) || (path === undefined ? !isTooMany : !(await isThere(path)))) continue
+      const before = open.get(name)
+      const deadLetters = path === undefined ? {} : { deadLetters: path }
+      const documents = left.counts.rejected
+      open.set(name, { run: left.run, documents, ...deadLetters, isTooMany: isTooMany || before?.isTooMany === true })
+    }
+  }
+  return [...open.values()]
+}
+
+/** A run that read a file of dead letters to its end. */
+interface Replay {
+  readonly run: Checkpoint
+  readonly input: CheckpointInput
+}
+
+class Replays {
+  /** Runs whose documents a later load has read again from their inputs. */
+  readonly settled: ReadonlySet<string>
+  /** Rejected documents of all runs of a name. */
+  readonly #rejected = new Map<string, number>()
+  /** Several replays may have read one file, each from where the last one stopped. */
+  readonly #byToken = new Map<string, Replay[]>()
+
+  constructor(known: readonly KnownRun[]) {
+    const settled: string[] = []
+    for (const { checkpoint: run } of known) {
+      this.#rejected.set(run.run, (this.#rejected.get(run.run) ?? 0) + run.counts.rejected)
+      if (run.status === 'finished') settled.push(...(run.settles ?? []))
+      if (run.kind !== 'replay') continue
+      for (const input of inputsOf(run)) {
+        if (input.status !== 'finished' || input.read === 0) continue
+        this.#byToken.set(input.token, [...(this.#byToken.get(input.token) ?? []), { run, input }])
+      }
+    }
+    this.settled = new Set(settled)
+  }
+
+  /** Returns the runs whose files hold what is left of the rejected documents of a run. */
+  leftBy(run: Checkpoint, before: ReadonlySet<Checkpoint> = new Set()): readonly Checkpoint[] {
+    if (before.has(run)) return []
+    const files = [...this.#byToken.values()].filter(parts => parts.some(part => isOf(run, part)))
+    const whole = files.filter(parts => this.#haveAll(parts, run))
+    // One whole replay that rejected nothing has stored all of them.
+    if (whole.some(parts => parts.every(part => part.run.counts.rejected === 0))) return []
+    const seen = new Set([...before, run])
+    const again = new Set(files.flat().map(part => part.run))
+    const left = [...again].filter(one => one.counts.rejected > 0).flatMap(one => this.leftBy(one, seen))
+    return whole.length > 0 ? left : [run, ...left]
+  }
+
+  /** Returns whether the replays of one file have read all dead letters of a run: its own file, or as many from a copy of it. */
+  #haveAll(parts: readonly Replay[], run: Checkpoint): boolean {
+    const path = pathOf(run)
+    const isWhole = parts.some(({ input }) => input.start === undefined)
+    const isOwn = parts.some(
+      ({ run: { began }, input }) => input.file?.path === path && (input.since ?? began) >= run.written,
+    )
+    if (path !== undefined && isWhole && isOwn) return true
+    const runs = new Set(parts.map(part => part.run))
+    const names = new Set(parts.flatMap(part => part.run.replays ?? []))
+    const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? 0), 0)
+    const read = [...runs].reduce((sum, { counts }) => sum + counts.read, 0)
+    return names.has(run.run) && read >= wanted && parts.every(part => part.run.left === 0)
+  }
+}
+
+/** Returns whether a replay has read dead letters of a run, from its file or from a copy of it. */
+function isOf(run: Checkpoint, { run: replay, input }: Replay): boolean {
+  const path = pathOf(run)
+  return replay.replays?.includes(run.run) === true || (path !== undefined && input.file?.path === path)
+}
+
+function pathOf({ deadLetters }: Checkpoint): string | undefined {
+  return deadLetters === undefined || deadLetters.length === 0 ? undefined : resolve(deadLetters.path)
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  )
+}
