@@ -69,6 +69,83 @@ export function describeRuns(world: () => World): void {
       expect(await world().count(index)).toBe(2000)
     })
 
+    test.each([
+      ['an alias', 'deleted and made anew', false, false],
+      ['an alias', 'made anew after a stop', false, true],
+      ['a data stream', 'deleted and made anew', true, false],
+      ['a data stream', 'made anew after a stop', true, true],
+    ])('loads everything again if the index behind %s is %s', async (_, _how, isStream, isStopped) => {
+      const index = newIndex()
+      const { username, password } = world().cluster
+      const { target, ...rest } = way()
+      // Templates are more than the API key may make.
+      await using direct = await connect({ ...rest, target: { ...target, apiKey: undefined, username, password } })
+      const { indices } = direct.client
+      const make = async () => {
+        if (isStream) await indices.createDataStream({ name: index })
+        else await indices.create({ index: `${index}-000001`, aliases: { [index]: {} } })
+      }
+      const makeAnew = async () => {
+        if (isStream) await indices.deleteDataStream({ name: index })
+        else await indices.delete({ index: `${index}-000001` })
+        // A document that comes first makes an index of the name, which no alias may have.
+        if (!isStream) await indices.delete({ index, ignore_unavailable: true })
+        await make()
+      }
+      if (isStream)
+        await indices.putIndexTemplate({
+          name: index,
+          index_patterns: [index],
+          data_stream: {},
+          template: { settings: { number_of_replicas: 0 } },
+        })
+      await make()
+      const path = join(folder, 'a.ndjson')
+      const line = (n: number) => `{"@timestamp":"2026-11-21T00:00:00Z","n":${n}}\n`
+      await writeFile(path, Array.from({ length: 2000 }, (_one, n) => line(n)).join(''))
+      const controller = new AbortController()
+      let changing: Promise<unknown> | undefined
+      const onEvent = ({ type }: IngestEvent) => {
+        if (type !== 'progress') return
+        if (isStopped) controller.abort('test')
+        else changing ??= makeAnew()
+      }
+      const load = async (more: object) =>
+        await ingest({ ...base(), source: path, index, stateDir: folder, batchDocs: 100, concurrency: 4, ...more })
+      const first = await load({ onEvent, signal: controller.signal }).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      if (isStopped) await makeAnew()
+      // A request that meets the deletion itself, or an index in the alias's place, may end the run.
+      await changing?.catch(async () => await makeAnew())
+      if (first !== undefined) expect(first).toHaveProperty('code')
+      await load({})
+      expect(await load({})).toMatchObject({ read: 0 })
+      expect(await world().count(index)).toBe(2000)
+    })
+
+    test('is no loss if the index behind a name rolls over', async () => {
+      const index = newIndex()
+      await using direct = await connect(way())
+      const { indices } = direct.client
+      await indices.create({ index: `${index}-000001`, aliases: { [index]: {} } })
+      const path = join(folder, 'a.ndjson')
+      await writeFile(path, Array.from({ length: 2000 }, (_, n) => `{"n":${n}}\n`).join(''))
+      const warnings: string[] = []
+      let rolling: Promise<unknown> | undefined
+      const onEvent = (event: IngestEvent) => {
+        if (event.type === 'warning') warnings.push(event.message)
+        if (event.type === 'progress') rolling ??= indices.rollover({ alias: index })
+      }
+      const options = { ...base(), source: path, index, stateDir: folder, batchDocs: 100, concurrency: 1 }
+      expect(await ingest({ ...options, onEvent })).toMatchObject({ created: 2000, duplicate: 0 })
+      await rolling
+      expect(warnings).toEqual([])
+      expect(await ingest(options)).toMatchObject({ read: 0 })
+      expect((await world().count(`${index}-000001`)) + (await world().count(`${index}-000002`))).toBe(2000)
+    })
+
     test('is verified, and undone but for what was changed since', async () => {
       const index = newIndex()
       const { run, token } = await loaded(index)

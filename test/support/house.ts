@@ -92,7 +92,8 @@ export const districts: readonly District[] = [
       },
       sender: {
         beside: 'cluster',
-        doors: 'body deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
+        doors:
+          'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
       },
     },
   },
