@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, ingest, type IngestEvent, undo, verify } from '../../src/index.js'
+import { until } from '../support/eventually.js'
 import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
@@ -67,6 +68,81 @@ export function describeRuns(world: () => World): void {
         }
       }
       expect(await world().count(index)).toBe(2000)
+    })
+
+    test.each([
+      ['an alias', 'deleted and made anew', false, false],
+      ['an alias', 'made anew after a stop', false, true],
+      ['a data stream', 'deleted after a rollover', true, false],
+      ['a data stream', 'deleted after a stop and a rollover', true, true],
+    ])('loads again what was lost if the index behind %s is %s', async (_, _how, isStream, isStopped) => {
+      const index = newIndex()
+      const { username, password } = world().cluster
+      const { target, ...rest } = way()
+      // Templates are more than the API key may make.
+      await using direct = await connect({ ...rest, target: { ...target, apiKey: undefined, username, password } })
+      const { indices } = direct.client
+      const template = { settings: { number_of_replicas: 0 } }
+      if (isStream) await indices.putIndexTemplate({ name: index, index_patterns: [index], data_stream: {}, template })
+      const make = async () => await indices.create({ index: `${index}-000001`, aliases: { [index]: {} } })
+      if (!isStream) await make()
+      const isMadeAnew = async () => {
+        // A document that comes first makes an index of the name, which no alias may have.
+        for (const one of [`${index}-000001`, index]) await indices.delete({ index: one, ignore_unavailable: true })
+        return await make().then(
+          () => true,
+          () => false,
+        )
+      }
+      const lose = async () => {
+        if (!isStream) return await until(isMadeAnew)
+        const { old_index: old } = await indices.rollover({ alias: index })
+        await indices.delete({ index: old })
+      }
+      const path = join(folder, 'a.ndjson')
+      const line = (n: number) => `{"@timestamp":"2026-11-21T00:00:00Z","n":${n}}\n`
+      await writeFile(path, Array.from({ length: 2000 }, (_one, n) => line(n)).join(''))
+      const controller = new AbortController()
+      let changing: Promise<unknown> | undefined
+      const onEvent = ({ type }: IngestEvent) => {
+        if (type !== 'progress') return
+        if (isStopped) controller.abort('test')
+        else changing ??= lose()
+      }
+      const load = async (more: object) =>
+        await ingest({ ...base(), source: path, index, stateDir: folder, batchDocs: 100, concurrency: 4, ...more })
+      const first = await load({ onEvent, signal: controller.signal }).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      if (isStopped) await lose()
+      await changing
+      // A request that meets the deletion itself, or an index in the alias's place, may end the run.
+      if (first !== undefined) expect(first).toHaveProperty('code')
+      await load({})
+      expect(await load({})).toMatchObject({ read: 0 })
+      expect(await world().count(index)).toBe(2000)
+    })
+
+    test('is no loss if the index behind a name rolls over', async () => {
+      const index = newIndex()
+      await using direct = await connect(way())
+      const { indices } = direct.client
+      await indices.create({ index: `${index}-000001`, aliases: { [index]: {} } })
+      const path = join(folder, 'a.ndjson')
+      await writeFile(path, Array.from({ length: 2000 }, (_, n) => `{"n":${n}}\n`).join(''))
+      const warnings: string[] = []
+      let rolling: Promise<unknown> | undefined
+      const onEvent = (event: IngestEvent) => {
+        if (event.type === 'warning') warnings.push(event.message)
+        if (event.type === 'progress') rolling ??= indices.rollover({ alias: index })
+      }
+      const options = { ...base(), source: path, index, stateDir: folder, batchDocs: 100, concurrency: 1 }
+      expect(await ingest({ ...options, onEvent })).toMatchObject({ created: 2000, duplicate: 0 })
+      await rolling
+      expect(warnings).toEqual([])
+      expect(await ingest(options)).toMatchObject({ read: 0 })
+      expect((await world().count(`${index}-000001`)) + (await world().count(`${index}-000002`))).toBe(2000)
     })
 
     test('is verified, and undone but for what was changed since', async () => {

@@ -92,7 +92,8 @@ export const districts: readonly District[] = [
       },
       sender: {
         beside: 'cluster',
-        doors: 'body deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
+        doors:
+          'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
       },
     },
   },
@@ -105,7 +106,10 @@ export const districts: readonly District[] = [
         beside: 'state/checkpoint',
         doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',
       },
-      'state/runs': { beside: 'state/checkpoint state/inputs', doors: 'history open-letters prune run-locks runs state-folder' },
+      'state/runs': {
+        beside: 'state/checkpoint state/inputs',
+        doors: 'history open-letters prune run-locks runs state-folder',
+      },
       'state/resume': {
         beside: 'state/checkpoint state/inputs state/runs',
         doors: 'find-run index-watch lost-index named-indices plan plan-run run-identity state-keeper',

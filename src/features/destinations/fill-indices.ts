@@ -2,8 +2,11 @@
 import { failure } from '../../base/failure/failure.js'
 import type { DocumentSection } from '../../options/load.js'
 import type { Feature, Started } from '../../run/loop/hooks.js'
+import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { lostHolders, type LostIndices } from '../../run/state/resume/lost-index.js'
 import { lostNamed } from '../../run/state/resume/named-indices.js'
 import { wildcardOf } from '../../base/text/index-pattern.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { mayFill } from '../../route/cluster/may-fill.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
@@ -33,7 +36,7 @@ export function fillIndices({ documents: { indexPattern: pattern, maxIndices, op
         options: { ...plain.options, index: pattern.text },
         target: { indices: [] },
         lastIndex: () => undefined,
-        lost: async (last, _seen, cluster) => await lostNamed(last, cluster),
+        lost: async (last, _seen, cluster) => (await lostNamed(last, cluster)) ?? (await lostBehind(last, cluster)),
       }),
       connected: async cluster => {
         for (const message of await mayFill(cluster, { wildcard, op, signal: stop.signal }))
@@ -63,6 +66,11 @@ export function fillIndices({ documents: { indexPattern: pattern, maxIndices, op
       },
     }
   }
+}
+
+async function lostBehind(last: Checkpoint, cluster: Cluster): Promise<LostIndices | undefined> {
+  const lost = await lostHolders(last, undefined, cluster)
+  return lost === undefined ? undefined : { ...lost, startsAfresh: last.status !== 'finished' }
 }
 
 type Taken = { readonly index: string; readonly documents: number }

@@ -1,7 +1,7 @@
 import { type IndexSeen, seeIndex } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Checkpoint, isSameCluster } from '../../run/state/checkpoint/checkpoint.js'
-import { type LostIndices, isLost } from '../../run/state/resume/lost-index.js'
+import { type LostIndices, isLost, lostHolders } from '../../run/state/resume/lost-index.js'
 import { ReplayBatcher } from '../../pipeline/bulk/replay-batcher.js'
 import type { DocumentSection, StateSection } from '../../options/load.js'
 import { mayRunTwice } from '../destinations/run-script.js'
@@ -57,7 +57,7 @@ export function sendDeadLetters(
             await refuseOtherReplay({ ...claim, runId, sources: plain.sources, options })
           },
           lost: async (last, _seen, cluster) =>
-            await lostDestinations(last, async index => await seeOnce(cluster, index)),
+            await lostDestinations(last, cluster, async index => await seeOnce(cluster, index)),
         }
       },
       frame: (framing, ledger) =>
@@ -77,18 +77,23 @@ export function sendDeadLetters(
 
 /** Returns the indices with stored dead letters that were deleted or recreated since then. */
 async function lostDestinations(
-  { target, status }: Checkpoint,
+  run: Checkpoint,
+  cluster: Cluster,
   see: (index: string) => Promise<IndexSeen>,
 ): Promise<LostIndices | undefined> {
+  const { target, status } = run
   const { destinations = [] } = target
   const lost = await Promise.all(
     destinations.map(async ({ index, indexUuid }) => {
-      return isLost(indexUuid, await see(index), true) ? [index] : []
+      const seen = await see(index)
+      const mayBeCopied = seen.kind === 'name' && status === 'finished'
+      return isLost(indexUuid, seen, true) && !mayBeCopied ? [index] : []
     }),
   )
-  const indices = lost.flat()
+  const behind = await lostHolders(run, undefined, cluster)
+  const indices = [...new Set([...lost.flat(), ...(behind?.indices ?? [])])]
   if (indices.length === 0) return undefined
-  const isPart = indices.length < destinations.length
+  const isPart = lost.flat().length < destinations.length && behind?.isPart !== false
   // A finished replay is not sent again because an old index of many was removed.
   return { indices, isPart, startsAfresh: !isPart || status !== 'finished' }
 }

@@ -59,11 +59,22 @@ export class Cluster {
   rollOver(stream: string, settings = this.streams.get(stream)?.at(-1)?.settings): Index {
     const behind = this.streams.get(stream)
     if (behind === undefined) throw new Error(`no data stream ${stream}`)
-    const generation = String(behind.length + 1).padStart(6, '0')
+    const generation = String(Number(behind.at(-1)?.name.slice(-6) ?? 0) + 1).padStart(6, '0')
     const name = `.ds-${stream}-2026.11.21-${generation}`
     const index = this.create(name, settings, this.templates.of(stream))
     behind.push(index)
     return index
+  }
+
+  /** Deletes an index, also behind a data stream. */
+  delete(index: Index): void {
+    this.indices.delete(index.name)
+    for (const [stream, behind] of this.streams)
+      if (behind.includes(index))
+        this.streams.set(
+          stream,
+          behind.filter(one => one !== index),
+        )
   }
 
   /** The indices behind an alias, and its settings for each. */

@@ -14,7 +14,9 @@ export function answerIndex(exchange: Exchange, method: string, name: string): v
   if (method === 'DELETE') {
     if (!permit(exchange, permissions.delete, name)) return
     if (!cluster.indices.has(name) && cluster.behind(name).length > 0) throw new RequestRefused(deletesAlias(name))
-    for (const index of findIndices(exchange, name)) cluster.indices.delete(index.name)
+    const found = findIndices(exchange, name)
+    for (const index of found) refuseWriteIndex(cluster, index)
+    for (const index of found) cluster.delete(index)
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return
@@ -30,16 +32,17 @@ export function answerIndex(exchange: Exchange, method: string, name: string): v
   answer(response, 200, JSON.stringify(Object.fromEntries(described)))
 }
 
+function refuseWriteIndex({ streams }: Exchange['cluster'], { name }: Index): void {
+  for (const [stream, behind] of streams)
+    if (behind.at(-1)?.name === name) {
+      const reason = `index [${name}] is the write index for data stream [${stream}] and cannot be deleted`
+      throw new RequestRefused(illegalArgument(reason))
+    }
+}
+
 function streamOf({ streams }: Exchange['cluster'], index: Index): { data_stream?: string } {
   const named = [...streams].find(([, behind]) => behind.includes(index))
   return named === undefined ? {} : { data_stream: named[0] }
-}
-
-/** `PUT /_data_stream/{name}` */
-export function createStream(exchange: Exchange, name: string): void {
-  if (!permit(exchange, permissions.create, name)) return
-  exchange.cluster.createStream(name)
-  answer(exchange.response, 200, '{"acknowledged":true}')
 }
 
 function createIndex(exchange: Exchange, name: string): void {

@@ -34,6 +34,7 @@ export const permissions = {
   template: { action: 'indices:admin/index_template/put', cluster: ['manage_index_templates', 'manage', 'all'] },
   pipeline: { action: 'cluster:admin/ingest/pipeline/put', cluster: ['manage_ingest_pipelines', 'manage', 'all'] },
   delete: { action: 'indices:admin/delete', index: ['delete_index', 'manage', 'all'] },
+  rollover: { action: 'indices:admin/rollover', index: ['manage', 'all'] },
   settings: { action: 'indices:admin/settings/update', index: ['manage', 'all'] },
   mapping: { action: 'indices:admin/mapping/put', index: ['manage', 'all'] },
   aliases: { action: 'indices:admin/aliases', index: ['manage', 'all'] },

@@ -4,7 +4,8 @@ import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { answerBulk, answerPlanted } from './bulk-route.js'
 import { answerDocument, answerMget, answerUpdate } from './document-routes.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
-import { answerIndex, answerMapping, answerSettings, createStream } from './index-routes.js'
+import { answerIndex, answerMapping, answerSettings } from './index-routes.js'
+import { answerRollover, answerStream } from './stream-routes.js'
 import { hasPrivileges, permissions } from './permissions.js'
 import { answerPipeline } from './pipelines.js'
 import { closePoint, openPoint } from './point-in-time.js'
@@ -50,7 +51,7 @@ export async function handle(exchange: Exchange): Promise<void> {
   if (first === '_ingest' && second === 'pipeline' && third !== undefined)
     return answerPipeline(exchange, method, third)
   if (first === '_index_template') return answerTemplate(exchange, method, second)
-  if (first === '_data_stream' && second !== undefined && method === 'PUT') return createStream(exchange, second)
+  if (first === '_data_stream' && second !== undefined) return answerStream(exchange, method, second)
   if (first === '_pit') return method === 'DELETE' ? closePoint(exchange) : wrongMethod(exchange, 'DELETE')
   if (second === '_pit') return method === 'POST' ? openPoint(exchange, first) : wrongMethod(exchange, 'POST')
   if (isUnknownApi(first, second)) return beyondLab(`the API [${request.method} ${path}]`)
@@ -64,6 +65,7 @@ export async function handle(exchange: Exchange): Promise<void> {
     })
   }
   if (names.length === 1) return answerIndex(exchange, method, first)
+  if (second === '_rollover' && method === 'POST' && names.length === 2) return answerRollover(exchange, first)
   if (second === '_settings') return answerSettings(exchange, method, first)
   if (second === '_mapping') return answerMapping(exchange, method, first)
   if (second === '_alias' && method === 'GET') return answerAlias(exchange, first, third)

@@ -15,8 +15,8 @@ interface Shown {
 
 export type IndexSeen =
   | (Shown & { readonly kind: 'index'; readonly uuid: string })
-  /** An alias or a data stream. It stays when the indices behind it change: a rollover adds one. */
-  | (Shown & { readonly kind: 'name'; readonly behind: readonly string[] })
+  /** An alias or a data stream. It stays when the indices behind it change: a rollover adds one. `uuids`: of `behind`. */
+  | (Shown & { readonly kind: 'name'; readonly behind: readonly string[]; readonly uuids: readonly string[] })
   | { readonly kind: 'missing' }
   /** The credentials may not ask, or the cluster gave no answer that Sluice knows. */
   | { readonly kind: 'unreadable'; readonly observed: string; readonly failure: Failure }
@@ -58,7 +58,8 @@ export function readSettings(json: object, index: string, cluster: string): Inde
     return { kind: 'unreadable', observed, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
   }
   // An alias or a data stream answers with the names behind it.
-  if (!found.some(([name]) => name === index)) return { kind: 'name', behind: found.map(([name]) => name), ...shown }
+  if (!found.some(([name]) => name === index))
+    return { kind: 'name', behind: found.map(([name]) => name), uuids: uuids.map(one => quote(String(one))), ...shown }
   return { kind: 'index', uuid: quote(uuid), ...shown }
 }
 

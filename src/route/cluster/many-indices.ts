@@ -47,6 +47,26 @@ export async function seeIndices(
   return seen
 }
 
+/**
+ * Asks for the uuids of indices that were behind a name. `name`: the answer about that name, which credentials may read that may not ask
+ * for an index itself. Never throws.
+ */
+export async function seeBehind(
+  cluster: ReachedCluster,
+  name: IndexSeen | undefined,
+  indices: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, IndexSeen>> {
+  const seen = new Map<string, IndexSeen>()
+  if (name?.kind === 'name') {
+    const { behind, uuids, kind: _, ...shown } = name
+    for (const [at, index] of behind.entries()) seen.set(index, { ...shown, kind: 'index', uuid: uuids[at] ?? '' })
+  }
+  const left = indices.filter(index => !seen.has(index))
+  for (const [index, one] of await seeIndices(cluster, left, signal)) seen.set(index, one)
+  return seen
+}
+
 /** Returns those names that are indices. Returns none if there is no answer. */
 async function seenOf(
   cluster: ReachedCluster,

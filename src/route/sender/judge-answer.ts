@@ -6,7 +6,7 @@ import {
   nameLaterRefusal,
   whoAnswered,
 } from '../cluster/answers.js'
-import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn } from '../cluster/bulk-items.js'
+import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn, sameResult } from '../cluster/bulk-items.js'
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, failure, quote } from '../../base/failure/failure.js'
@@ -173,27 +173,15 @@ const nothing: Settled = { created: 0, updated: 0, duplicate: 0, skipped: 0, unk
 /** Reads an answer without errors from its raw bytes. Returns undefined if the answer must be parsed. */
 function allStored(bytes: Buffer, items: number): { created: number; updated: number } | undefined {
   if (!isWithoutErrors(bytes)) return undefined
-  if (isAllCreated(bytes, items)) return { created: items, updated: 0 }
+  if (CREATED.test(sameResult(bytes, items) ?? '')) return { created: items, updated: 0 }
   if (bytes.includes('"failure_store":"used"') || bytes.includes('"result":"noop"')) return undefined
   const created = count(bytes, '"status":201')
   const updated = count(bytes, '"status":200')
   return created + updated === items ? { created, updated } : undefined
 }
 
-const CREATED = '{"create":{"status":201}},'
-const ITEMS = '"items":['
-let pattern = Buffer.alloc(0)
-
-/** Returns whether all items are created, by one comparison of memory. */
-function isAllCreated(bytes: Buffer, items: number): boolean {
-  const from = bytes.subarray(0, 128).indexOf(ITEMS) + ITEMS.length
-  const length = items * CREATED.length - 1
-  if (from < ITEMS.length || bytes.length < from + length + 1 || bytes[from + length] !== CLOSING_BRACKET) return false
-  if (pattern.length < length) pattern = Buffer.alloc(length * 2, CREATED)
-  return bytes.compare(pattern, 0, length, from, from + length) === 0
-}
-
-const CLOSING_BRACKET = 0x5d
+/** With or without the name of an index. */
+const CREATED = /^\{"create":\{(?:"_index":"[^"\\]+",)?"status":201\}\}$/
 
 function count(bytes: Buffer, text: string): number {
   const needle = Buffer.from(text)

@@ -91,6 +91,7 @@ function openSender({ run, found, way, cluster, access, notes, watch }: Sending)
     ...(pipeline === undefined ? {} : { pipeline }),
     ...idsOf(documents, hooks),
     followsPlaces: pipeline !== undefined || found.isPiped,
+    holders: watch,
     onElsewhere: name => watch.storedIn(name),
     sentBefore: maySendAgain(sections, found),
     leftInDoubt: found.plan.isDoubtful,

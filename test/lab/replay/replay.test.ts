@@ -448,3 +448,28 @@ test('a destination that is made anew during a replay is named, and the next rep
   await again()
   expect(lab.control.count(index)).toBe(count)
 })
+
+test('a destination that a replay makes, and that is made anew before anybody has seen it, is named, too', async () => {
+  const count = 60
+  await numbersAlone()
+  await load(Array.from({ length: count }, (_, n) => `{"n":"${n}x"}`))
+  const whole = lettersIn('dead.ndjson').map((letter, n) => `${JSON.stringify({ ...letter, document: { n } })}\n`)
+  await writeFile(path('dead.ndjson'), whole.join(''))
+  await using direct = await connect(way())
+  await direct.client.indices.delete({ index })
+  let removing: Promise<unknown> | undefined
+  const remove = async () => {
+    lab.control.plant({ bulk: { status: 429 } })
+    await direct.client.indices.delete({ index })
+    lab.control.heal()
+  }
+  const onEvent = ({ type }: { type: string }) => {
+    if (type === 'progress') removing ??= remove()
+  }
+  lab.control.plant({ latencyMs: 15 })
+  const first = await failureOf(again({ batchDocs: 5, concurrency: 1, onEvent }))
+  await removing
+  expect(first.code).toBe('INDEX_REPLACED')
+  await again()
+  expect(lab.control.count(index)).toBe(count)
+})

@@ -7,6 +7,7 @@ import { filterPathFor, judgeAnswer, judgeError } from '../judge-answer.js'
 import { judgeQueued } from '../judge-queued.js'
 import { NodeWatch } from '../node-watch.js'
 import { type BatchIds, type Send, batchIds } from '../send.js'
+import { type HolderWatch, readHolders } from './holders.js'
 import { Places, type PlacesOptions } from './places.js'
 
 export interface PostOptions extends BatchIds, PlacesOptions {
@@ -14,6 +15,8 @@ export interface PostOptions extends BatchIds, PlacesOptions {
   readonly index: string
   readonly pipeline?: string
   readonly onConflict: 'reject' | 'skip'
+  /** Hears which indices store documents. Absent: nobody wants to know. */
+  readonly holders?: HolderWatch
   /** Milliseconds since the epoch. */
   readonly wallClock: () => number
   /** Aborted when Sluice gives up requests under way, and closes their connections. */
@@ -28,7 +31,7 @@ const QUOTATIONS = 8
 
 /** `isBehind`: whether an index is behind a name. */
 export function post(options: PostOptions, isBehind: (index: string, name: string) => Promise<boolean>): Send {
-  const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt } = options
+  const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt, holders } = options
   const judge = cluster.isManaged ? judgeQueued : judgeAnswer
   const withoutSource = canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}
   const { proxy } = cluster.route
@@ -42,12 +45,14 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
     const { index, pipeline } = batch.addressed?.destination ?? options
     const isNamed = batch.indices !== undefined
     const asking = places?.ask()
+    const hear = cluster.isManaged ? undefined : holders?.ask(batch)
     try {
       const answer = await postBulk(cluster, {
         // Else each action line names the index.
         path: isNamed ? '/_bulk' : `/${encodeURIComponent(index)}/_bulk`,
         query: {
-          filter_path: filterPathFor(batch.operation, batch.script !== undefined) + (asking?.fields ?? ''),
+          filter_path:
+            filterPathFor(batch.operation, batch.script !== undefined) + fieldsOf(asking?.fields, hear !== undefined),
           ...withoutSource,
           ...(pipeline === undefined ? {} : { pipeline }),
         },
@@ -61,6 +66,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
       nodes?.answered()
       if (asking !== undefined && answer.statusCode === 200)
         await places?.read(asking, answer.body, { body, index, isNamed })
+      if (hear !== undefined && answer.statusCode === 200) readHolders(answer.body, { body, batch }, hear)
       const { items } = body
       const { operation, condition } = batch
       return judge(answer, {
@@ -87,3 +93,10 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
     }
   }
 }
+
+/** Returns the fields that are wanted of each item, besides its outcome. */
+function fieldsOf(asked = '', wantsIndex: boolean): string {
+  return wantsIndex && !asked.includes(INDEX) ? asked + INDEX : asked
+}
+
+const INDEX = ',items.*._index'

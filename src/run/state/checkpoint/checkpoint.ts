@@ -67,6 +67,8 @@ export interface Target {
   readonly witnesses?: readonly Witness[]
   /** For an alias or data stream: its indices when the run began. */
   readonly behind?: readonly string[]
+  /** Indices that stored documents under the name of an alias or data stream, and for a replay under any name. */
+  readonly holders?: readonly Holder[]
   /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
   readonly indices?: readonly NamedIndex[]
   /** Other indices that pipelines stored documents in. */
@@ -78,12 +80,15 @@ export interface Target {
 /** Documents of one batch. At least one of them is in the index, if it is still the one that took them. */
 export type Witness = readonly { readonly id: string; readonly routing?: string }[]
 
-export interface NamedIndex {
+/** An index. `indexUuid` and `witnesses`: as in the target. */
+export interface Holder {
   readonly index: string
-  readonly documents: number
   readonly indexUuid?: string
-  /** As in the target. */
   readonly witnesses?: readonly Witness[]
+}
+
+export interface NamedIndex extends Holder {
+  readonly documents: number
 }
 
 export interface CheckpointInput {

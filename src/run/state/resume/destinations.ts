@@ -21,6 +21,7 @@ export class Destinations {
   readonly #seen = new Set<string>()
   /** Uuids from before this process stored documents in them. */
   readonly #before = new Map<string, Promise<string | undefined>>()
+  readonly #plain = new Set<string>()
 
   constructor(known: Known, asking: Asking) {
     this.#stored = new Map(known.map(({ index, indexUuid }) => [index, indexUuid]))
@@ -40,11 +41,16 @@ export class Destinations {
     return this.#stored.size + this.#before.size === 0
   }
 
+  /** Whether a name was an index before this process stored a document in it. */
+  isKnownIndex(index: string): boolean {
+    return this.#plain.has(index)
+  }
+
   /** Called before documents are sent to an index. Asks once which one it is. */
   async begin(index: string): Promise<void> {
     const asked = this.#before.get(index) ?? this.#ask(index)
     this.#before.set(index, asked)
-    await asked
+    if ((await asked) !== undefined) this.#plain.add(index)
   }
 
   async #ask(index: string): Promise<string | undefined> {

@@ -27,6 +27,8 @@ export interface FoundRun {
   readonly hasOwnIndex: boolean
   /** Whether the index does not exist yet, so that its uuid must be read later. */
   readonly isIndexMissing: boolean
+  /** Whether the index is an alias or a data stream. */
+  readonly isName: boolean
   /** Whether periodic refreshes of the index are off. A killed load may have turned them off. */
   readonly isUnrefreshed: boolean
   /** Whether the index, or one behind the name, has a pipeline of its own. */
@@ -147,9 +149,10 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     ...(oldPath === undefined || oldPath === path ? {} : { oldPath }),
     began: plan.continues?.began ?? new Date().toISOString(),
     key: runKey(place, identity, runId),
-    target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow) },
+    target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow, startsAfresh.length > 0) },
     hasOwnIndex: identity.hasOwnIndex === true,
     isIndexMissing: index !== lastIndex || seen?.kind === 'missing',
+    isName: seenNow?.kind === 'name',
     isUnrefreshed: seenNow !== undefined && 'isUnrefreshed' in seenNow,
     isPiped: seenNow !== undefined && 'isPiped' in seenNow,
     named: runId,
@@ -218,17 +221,21 @@ function seenOf(
   plan: Plan,
   last: Checkpoint | undefined,
   known: IndexSeen | undefined,
-): Pick<Target, 'indexUuid' | 'witnesses' | 'behind' | 'destinations' | 'indices' | 'elsewhere'> {
+  loadsAgain: boolean,
+): Pick<Target, 'indexUuid' | 'witnesses' | 'behind' | 'holders' | 'destinations' | 'indices' | 'elsewhere'> {
   const before = plan.continues?.target
   const continues = before !== undefined || plan.inputs.some(input => input.place !== undefined)
   const wasUuid = continues && known?.kind === 'unreadable' ? last?.target.indexUuid : undefined
   const indexUuid = known?.kind === 'index' ? known.uuid : wasUuid
-  const behind = before === undefined ? (known?.kind === 'name' ? known.behind : undefined) : before.behind
+  // Documents of a run that is loaded again may be in any of them.
+  const isKnown = before === undefined && !loadsAgain
+  const behind = isKnown && known?.kind === 'name' ? known.behind : before?.behind
   return {
     ...(indexUuid === undefined ? {} : { indexUuid }),
     // The cluster may not have answered when they were looked for.
     ...(before?.witnesses === undefined ? {} : { witnesses: before.witnesses }),
     ...(behind === undefined ? {} : { behind }),
+    ...(before?.holders === undefined ? {} : { holders: before.holders }),
     ...(before?.indices === undefined ? {} : { indices: before.indices }),
     ...(before?.elsewhere === undefined ? {} : { elsewhere: before.elsewhere }),
     ...(before?.destinations === undefined ? {} : { destinations: before.destinations }),

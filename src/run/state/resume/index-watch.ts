@@ -1,12 +1,14 @@
 /** Watches whether the index that a run fills stays the same one. An index that is deleted is made anew by the next bulk request. */
 import { seeIndex } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import type { HearHolder } from '../../../route/sender/layers/holders.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import type { Target } from '../checkpoint/checkpoint.js'
 import { Destinations } from './destinations.js'
+import { Holders } from './holders.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
 import { DELETED, isLost } from './lost-index.js'
@@ -36,10 +38,13 @@ export class IndexWatch {
   /** Set if each document names its index. */
   readonly #named: NamedIndices | undefined
   readonly #destinations: Destinations
+  readonly #holders: Holders
+  /** Whether the index is an alias or a data stream. */
+  #isName: boolean
 
   constructor(watched: Watched) {
     this.#watched = watched
-    const { witnesses, destinations = [], ...target } = watched.found.target
+    const { witnesses, destinations = [], holders = [], ...target } = watched.found.target
     const { index, indices } = target
     this.#target = target
     this.#witnesses.take(index, witnesses)
@@ -47,15 +52,19 @@ export class IndexWatch {
     this.#named = indices === undefined ? undefined : new NamedIndices(indices, watched, this.#witnesses)
     this.#destinations = new Destinations(destinations, watched)
     this.#isMissing = watched.found.isIndexMissing
+    this.#isName = watched.found.isName
+    this.#holders = new Holders(holders, () => (this.#isName ? index : undefined), watched)
   }
 
   /** The target with everything that its indices are known by. */
   get target(): Target {
     const witnesses = this.#named === undefined ? this.#witnesses.of(this.#target.index) : []
     const { known } = this.#destinations
+    const { all: holders } = this.#holders
     return {
       ...this.#target,
       ...(witnesses.length === 0 ? {} : { witnesses }),
+      ...(holders.length === 0 ? {} : { holders }),
       ...(known.length === 0 ? {} : { destinations: known }),
     }
   }
@@ -80,8 +89,26 @@ export class IndexWatch {
     return outcome
   }
 
+  /** Called before a request. Returns what hears which indices store its documents, unless these are the ones that it names. */
+  ask(batch: Batch): HearHolder | undefined {
+    const { addressed, indices } = batch
+    if (addressed !== undefined) {
+      const { index, pipeline } = addressed.destination
+      return this.#destinations.isKnownIndex(index) ? undefined : this.#holders.begin(pipeline === undefined)
+    }
+    const areKept = this.#watched.found.options['pipeline'] === undefined
+    if (this.#named === undefined) {
+      if (!this.#isName && !this.#isMissing) return undefined
+      return otherThan(this.#holders.begin(areKept), index => index === this.#target.index && !this.#isName)
+    }
+    const names = [...(indices?.keys() ?? [])]
+    if (!names.some(index => this.#named?.mayBeName(index))) return undefined
+    return otherThan(this.#holders.begin(areKept), index => names.includes(index))
+  }
+
   /** Looks at what documents were stored in since the last call. */
   async see({ destinations, indices }: Pick<Committed, 'destinations' | 'indices'>): Promise<void> {
+    await this.#holders.see()
     if (this.#named !== undefined) {
       this.#target = { ...this.#target, indices: await this.#named.see(indices) }
       return
@@ -97,10 +124,12 @@ export class IndexWatch {
     if (created + updated + duplicate === 0) return undefined
     if (this.#named !== undefined) {
       await this.see({ destinations: new Set(), indices: ledger.indices })
-      return this.#replaced((await this.#named.lost()).join(', '))
+      return this.#replaced([...(await this.#named.lost()), ...(await this.#holders.lost())])
     }
     await this.#seeNewIndex()
-    if (!this.#destinations.isEmpty) return this.#replaced((await this.#destinations.lost()).join(', '))
+    const gone = await this.#holders.lost()
+    if (gone.length > 0 || !this.#destinations.isEmpty)
+      return this.#replaced([...(await this.#destinations.lost()), ...gone])
     const { index, indexUuid } = this.#target
     // After all requests, what is missing was deleted, or a pipeline has stored all documents elsewhere.
     const isElsewhere = this.#target.elsewhere !== undefined
@@ -108,12 +137,13 @@ export class IndexWatch {
     if (known === undefined) return undefined
     const now = await seeIndex(cluster, index, givenUp)
     if (!isLost(known, now, true)) return undefined
-    return this.#replaced(index)
+    return this.#replaced([index])
   }
 
-  #replaced(index: string): Failure | undefined {
+  #replaced(indices: readonly string[]): Failure | undefined {
     const { plan, options } = this.#watched.found
     const { ids = 'run' } = options
+    const index = [...new Set(indices)].join(', ')
     return index === ''
       ? undefined
       : failure('INDEX_REPLACED', { index, run: plan.run, load: named[ids] ?? `--ids ${ids}` })
@@ -136,12 +166,21 @@ export class IndexWatch {
       if (seen.kind === 'missing' || seen.kind === 'unreadable') return
       this.#isMissing = false
       if (seen.kind === 'index') this.#target = { ...this.#target, indexUuid: seen.uuid }
-      else this.#target = { ...this.#target, behind: seen.behind }
+      else {
+        this.#isName = true
+        this.#target = { ...this.#target, behind: seen.behind }
+      }
       // A pipeline may have changed the ids, and behind a name each document may be in another index.
       this.#hasWitnesses = seen.kind === 'index' && seen.isPiped !== true
     }
     if (!this.#hasWitnesses) this.#witnesses.drop(index)
     if (this.#witnesses.of(index).length === 0) return
     if (await this.#witnesses.isOther(cluster, index, givenUp)) this.#target = { ...this.#target, indexUuid: DELETED }
+  }
+}
+
+function otherThan(hear: HearHolder, isNamed: (index: string) => boolean): HearHolder {
+  return (index, document) => {
+    if (!isNamed(index)) hear(index, document)
   }
 }

@@ -1,6 +1,7 @@
 /** Finds out whether an index still holds the documents of a run. An index that was deleted or recreated does not. */
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import { seeBehind } from '../../../route/cluster/many-indices.js'
 import { haveStayed } from './witnesses.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
 
@@ -19,17 +20,49 @@ export interface LostIndices {
 
 /** Returns the index of a load if it is lost. `seen`: its present state. Never throws. */
 export async function lostIndex(
-  { target, counts }: Checkpoint,
+  run: Checkpoint,
   seen: IndexSeen | undefined,
   cluster: Cluster,
 ): Promise<LostIndices | undefined> {
   if (seen === undefined) return undefined
+  const { target, counts, status } = run
   const { index, indexUuid, elsewhere = [], witnesses = [] } = target
   // If a pipeline chose another index for all documents, their own index was never made.
   const isStored = elsewhere.length === 0 && counts.created + counts.updated + counts.duplicate > 0
   const isOther = seen.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
-  if (!isOther && !isLost(indexUuid, seen, indexUuid !== undefined || isStored)) return undefined
+  // Who copies an index into another one, and gives its name to an alias, keeps the documents of a finished load.
+  const mayBeCopied = seen.kind === 'name' && status === 'finished'
+  if (!isOther && (mayBeCopied || !isLost(indexUuid, seen, indexUuid !== undefined || isStored)))
+    return await lostHolders(run, seen, cluster)
   return { indices: [index], isPart: false, startsAfresh: true }
+}
+
+/**
+ * Returns the indices of a run that stored documents under another name, and that were deleted or made again. A finished load is not
+ * repeated because an old index is gone, as a retention removes it. `seen`: the name's present state. Never throws.
+ */
+export async function lostHolders(
+  { target: { holders = [] }, status }: Pick<Checkpoint, 'target' | 'status'>,
+  seen: IndexSeen | undefined,
+  cluster: Cluster,
+): Promise<LostIndices | undefined> {
+  if (holders.length === 0) return undefined
+  const isOver = status === 'finished'
+  // There may be very many finished runs, and only an index that was made again matters to them.
+  const asked = isOver && seen !== undefined ? [] : holders.map(({ index }) => index)
+  const now = await seeBehind(cluster, seen, asked)
+  const lost: string[] = []
+  for (const { index, indexUuid, witnesses = [] } of holders) {
+    const one = now.get(index)
+    const isOther = one?.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
+    if (isOther || (isGone(indexUuid, one) && (!isOver || one?.kind === 'index'))) lost.push(index)
+  }
+  return lost.length === 0 ? undefined : { indices: lost, isPart: lost.length < holders.length, startsAfresh: true }
+}
+
+/** Returns whether an index that stored documents is another one now, or none. */
+export function isGone(wasUuid: string | undefined, seen: IndexSeen | undefined): boolean {
+  return seen?.kind === 'name' || (seen !== undefined && isLost(wasUuid, seen, true))
 }
 
 /** Returns the warning, if there is anything to warn of. */
@@ -45,5 +78,7 @@ export function sayLost({ indices, isPart, startsAfresh }: LostIndices, run: str
 /** `wasThere`: whether the run stored anything in it. */
 export function isLost(wasUuid: string | undefined, seen: IndexSeen, wasThere: boolean): boolean {
   if (seen.kind === 'index') return wasUuid !== undefined && wasUuid !== seen.uuid
+  // An alias has its name now.
+  if (seen.kind === 'name') return wasUuid !== undefined
   return seen.kind === 'missing' && wasThere
 }

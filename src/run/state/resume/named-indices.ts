@@ -39,6 +39,11 @@ export class NamedIndices {
     return this.#mayAsk && !this.#uuids.has(index) && !this.#asked.has(index)
   }
 
+  /** Whether it may be an alias or a data stream. */
+  mayBeName(index: string): boolean {
+    return this.#mayAsk && !this.#uuids.has(index)
+  }
+
   /** Returns all indices of the run. Asks once for the uuid of each. `taken`: documents of this process. */
   async see(taken: DocumentsByIndex): Promise<readonly NamedIndex[]> {
     this.#taken = taken
@@ -113,7 +118,7 @@ export async function lostNamed(
   for (const { index, indexUuid, witnesses = [] } of taken) {
     const now = seen.get(index)
     const isOther = now?.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
-    if (isOther || (isGone(indexUuid, now) && !(isOver && now?.kind === 'missing'))) lost.push(index)
+    if (isOther || (isGone(indexUuid, now) && !(isOver && now?.kind !== 'index'))) lost.push(index)
   }
   if (lost.length === 0) return undefined
   return { indices: lost, isPart: lost.length < taken.length, startsAfresh: !isOver }

@@ -41,6 +41,11 @@ export class Witnesses {
     return [...this.#left.keys()]
   }
 
+  /** Takes a document that an index has stored. */
+  add(index: string, one: Witness[number]): void {
+    this.#left.set(index, [...this.of(index), [one]])
+  }
+
   hasAccepted(index: string): boolean {
     return this.#accepted.has(index)
   }

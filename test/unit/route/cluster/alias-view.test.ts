@@ -20,7 +20,7 @@ function answering(answers: Answers): Cluster {
 const alias = (properties: object): Answers => ({
   '/a/_alias/a': [200, { one: { aliases: { a: {} } }, two: { aliases: { a: properties } } }],
 })
-const behind = { kind: 'name', behind: ['one', 'two'] } as const
+const behind = { kind: 'name', behind: ['one', 'two'], uuids: ['u', 'v'] } as const
 const security = { type: 'security_exception', reason: 'action [indices:admin/aliases/get] is unauthorized' }
 const may = (read: boolean): Answers => ({
   '/_security/user/_has_privileges': [200, { index: { one: { read: true }, two: { read } } }],

@@ -71,6 +71,7 @@ async function keep(
     identity: { into: 'i' },
     hasOwnIndex: false,
     isIndexMissing: false,
+    isName: false,
     isUnrefreshed: false,
     isPiped: false,
     isNamed: false,

@@ -1,0 +1,51 @@
+/** Reads from answers which indices store documents. Behind an alias or a data stream, only the answer names the index. */
+import type { Batch } from '../../../base/flow.js'
+import { type BulkItem, resultIn, resultsIn, sameResult } from '../../cluster/bulk-items.js'
+import type { Wanted } from '../../cluster/find-documents.js'
+import { addressIn, itemLines, itemStarts } from '../body.js'
+import type { Body } from '../send.js'
+
+export interface HolderWatch {
+  /** Called before a request. Returns what hears of its answer. Undefined: the answer need not name indices. */
+  ask(batch: Batch): HearHolder | undefined
+}
+
+/**
+ * Hears of an index that has stored a document, before the document is settled. `document`: makes one that the index holds. It returns
+ * undefined if none has an id, or if the same request may have deleted it.
+ */
+export type HearHolder = (index: string, document: () => Wanted | undefined) => void
+
+interface Sent {
+  readonly body: Body
+  readonly batch: Pick<Batch, 'operation'>
+}
+
+/** Reads an answer whose items name their index. */
+export function readHolders(answer: Buffer, { body, batch: { operation } }: Sent, hear: HearHolder): void {
+  const same = sameResult(answer, body.items)
+  const first = new Map<string, number>()
+  let at = 0
+  for (const item of same === undefined ? resultsIn(answer) : [resultIn(same)]) {
+    if (item.index !== undefined && !first.has(item.index) && isHeld(item)) first.set(item.index, at)
+    at += 1
+  }
+  const mayDelete = operation === 'delete' || operation === 'mixed'
+  for (const [index, item] of first) hear(index, () => (mayDelete ? undefined : documentAt(body, item)))
+}
+
+/** Returns whether the index holds the document. After a lost answer, a conflict shows that, too. */
+function isHeld({ action, status, result, failureStore: store }: BulkItem): boolean {
+  if (store === 'used' || action === 'delete') return false
+  if (status === CONFLICT) return action === 'create'
+  // A pipeline has dropped the document if a create action answers 200, or an index action shows no change.
+  if (status === 200) return action === 'index' ? result === 'updated' : action === 'update' && result !== 'deleted'
+  return status === 201
+}
+
+const CONFLICT = 409
+
+function documentAt(body: Body, item: number): Wanted | undefined {
+  const { _id: id, routing } = addressIn(itemLines(body, itemStarts(body, item + 1), item).action)
+  return id === undefined ? undefined : { id, ...(routing === undefined ? {} : { routing }) }
+}
