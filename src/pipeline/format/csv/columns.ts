@@ -11,6 +11,8 @@ export interface Column {
   readonly read: ReadCell | undefined
   /** The form that a cell needs. For messages about cells that do not fit. */
   readonly type: string
+  /** Whether an empty cell may be written as null. */
+  readonly takesNull: boolean
 }
 
 /** Returns the JSON of a cell, or what it is: JSON as it stands, text, or a value that does not fit. */
@@ -26,7 +28,8 @@ interface ColumnTyping {
   readonly takesComma: boolean
 }
 
-export function columnsOf(names: readonly string[], typing: ColumnTyping): Column[] {
+/** `given`: columns that the file does not name. An empty one is often only a delimiter at the end of each row. */
+export function columnsOf(names: readonly string[], given: ReadonlySet<number>, typing: ColumnTyping): Column[] {
   return names.map((name, at) => {
     const type = Object.hasOwn(typing.types, name) ? typing.types[name] : undefined
     return {
@@ -34,6 +37,7 @@ export function columnsOf(names: readonly string[], typing: ColumnTyping): Colum
       prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
       read: type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing.takesComma),
       type: type ?? 'text',
+      takesNull: !given.has(at),
     }
   })
 }
@@ -42,7 +46,6 @@ export function columnsOf(names: readonly string[], typing: ColumnTyping): Colum
 export function columnsProblem(names: readonly string[], types: ColumnTyping['types']): string | undefined {
   const first = new Map<string, number>()
   for (const [at, name] of names.entries()) {
-    if (name === '') return `column ${at + 1} of ${names.length} has no name`
     const earlier = first.get(name)
     if (earlier !== undefined) return `columns ${earlier + 1} and ${at + 1} are both called ${visible(name)}`
     first.set(name, at)

@@ -6,6 +6,7 @@ import { columnsOf, columnsProblem } from './columns.js'
 import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
+import { nameColumns } from './name-columns.js'
 import { MOST_CELLS } from './split-row.js'
 import { type Encoding, type ToUtf8, toUtf8 } from './to-utf8.js'
 
@@ -52,14 +53,17 @@ export async function csvLines(
     const header =
       options.columns !== undefined && options.skipHeader !== true ? [] : await readHeader(iterator, convert, rows)
     if (typeof header === 'string') throw malformed(header)
-    const names = options.columns ?? header
+    const { names, given, note } =
+      options.columns === undefined
+        ? nameColumns(header, dialect.hasRowNames && header.length > 0)
+        : { names: options.columns, given: new Set<number>(), note: '' }
     const { types = {}, inferTypes = false } = options
     const problem = names.length === 0 ? undefined : columnsProblem(names, types)
     if (problem !== undefined) throw malformed(`is not valid csv: ${problem}`)
-    const columns = columnsOf(names, { types, inferTypes, takesComma: delimiter === ';' })
+    const columns = columnsOf(names, given, { types, inferTypes, takesComma: delimiter === ';' })
     const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0))
     return {
-      ...(names.length === 0 ? {} : { found: described(dialect, names) }),
+      ...(names.length === 0 ? {} : { found: described(dialect, names, note) }),
       bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),
     }
   } catch (error) {
@@ -166,7 +170,10 @@ async function* linesOf({
     if (cells.count > MOST_CELLS) return writer.refusedText(unfit, bytes, from, to)
     if (!rows.isValid) return writer.refused(`${at} is not valid ${ENCODINGS[encoding]}`, bytes, cells)
     if (rows.isBlank) return writer.blank()
-    if (cells.count !== columns) return writer.refused(unfit, bytes, cells)
+    const more = cells.count - columns
+    // Many programs end each row with a delimiter.
+    const endsEmpty = more === 1 && cells.starts[columns] === cells.ends[columns]
+    if (more !== 0 && !endsEmpty) return writer.refused(unfit, bytes, cells)
     const problem = writer.row(bytes, cells)
     if (problem !== undefined) writer.refused(`${at}, ${problem}`, bytes, cells)
   }
@@ -184,12 +191,12 @@ const ENCODINGS = { 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16LE', 'utf-16be': 'UTF-1
 const NAMED = 20
 
 /** Says what was found: `CSV with ;, Windows-1252, 12 columns: id, name, …`. */
-function described({ delimiter, quote, encoding }: Dialect, names: readonly string[]): string {
+function described({ delimiter, quote, encoding }: Dialect, names: readonly string[], note: string): string {
   const quotes = quote === '"' ? '' : quote === undefined ? ', no quotes' : `, quote ${quote}`
   const named = names.slice(0, NAMED).map(visible).join(', ')
   const columns = counted(names.length, 'column')
   const list = names.length === 0 ? '' : `: ${named}${names.length > NAMED ? ', …' : ''}`
-  return `CSV with ${DELIMITERS[delimiter] ?? delimiter}${quotes}, ${ENCODINGS[encoding]}, ${columns}${list}`
+  return `CSV with ${DELIMITERS[delimiter] ?? delimiter}${quotes}, ${ENCODINGS[encoding]}, ${columns}${list}${note === '' ? '' : `. ${note}`}`
 }
 
 function counted(count: number, what: string): string {

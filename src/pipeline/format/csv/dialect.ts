@@ -14,6 +14,8 @@ export interface Dialect {
   readonly skipBytes: number
   /** Bytes of Excel's line `sep=;` in UTF-8, which comes next. */
   readonly sepBytes: number
+  /** Whether each row has one cell more than the first one, and not as an empty one at its end: R writes the names of rows so. */
+  readonly hasRowNames: boolean
 }
 
 /** The parts of the dialect that the user has set. */
@@ -32,7 +34,14 @@ export function findDialect(sample: Buffer, isWhole: boolean, given: DialectOpti
   const rows = text.subarray(sepLine.length)
   const quote = given.quote ?? quoteIn(rows)
   const delimiter = given.delimiter ?? separator ?? delimiterIn(rows, quote, isWhole)
-  return { encoding, delimiter, quote: quote === '' ? undefined : quote, skipBytes, sepBytes: sepLine.length }
+  return {
+    encoding,
+    delimiter,
+    quote: quote === '' ? undefined : quote,
+    skipBytes,
+    sepBytes: sepLine.length,
+    hasRowNames: hasRowNames(rowShapes(rows, delimiter, quote, isWhole)),
+  }
 }
 
 function encodingOf(sample: Buffer, isWhole: boolean): Encoding {
@@ -75,26 +84,39 @@ const DELIMITERS = [',', ';', '\t', '|']
 function delimiterIn(rows: Buffer, quote: string, isWhole: boolean): string {
   let best = { delimiter: ',', share: 0, cells: 1 }
   for (const delimiter of DELIMITERS) {
-    const counts = cellCounts(rows, delimiter, quote, isWhole)
-    const cells = counts[0] ?? 1
-    const share = counts.filter(count => count === cells).length / counts.length
+    const shapes = rowShapes(rows, delimiter, quote, isWhole)
+    const cells = (shapes[0]?.cells ?? 1) + (hasRowNames(shapes) ? 1 : 0)
+    const share = shapes.filter(shape => shape.cells === cells).length / shapes.length
     if (cells > 1 && (share > best.share || (share === best.share && cells > best.cells)))
       best = { delimiter, share, cells }
   }
   return best.delimiter
 }
 
-function cellCounts(rows: Buffer, delimiter: string, quote: string, isWhole: boolean): number[] {
+function hasRowNames([first, ...others]: readonly Shape[]): boolean {
+  if (first === undefined || others.length < 2) return false
+  return others.every(({ cells }) => cells === first.cells + 1) && others.some(({ endsEmpty }) => !endsEmpty)
+}
+
+/** `cells`: -1 if the row cannot be split. */
+interface Shape {
+  readonly cells: number
+  readonly endsEmpty: boolean
+}
+
+function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhole: boolean): Shape[] {
   const splitter = new RowSplitter(delimiter.charCodeAt(0), quote === '' ? undefined : quote.charCodeAt(0))
-  const counts: number[] = []
+  const shapes: Shape[] = []
   let at = 0
-  while (at < rows.length && counts.length < MOST_ROWS) {
+  while (at < rows.length && shapes.length < MOST_ROWS) {
     const found = splitter.next(rows, at, isWhole)
     if (found === 'cut' || found === 'open') break
+    const { count, starts, ends } = splitter
     // With another delimiter, quotes may be in the wrong place.
-    if (found === 'broken') counts.push(-1)
-    else if (splitter.count > 1 || splitter.ends[0] !== splitter.starts[0]) counts.push(splitter.count)
+    if (found === 'broken') shapes.push({ cells: -1, endsEmpty: false })
+    else if (count > 1 || ends[0] !== starts[0])
+      shapes.push({ cells: count, endsEmpty: starts[count - 1] === ends[count - 1] })
     at = found === 'broken' ? endOfLine(rows, at) : splitter.end
   }
-  return counts
+  return shapes
 }

@@ -40,10 +40,11 @@ export class LineWriter {
     return lines
   }
 
-  /** Writes a row as a document, or as a blank line if all its cells are empty. Returns why nothing was written. */
+  /** Writes a row as a document, or as a blank line if all its cells are empty. It has a cell for each column. Returns why nothing was written. */
   row(bytes: Buffer, cells: RowSplitter): string | undefined {
-    const { starts, ends, marks, count } = cells
+    const { starts, ends, marks } = cells
     const columns = this.#columns
+    const count = columns.length
     const first = this.#at
     // For a line that turns out to be blank.
     this.#reserve(2)
@@ -53,7 +54,7 @@ export class LineWriter {
       const start = starts[cell] as number
       const end = ends[cell] as number
       if (start === end) {
-        if (this.#writesNull) this.#value(column, 'null')
+        if (this.#writesNull && column.takesNull) this.#value(column, 'null')
         continue
       }
       isEmpty = false

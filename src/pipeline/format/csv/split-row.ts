@@ -12,6 +12,7 @@ export const DOUBLED = 2
 /** A row with more cells is only counted: their places would need much more memory than its text. No index has as many fields. */
 export const MOST_CELLS = 100_000
 
+const BLANK = 0x20
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
@@ -20,7 +21,7 @@ type FoundRow = 'row' | 'cut' | 'open' | 'broken'
 
 /**
  * Finds the cells of one row after the other (RFC 4180). A row ends with a line feed, a carriage return, or both. A quote is only
- * one at the start of a cell. The same arrays serve every row.
+ * one at the start of a cell, or behind blanks there. The same arrays serve every row.
  */
 export class RowSplitter {
   /** The kinds of bytes in a cell without quotes, and in one with quotes. */
@@ -60,19 +61,21 @@ export class RowSplitter {
       let mark = PLAIN
       let start = at
       let end = at
-      if (this.#quote !== undefined && bytes[at] === this.#quote) {
-        start = at + 1
-        end = this.#closing(bytes, start, isLast)
-        if (end < 0) return end === CUT ? 'cut' : 'open'
-        mark = this.#mark
-        at = end + 1
-      } else {
+      const opening = this.#opening(bytes, at)
+      const quoted = opening < 0 ? undefined : this.#quotedCell(bytes, at, opening, isLast)
+      if (quoted === 'cut' || quoted === 'open') return quoted
+      if (quoted === undefined) {
         for (; at < to; at += 1) {
           const kind = kinds[bytes[at] as number] as number
           if (kind > ESCAPED) break
           mark |= kind
         }
         end = at
+      } else {
+        start = opening + 1
+        end = quoted
+        mark = this.#mark
+        at = this.#afterBlanks(bytes, end + 1)
       }
       if (this.count < MOST_CELLS) {
         this.starts[this.count] = start
@@ -95,8 +98,37 @@ export class RowSplitter {
 
   #mark = PLAIN
 
-  /** Returns the offset of the quote that closes a cell. */
-  #closing(bytes: Uint8Array, from: number, isLast: boolean): number {
+  /** Returns the offset of the quote that opens the cell at `at`, which blanks may precede. -1 if there is none. */
+  #opening(bytes: Uint8Array, at: number): number {
+    const quote = this.#quote
+    if (quote === undefined) return -1
+    if (bytes[at] === quote) return at
+    if (bytes[at] !== BLANK) return -1
+    const from = this.#afterBlanks(bytes, at)
+    return bytes[from] === quote ? from : -1
+  }
+
+  /** Returns the offset of the closing quote. Undefined if the cell begins with blanks, and holds more than one text in quotes. */
+  #quotedCell(bytes: Uint8Array, from: number, opening: number, isLast: boolean): number | 'cut' | 'open' | undefined {
+    const isIndented = opening > from
+    const closing = this.#closing(bytes, opening + 1, isLast, isIndented)
+    if (closing === CUT) return 'cut'
+    if (closing === OPEN) return isIndented ? undefined : 'open'
+    if (!isIndented) return closing
+    const behind = this.#afterBlanks(bytes, closing + 1)
+    if (behind >= bytes.length) return isLast ? closing : 'cut'
+    return (this.#bare[bytes[behind] as number] as number) > ESCAPED ? closing : undefined
+  }
+
+  /** If the delimiter is no blank, blanks around a cell in quotes belong to no cell. */
+  #afterBlanks(bytes: Uint8Array, from: number): number {
+    let at = from
+    if (this.#bare[BLANK] !== DELIMITER) while (bytes[at] === BLANK) at += 1
+    return at
+  }
+
+  /** Returns the offset of the quote that closes a cell. `isOneLine`: it must close in this line. */
+  #closing(bytes: Uint8Array, from: number, isLast: boolean, isOneLine: boolean): number {
     const kinds = this.#quoted
     const to = bytes.length
     this.#mark = PLAIN
@@ -110,6 +142,7 @@ export class RowSplitter {
         at += 1
         continue
       }
+      if (isOneLine && (kind === LF || kind === CR)) return OPEN
       this.#mark |= ESCAPED
       if (kind === LF || (kind === CR && bytes[at + 1] !== LINE_FEED)) this.innerLines += 1
     }

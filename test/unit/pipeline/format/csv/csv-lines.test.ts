@@ -64,7 +64,6 @@ describe('rows that do not fit are refused with their line:', () => {
   test.each<[string, string | Buffer, unknown[]]>([
     ['a cell less', 'a,b\n1\n3,4\n', [['line 2 has 1 cell for 2 columns', ['1']], { a: '3', b: '4' }]],
     ['a cell more', 'a,b\n1,2,3\n', [['line 2 has 3 cells for 2 columns', ['1', '2', '3']]]],
-    ['an empty cell more', 'a,b\n1,2,\n', [['line 2 has 3 cells for 2 columns', ['1', '2', '']]]],
     [
       'behind a row on several lines',
       'a,b\n"1\n\r\n\r2",3\n4\n',
@@ -112,19 +111,61 @@ describe('rows that do not fit are refused with their line:', () => {
 })
 
 describe('a header', () => {
+  test.each([['a,"b\n', 'the quotes of its first row are wrong']])(
+    'that cannot name the columns ends the input at once: %j',
+    async (input, problem) => {
+      for (const size of [1, 100]) {
+        const { rows, failure } = await readCsv(input, { size })
+        expect({ rows, failure }).toEqual({
+          rows: [],
+          failure: { code: 'INPUT_MALFORMED', message: `a.csv is not valid csv: ${problem}` },
+        })
+      }
+    },
+  )
+
   test.each([
-    ['a,b,a\n1,2,3\n', 'columns 1 and 3 are both called a'],
-    ['a,,c\n1,2,3\n', 'column 2 of 3 has no name'],
-    ['a,b,\n1,2,\n', 'column 3 of 3 has no name'],
-    ['a,"b\n', 'the quotes of its first row are wrong'],
-  ])('that cannot name the columns ends the input at once: %j', async (input, problem) => {
+    // R (write.csv) and pandas.
+    ['"","a"\n"x",1\n', [{ row: 'x', a: '1' }], 'Names are missing, so Sluice calls column 1 row'],
+    ['a,,c\n1,2,3\n', [{ a: '1', column2: '2', c: '3' }], 'Names are missing, so Sluice calls column 2 column2'],
+    ['a,b,a\n1,2,3\n', [{ a: '1', b: '2', a_2: '3' }], 'The file repeats names, so Sluice calls column 3 a_2'],
+    ['a,a_2,a\n1,2,3\n', [{ a: '1', a_2: '2', a_3: '3' }], 'The file repeats names, so Sluice calls column 3 a_3'],
+    [
+      ',row,row\n1,2,3\n',
+      [{ row_2: '1', row: '2', row_3: '3' }],
+      'Names are missing or repeated, so Sluice calls column 1 row_2, column 3 row_3',
+    ],
+    // A delimiter at the end of each row, also if the header has none.
+    ['a,b,\n1,2,\n', [{ a: '1', b: '2' }], 'Names are missing, so Sluice calls column 3 column3'],
+    [
+      'a,b\n1,2,\n3,4,\n',
+      [
+        { a: '1', b: '2' },
+        { a: '3', b: '4' },
+      ],
+      '',
+    ],
+    // R (write.table): the names of rows have no column in the header.
+    [
+      'a b\n"x" 1 2\n"y" 3 4\n',
+      [
+        { row: 'x', a: '1', b: '2' },
+        { row: 'y', a: '3', b: '4' },
+      ],
+      'Names are missing, so Sluice calls column 1 row',
+    ],
+  ])('without a name for each column still names each: %j', async (input, expected, note) => {
+    const options = input.startsWith('a b') ? { delimiter: ' ' } : {}
     for (const size of [1, 100]) {
-      const { rows, failure } = await readCsv(input, { size })
-      expect({ rows, failure }).toEqual({
-        rows: [],
-        failure: { code: 'INPUT_MALFORMED', message: `a.csv is not valid csv: ${problem}` },
-      })
+      const { rows, failure, found } = await readCsv(input, { size, ...options })
+      expect({ rows, failure }).toEqual({ rows: expected, failure: undefined })
+      expect(found ?? '').toContain(note)
+      expect(note === '' && /so Sluice calls/.test(found ?? '')).toBe(false)
     }
+  })
+
+  test('an empty cell of a column that the file does not name is never null', async () => {
+    expect((await readCsv('a,\n,\n1,\n', { empty: 'null' })).rows.filter(row => row !== '')).toEqual([{ a: '1' }])
   })
 
   test('is what the user says, and then the first row is a row', async () => {
@@ -132,6 +173,29 @@ describe('a header', () => {
     expect((await readCsv('1,Chair\n2,Table\n', { columns })).rows).toEqual(two)
     expect((await readCsv('x,y\n1,Chair\n2,Table\n', { columns, skipHeader: true })).rows).toEqual(two)
     expect((await readCsv(',x\n1,Chair\n2,Table\n', { columns, skipHeader: true })).rows).toEqual(two)
+  })
+})
+
+describe('blanks around a cell in quotes belong to no cell', () => {
+  test.each([
+    ['a, "b"\n1, "2"\n', [{ a: '1', b: '2' }]],
+    ['a,b\n "1, x" , "2 ""y""" \n', [{ a: '1, x', b: '2 "y"' }]],
+    ['a,b\n"1" ,2\n', [{ a: '1', b: '2' }]],
+    // Text that only holds quotes stays as it is.
+    ['a,b\n "x" and "y",2\n', [{ a: ' "x" and "y"', b: '2' }]],
+    [
+      'a,b\n 5" pipe,2\n "open,3\n',
+      [
+        { a: ' 5" pipe', b: '2' },
+        { a: ' "open', b: '3' },
+      ],
+    ],
+    ['a,b\n  ,  1\n', [{ a: '  ', b: '  1' }]],
+  ])('%j', async (input, expected) => {
+    for (let size = 1; size <= input.length; size += 1) {
+      const { rows, failure } = await readCsv(input, { size })
+      expect({ rows, failure }).toEqual({ rows: expected, failure: undefined })
+    }
   })
 })
 

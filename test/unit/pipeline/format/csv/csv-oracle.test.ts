@@ -27,10 +27,15 @@ function oracle(text: string, { delimiter, quote }: Written, isRelaxed: boolean)
       relax_quotes: isRelaxed,
       skip_empty_lines: true,
     })
-    return rows.filter(row => row.some(cell => cell !== ''))
+    return rows.filter(row => row.some(cell => cell !== '')).map(withoutEnd)
   } catch {
     return undefined
   }
+}
+
+/** A delimiter behind the last column begins no cell. */
+function withoutEnd(row: string[]): string[] {
+  return row.length === MOST_CELLS + 1 && row.at(-1) === '' ? row.slice(0, -1) : row
 }
 
 /** Reads rows without a header, each with all of its cells, however many they are. Undefined: a row was refused, or its end is missing. */
