@@ -241,12 +241,28 @@ describe('an interrupted replay', () => {
     expect(lettersIn('again.ndjson').every(({ attempts }) => attempts === 2)).toBe(true)
   })
 
-  test('is refused where the file was edited meanwhile', async () => {
+  /** Repairs dead letters in place. */
+  async function repair(...numbers: readonly number[]): Promise<void> {
+    let text = await readFile(path('dead.ndjson'), 'utf8')
+    for (const n of numbers) text = text.replace(`"x${n}"`, String(n))
+    await writeFile(path('dead.ndjson'), text)
+  }
+
+  test('is refused if documents were stored, and the file was edited meanwhile', async () => {
+    await numbersAlone()
+    await load(Array.from({ length: 300 }, (_, n) => `{"n":"x${n}"}`))
+    await repair(0, 1, 2)
+    await interrupted(60)
+    await repair(3)
+    expect((await failureOf(again(batches))).code).toBe('INPUT_CHANGED')
+  })
+
+  test('begins anew if nothing was stored, and the file was edited meanwhile', async () => {
     await numbersAlone()
     await load(Array.from({ length: 300 }, (_, n) => `{"n":"x${n}"}`))
     await interrupted(60)
-    await writeFile(path('dead.ndjson'), (await readFile(path('dead.ndjson'), 'utf8')).replace('"x0"', '0'))
-    expect((await failureOf(again(batches))).code).toBe('INPUT_CHANGED')
+    await repair(0)
+    expect(await again(batches)).toMatchObject({ read: 300, created: 1, rejected: 299 })
   })
 })
 
