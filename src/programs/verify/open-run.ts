@@ -262,7 +262,7 @@ async function noteFormer(held: Held, { target }: Checkpoint, cluster: Cluster):
   if (former.length === 0) return held
   const [first] = former
   const names = former.length === 1 ? first : `${first} and ${former.length - 1} more indices`
-  const note = `the run also stored documents in ${names}, to which ${name} no longer leads. Sluice did not look there. To include them, add the alias again`
+  const note = `the run also stored documents in ${names}, to which ${name} no longer leads. Sluice did not look there. To include them, let ${name} lead there, and run this command again`
   return { ...held, isFresh: false, notes: [...held.notes, note] }
 }
 
