@@ -3,7 +3,7 @@ import { failure } from '../../base/failure/failure.js'
 import { plural } from '../../base/text/figures.js'
 import type { Feature, Tell } from '../../run/loop/hooks.js'
 import { type Checkpoint, nameOf } from '../../run/state/checkpoint/checkpoint.js'
-import { openLetters } from '../../run/state/runs/open-letters.js'
+import { Letters } from '../../run/state/runs/open-letters.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
@@ -33,7 +33,7 @@ export function remindOfRejected({ isFollowed }: { readonly isFollowed: boolean 
     if (news.length === 0) return
     for (const run of news) asked.add(nameOf(run))
     const { known } = await knownRuns(stateDir)
-    const found = (await openLetters(news, known)).filter(one => !told.has(keyOf(one)))
+    const found = (await new Letters(known).openOf(news)).filter(one => !told.has(keyOf(one)))
     for (const one of found) told.add(keyOf(one))
     open.push(...found)
     const unreplayed = documentsOf(open)

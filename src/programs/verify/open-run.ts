@@ -16,6 +16,7 @@ import type { InputLocks } from '../../base/lock/lock.js'
 import { ownRuns } from '../../run/state/runs/run-locks.js'
 import { isRun, type KnownRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
 import { systemClock } from '../../base/time/system-clock.js'
+import { isGone } from '../../run/state/resume/lost-index.js'
 import { loadedAgainBy } from './loaded-again.js'
 import { Pace } from './pace.js'
 import { readRejected } from './rejected-numbers.js'
@@ -85,7 +86,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     const { index } = checkpoint.target
     const own =
       checkpoint.target.indices === undefined ? await lookAt(checkpoint, cluster) : await lookAtAll(checkpoint, cluster)
-    const held = await lookElsewhere(own, checkpoint, cluster)
+    const held = await lookElsewhere(await noteFormer(own, checkpoint, cluster), checkpoint, cluster)
     const inputs = idsOf(
       checkpoint,
       others.map(one => one.checkpoint),
@@ -191,6 +192,8 @@ function belongsTo(run: string | undefined): string[] {
 /** The indices of a run, and the way to find its documents in them. */
 interface Held extends Pick<OpenRun, 'holders' | 'by' | 'isFresh' | 'mayHide'> {
   readonly notes: readonly string[]
+  /** Indices that the names of the run lead to. */
+  readonly behind: readonly string[]
 }
 
 async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promise<Held> {
@@ -206,6 +209,7 @@ async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promis
     by,
     isFresh,
     mayHide: mayHide ? [index] : [],
+    behind: behindOf(index, seen),
     notes: [...noteOn(index, seen, indexUuid), ...unfresh(index, isFresh)],
   }
 }
@@ -232,8 +236,34 @@ async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluste
     by: 'search',
     isFresh,
     mayHide,
+    behind: named.flatMap(name => behindOf(name, seen.get(name))),
     notes: [...first, ...others, ...unfresh(index, isFresh)],
   }
+}
+
+function behindOf(name: string, seen: IndexSeen | undefined): readonly string[] {
+  return seen?.kind === 'name' ? seen.behind : [name]
+}
+
+/**
+ * Notes the indices that stored documents, and to which an alias or a data stream no longer leads. One of them may be a copy of another,
+ * so Sluice looks only where the name leads. One that is gone holds nothing.
+ */
+async function noteFormer(held: Held, { target }: Checkpoint, cluster: Cluster): Promise<Held> {
+  const { index: name, holders = [], elsewhere = [] } = target
+  const looked = new Set([...held.behind, ...elsewhere])
+  const left = holders.filter(({ index }) => !looked.has(index))
+  if (left.length === 0) return held
+  const seen = await seeIndices(
+    cluster,
+    left.map(({ index }) => index),
+  )
+  const former = left.flatMap(one => (isGone(one.indexUuid, seen.get(one.index)) ? [] : [one.index]))
+  if (former.length === 0) return held
+  const [first] = former
+  const names = former.length === 1 ? first : `${first} and ${former.length - 1} more indices`
+  const note = `the run also stored documents in ${names}, to which ${name} no longer leads. Sluice did not look there. To include them, let ${name} lead there, and run this command again`
+  return { ...held, isFresh: false, notes: [...held.notes, note] }
 }
 
 /** Adds the indices that pipelines chose. The target itself may be missing. */

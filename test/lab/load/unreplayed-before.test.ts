@@ -332,6 +332,20 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
         return async () => await load('a', { index: `${index}-other` })
       },
     },
+    'it failed, was read again, and both runs are older than any limit': {
+      waiting: [],
+      story: async () => {
+        await write('a', bad(3) + good(2))
+        expect(await load('a', { maxRejected: 2 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+        const more = { edits: { drop: ['n'] }, keepRuns: 1 }
+        await load('a', { ...more, again: true })
+        for (let night = 0; night < 3; night += 1) {
+          await append('a', good(1))
+          await load('a', more)
+        }
+        return async () => await load('a', more)
+      },
+    },
     'the run is older than any limit': {
       waiting: [3],
       story: async () => {

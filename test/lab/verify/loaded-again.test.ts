@@ -134,3 +134,25 @@ test('what a named run loaded behind the part of a killed run is not counted as 
   expect(lab.control.count(world.index)).toBe(20)
   expect(await look(world, second.run)).toMatchObject({ ok: true, found: 20 })
 })
+
+test('documents in an index to which the alias no longer leads are named, and undo does not forget their run', async () => {
+  await using world = await openRunWorld(lab)
+  const [old, now] = [`${world.index}-000001`, `${world.index}-000002`]
+  const move = async (from: string | undefined, to: string) => {
+    await using direct = await connect(await world.way())
+    await direct.client.indices.create({ index: to }, { ignore: [400] })
+    const alias = world.index
+    const remove = from === undefined ? [] : [{ remove: { index: from, alias } }]
+    await direct.client.indices.updateAliases({ actions: [...remove, { add: { index: to, alias } }] })
+  }
+  await move(undefined, old)
+  await writeFile(world.path('a.ndjson'), lines(30))
+  const { run } = await world.load('a.ndjson')
+  await move(old, now)
+  const note = `the run also stored documents in ${old}, to which ${world.index} no longer leads`
+  expect(await look(world, run)).toMatchObject({ missing: 30, notes: [expect.stringContaining(note)] })
+  const undone = await takeBack(world, run)
+  expect(undone).toMatchObject({ isComplete: false, gone: 30, notes: [expect.stringContaining(note)] })
+  await move(now, old)
+  expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 30, notes: [] })
+})

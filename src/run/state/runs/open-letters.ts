@@ -15,29 +15,37 @@ interface OpenLetters {
   readonly isTooMany: boolean
 }
 
-/** Returns what is left of the rejected documents of some runs, each file once. `known`: all runs of the state folder. */
-export async function openLetters(
-  runs: readonly Checkpoint[],
-  known: readonly KnownRun[],
-): Promise<readonly OpenLetters[]> {
-  const replays = new Replays(known)
-  const forgotten = new Set(known.flatMap(one => (one.isForgotten ? [nameOf(one.checkpoint)] : [])))
-  const there = new Set(known.map(one => nameOf(one.checkpoint)))
-  const open = new Map<string, OpenLetters>()
-  for (const run of runs) {
-    const isTooMany = run.ended?.failure?.code === 'TOO_MANY_REJECTED'
-    if (!there.has(nameOf(run)) || replays.settled.has(nameOf(run))) continue
-    for (const left of replays.leftBy(run)) {
-      const name = nameOf(left)
-      const path = pathOf(left)
-      if (forgotten.has(name) || (path === undefined ? !isTooMany : !(await isThere(path)))) continue
-      const before = open.get(name)
-      const deadLetters = path === undefined ? {} : { deadLetters: path }
-      const documents = left.counts.rejected
-      open.set(name, { run: left.run, documents, ...deadLetters, isTooMany: isTooMany || before?.isTooMany === true })
-    }
+/** Knows what became of dead letters. It looks through all runs once, and answers for many. */
+export class Letters {
+  readonly #replays: Replays
+  readonly #forgotten: ReadonlySet<string>
+  readonly #there: ReadonlySet<string>
+
+  /** `known`: all runs of the state folder. */
+  constructor(known: readonly KnownRun[]) {
+    this.#replays = new Replays(known)
+    this.#forgotten = new Set(known.flatMap(one => (one.isForgotten ? [nameOf(one.checkpoint)] : [])))
+    this.#there = new Set(known.map(one => nameOf(one.checkpoint)))
   }
-  return [...open.values()]
+
+  /** Returns what is left of the rejected documents of some runs, each file once. */
+  async openOf(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]> {
+    const open = new Map<string, OpenLetters>()
+    for (const run of runs) {
+      const isTooMany = run.ended?.failure?.code === 'TOO_MANY_REJECTED'
+      if (!this.#there.has(nameOf(run)) || this.#replays.settled.has(nameOf(run))) continue
+      for (const left of this.#replays.leftBy(run)) {
+        const name = nameOf(left)
+        const path = pathOf(left)
+        if (this.#forgotten.has(name) || (path === undefined ? !isTooMany : !(await isThere(path)))) continue
+        const before = open.get(name)
+        const deadLetters = path === undefined ? {} : { deadLetters: path }
+        const documents = left.counts.rejected
+        open.set(name, { run: left.run, documents, ...deadLetters, isTooMany: isTooMany || before?.isTooMany === true })
+      }
+    }
+    return [...open.values()]
+  }
 }
 
 /** A run that read a file of dead letters to its end. */

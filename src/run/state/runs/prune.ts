@@ -10,18 +10,8 @@ import { endLine, linesOf } from '../inputs/journal.js'
 import { newestStates } from '../inputs/known-input.js'
 import { InputLocks } from '../../../base/lock/lock.js'
 import { lockCheckpoint, locksFolder } from './run-locks.js'
-import { openLetters } from './open-letters.js'
-import {
-  byAge,
-  forgottenPath,
-  isRun,
-  type KnownRun,
-  knownRuns,
-  namesIn,
-  readForgotten,
-  readRun,
-  runsFolder,
-} from './runs.js'
+import { Letters } from './open-letters.js'
+import { byAge, forgottenPath, isRun, knownRuns, namesIn, readForgotten, readRun, runsFolder } from './runs.js'
 
 const DAY_MS = 86_400_000
 /** The next runs find room. So not each run writes the inputs of all again. */
@@ -38,8 +28,9 @@ interface RunFile {
 export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /**
- * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that are not finished, whose copy of an input is still there, whose
- * rejected documents wait, or that another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors of the file system.
+ * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that have something left to load, whose copy of an input is still
+ * there, whose rejected documents wait, or that another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors
+ * of the file system.
  */
 export async function prune(
   stateDir: string,
@@ -56,18 +47,18 @@ export async function prune(
   // Another process does the same.
   if ((await locks.take(join(locks.folder, '~known.lock'))) !== undefined) return
   const copies = new Set(await listCopies(stateDir))
-  let known: readonly KnownRun[] | undefined
+  let letters: Letters | undefined
   const forgotten: { readonly path: string; readonly checkpoint: Checkpoint }[] = []
   for (const { path, isState } of beyond) {
     if (!isState) await rm(path, { force: true })
     else if (await isFree(locks, path)) {
       const checkpoint = await readRun(path)
-      if (checkpoint?.status !== 'finished' || checkpoint.left > 0) continue
+      if (checkpoint === undefined || !isOver(checkpoint)) continue
       const isNeeded = checkpoint.inputs.some(({ copy }) => copy !== undefined && copies.has(copy))
       if (isNeeded) continue
       if (checkpoint.counts.rejected > 0) {
-        known ??= (await knownRuns(stateDir)).known
-        if ((await openLetters([checkpoint], known)).length > 0) {
+        letters ??= new Letters((await knownRuns(stateDir)).known)
+        if ((await letters.openOf([checkpoint])).length > 0) {
           await shorten(path, checkpoint)
           continue
         }
@@ -84,6 +75,16 @@ export async function prune(
   for (const { path } of forgotten) await rm(path, { force: true })
   await syncFolder(runsFolder(stateDir))
 }
+
+/**
+ * Returns whether nothing is left of a run. It also goes if it only failed because of rejected documents: else it would stay longer than
+ * the replay of its dead letters, and its documents would wait again.
+ */
+function isOver({ status, left, ended }: Checkpoint): boolean {
+  return left === 0 && (status === 'finished' || (status === 'failed' && OF_REJECTED.has(ended?.failure?.code ?? '')))
+}
+
+const OF_REJECTED: ReadonlySet<string> = new Set(['TOO_MANY_REJECTED', 'REJECTED_NOT_REPLAYED'])
 
 /** Leaves only the last checkpoint in the file of a run that stays, and its age as it was. */
 async function shorten(path: string, checkpoint: Checkpoint): Promise<void> {

@@ -19,6 +19,7 @@ import {
   recordRun,
   wholeEnd,
 } from '../../../../../src/run/state/runs/history.js'
+import { failure } from '../../../../../src/base/failure/failure.js'
 import { Journal, wholeLine } from '../../../../../src/run/state/inputs/journal.js'
 import { InputLocks } from '../../../../../src/base/lock/lock.js'
 import { prune } from '../../../../../src/run/state/runs/prune.js'
@@ -192,6 +193,21 @@ describe('old runs', () => {
     await lockCheckpoint(locks, { path, input: '', index: '' })
     await prune(stateDir, limits, noCopies)
     expect(await runs()).toEqual(['killed.jsonl', 'left.jsonl', 'locked.jsonl'])
+  })
+
+  test('are removed, too, if they have loaded all, and failed only because of rejected documents', async () => {
+    const failures = [
+      failure('TOO_MANY_REJECTED', { rejected: 3, limit: 2 }),
+      failure('REJECTED_NOT_REPLAYED', { run: 'r', documents: 3, deadLetters: 'dead.ndjson' }),
+      failure('INDEX_REPLACED', { index: 'i', run: 'r', load: '--ids run' }),
+    ]
+    for (const failed of failures) {
+      const path = await stored(failed.code, 200, { status: 'failed' })
+      await addEnd(path, { ...ended(failed.code, { exit: 3, status: 'failed' }), failure: failed })
+      await age(path, 200)
+    }
+    await prune(stateDir, limits, noCopies)
+    expect(await runs()).toEqual(['INDEX_REPLACED.jsonl'])
   })
 
   test('stay as long as a copy of an input that they have loaded, so that the next load of it finds them', async () => {
