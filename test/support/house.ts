@@ -90,8 +90,9 @@ export const districts: readonly District[] = [
         doors:
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
+      gzip: { doors: 'gzip' },
       sender: {
-        beside: 'cluster',
+        beside: 'cluster gzip',
         doors: 'body deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
       },
     },

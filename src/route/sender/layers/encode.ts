@@ -6,11 +6,13 @@ import pLimit from 'p-limit'
 import { requestBytes } from '../body.js'
 import type { Send } from '../send.js'
 
+/** Each core has a body, and the next one at hand. This core compresses only what the others leave. */
+export const MOST_BODIES = 2 * availableParallelism() - 1
+
 export class Encoder {
   readonly #isGzip: boolean
   readonly #compressed: (bytes: Buffer) => Promise<Buffer>
-  readonly #cores = availableParallelism()
-  readonly #limited = pLimit(this.#cores)
+  readonly #limited = pLimit(MOST_BODIES)
   /** Bodies that are being compressed, or wait for that. */
   #bodies = 0
   #reader: (() => void) | undefined
@@ -20,9 +22,9 @@ export class Encoder {
     this.#compressed = compressed
   }
 
-  /** Resolves when a core is free to compress another body: one that waits would only take memory. For one reader. */
+  /** Resolves when another body may be compressed soon: more that wait would only take memory. For one reader. */
   async room(): Promise<void> {
-    if (this.#bodies >= this.#cores) await new Promise<void>(resolve => (this.#reader = resolve))
+    if (this.#bodies >= MOST_BODIES) await new Promise<void>(resolve => (this.#reader = resolve))
   }
 
   encode(inner: Send): Send {
@@ -41,15 +43,20 @@ export class Encoder {
       return await this.#limited(async () => await this.#compressed(bytes))
     } finally {
       this.#bodies -= 1
-      if (this.#bodies < this.#cores) this.#reader?.()
+      if (this.#bodies < MOST_BODIES) this.#reader?.()
     }
   }
 }
 
-let gzip: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
+let zlib: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
 
-/** Compresses with gzip at level 1: higher levels cost more than twice the CPU for a sixth fewer bytes. */
+/** Loaded when used: most loads to a cluster on this machine compress nothing. */
 async function gzipped(bytes: Buffer): Promise<Buffer> {
-  gzip ??= promisify((await import('node:zlib')).gzip)
-  return await gzip(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
+  const gzip = (await import('../../gzip/gzip.js')).sharedGzip()
+  if (gzip !== undefined) {
+    const { buffer, byteOffset, length } = await gzip.gzip(bytes)
+    return Buffer.from(buffer, byteOffset, length)
+  }
+  zlib ??= promisify((await import('node:zlib')).gzip)
+  return await zlib(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
 }
