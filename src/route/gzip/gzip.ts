@@ -1,6 +1,5 @@
 /** Compresses bodies for all loads of the process: in threads while there are cores for them, otherwise here. */
 import { availableParallelism } from 'node:os'
-import { setImmediate } from 'node:timers/promises'
 import { Collector } from './collect.js'
 import { GzipThread } from './gzip-thread.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
@@ -94,7 +93,7 @@ export class Gzip {
     for (const part of this.#kernel.gzip(order.body)) {
       this.#collector.add(part)
       parts += 1
-      if (parts % PARTS_AT_ONCE === 0) await setImmediate()
+      if (parts % PARTS_AT_ONCE === 0) await new Promise<void>(resolve => setImmediate(resolve))
     }
     order.resolve(this.#collector.take())
     this.#isBusyHere = false

@@ -42,7 +42,7 @@ function piece(random: Seeded, body: Buffer, end: number): number {
   const alphabet = random.pick([2, 4, 20, 256])
   if (kind === 0) body.fill(random.below(256), end, to)
   else if (kind === 1) for (let at = end; at < to; at += 1) body[at] = random.below(alphabet)
-  else if (kind === 2) return Math.max(1, body.write(randomLine(random).toString(), end))
+  else if (kind === 2) return Math.max(1, body.write(randomLine(random), end))
   else {
     // Byte by byte, so that a copy may overlap itself.
     const back = random.chance(0.5) ? random.pick(edges) : 1 + random.below(end + 1)

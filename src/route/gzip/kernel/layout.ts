@@ -6,7 +6,7 @@ export const WINDOW_BYTES = 32_768
 export const BLOCK_BYTES = 196_608
 
 /** Eight bytes are read, and written, at once. */
-export const SLACK_BYTES = 64
+const SLACK_BYTES = 64
 
 /** The last bytes of the block before, then those of this one. */
 export const WINDOW = 1024
