@@ -2,6 +2,13 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { workerCode } from './worker/code.js'
 import type { FromWorker, ToWorker } from './worker/messages.js'
 
+/** Bodies of one load differ a little in size. Untouched pages take no memory. */
+export function roomFor(bytes: number): number {
+  return Math.ceil(bytes / ROOM_BYTES) * ROOM_BYTES
+}
+
+const ROOM_BYTES = 2 << 20
+
 const OPTIONS: WorkerOptions = {
   eval: true,
   execArgv: [],
@@ -17,12 +24,12 @@ const OPTIONS: WorkerOptions = {
 export class GzipThread {
   readonly #worker = new Worker(workerCode, OPTIONS)
   #memory = new SharedArrayBuffer(0)
-  #settle: ((file: FromWorker) => void) | undefined
+  #settle: ((end: FromWorker) => void) | undefined
   #isOver = false
 
   constructor() {
     this.#worker.unref()
-    this.#worker.on('message', (file: FromWorker) => this.#answer(file))
+    this.#worker.on('message', (end: FromWorker) => this.#answer(end))
     // Whatever ended it: the body is still here, and is compressed elsewhere.
     this.#worker.on('error', () => this.#end())
     this.#worker.on('exit', () => this.#end())
@@ -37,15 +44,15 @@ export class GzipThread {
     return this.#settle !== undefined
   }
 
-  /** Resolves to the gzip file. Undefined if the thread ended before it had it. */
-  async gzip(body: Uint8Array): Promise<FromWorker> {
+  /** Writes the gzip file of the body. Resolves to its length, or to undefined if the thread ended before it had it. */
+  async gzip(body: Uint8Array, file: SharedArrayBuffer): Promise<number | undefined> {
     if (this.#isOver) return undefined
-    if (this.#memory.byteLength < body.length) this.#memory = new SharedArrayBuffer(body.length)
+    if (this.#memory.byteLength < body.length) this.#memory = new SharedArrayBuffer(roomFor(body.length))
     new Uint8Array(this.#memory).set(body)
     this.#worker.ref()
     return await new Promise(resolve => {
       this.#settle = resolve
-      const message: ToWorker = { memory: this.#memory, bytes: body.length }
+      const message: ToWorker = { body: this.#memory, bytes: body.length, file }
       this.#worker.postMessage(message, [])
     })
   }
@@ -55,12 +62,12 @@ export class GzipThread {
     void this.#worker.terminate()
   }
 
-  #answer(file: FromWorker): void {
-    if (file === undefined) return this.close()
+  #answer(end: FromWorker): void {
+    if (end === undefined) return this.close()
     this.#worker.unref()
     const settle = this.#settle
     this.#settle = undefined
-    settle?.(file)
+    settle?.(end)
   }
 
   #end(): void {

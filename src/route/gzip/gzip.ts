@@ -1,8 +1,7 @@
 /** Compresses bodies for all loads of the process: in threads while there are cores for them, otherwise here. */
 import { availableParallelism } from 'node:os'
-import { Collector } from './collect.js'
-import { GzipThread } from './gzip-thread.js'
-import { type Kernel, openKernel } from './kernel/kernel.js'
+import { GzipThread, roomFor } from './gzip-thread.js'
+import { type Kernel, mostBytes, openKernel } from './kernel/kernel.js'
 
 /** A load that ends sooner is over before a thread has started. */
 const BYTES_BEFORE_THREADS = 16 << 20
@@ -21,9 +20,17 @@ interface GzipOptions {
   readonly openThread?: () => Thread
 }
 
+/** A gzip file, in memory that is used again. */
+export interface GzipFile {
+  readonly bytes: Buffer
+  /** Gives the memory back. Nobody may read the bytes from then on. */
+  release(): void
+}
+
 interface Order {
   readonly body: Uint8Array
-  readonly resolve: (file: Uint8Array) => void
+  readonly memory: SharedArrayBuffer
+  readonly resolve: (bytes: number) => void
 }
 
 export class Gzip {
@@ -31,7 +38,8 @@ export class Gzip {
   readonly #bytesBeforeThreads: number
   readonly #openThread: () => Thread
   readonly #kernel: Kernel
-  readonly #collector = new Collector()
+  /** Memory of files that were sent. New memory for each would be garbage that the engine does not see in time. */
+  readonly #free: SharedArrayBuffer[] = []
   readonly #orders: Order[] = []
   #threads: Thread[] = []
   #isBusyHere = false
@@ -46,12 +54,19 @@ export class Gzip {
   }
 
   /** Resolves to a gzip file of the body. The body must not change meanwhile. */
-  async gzip(body: Uint8Array): Promise<Uint8Array> {
+  async gzip(body: Uint8Array): Promise<GzipFile> {
     this.#bytes += body.length
-    return await new Promise(resolve => {
-      this.#orders.push({ body, resolve })
+    const memory = this.#take(mostBytes(body.length))
+    const bytes = await new Promise<number>(resolve => {
+      this.#orders.push({ body, memory, resolve })
       this.#turn()
     })
+    return { bytes: Buffer.from(memory, 0, bytes), release: () => void this.#free.push(memory) }
+  }
+
+  #take(bytes: number): SharedArrayBuffer {
+    const memory = this.#free.pop()
+    return memory !== undefined && memory.byteLength >= bytes ? memory : new SharedArrayBuffer(roomFor(bytes))
   }
 
   #turn(): void {
@@ -77,9 +92,9 @@ export class Gzip {
   #give(thread: Thread): void {
     const order = this.#orders.shift()
     if (order === undefined) return
-    void thread.gzip(order.body).then(file => {
-      if (file === undefined) this.#orders.unshift(order)
-      else order.resolve(file)
+    void thread.gzip(order.body, order.memory).then(bytes => {
+      if (bytes === undefined) this.#orders.unshift(order)
+      else order.resolve(bytes)
       this.#turn()
     })
   }
@@ -88,14 +103,15 @@ export class Gzip {
     const order = this.#orders.shift()
     if (order === undefined) return
     this.#isBusyHere = true
-    let parts = 0
-    this.#collector.begin(order.body.length)
+    const into = new Uint8Array(order.memory)
+    let [end, parts] = [0, 0]
     for (const part of this.#kernel.gzip(order.body)) {
-      this.#collector.add(part)
+      into.set(part, end)
+      end += part.length
       parts += 1
       if (parts % PARTS_AT_ONCE === 0) await new Promise<void>(resolve => setImmediate(resolve))
     }
-    order.resolve(this.#collector.take())
+    order.resolve(end)
     this.#isBusyHere = false
     this.#turn()
   }
@@ -103,6 +119,7 @@ export class Gzip {
   #close(): void {
     for (const thread of this.#threads) thread.close()
     this.#threads = []
+    this.#free.length = 0
     this.#bytes = 0
   }
 }

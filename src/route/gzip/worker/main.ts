@@ -1,19 +1,21 @@
 /** Runs in a worker thread: compresses bodies. `scripts/kernel/build.js` makes one text of it. */
 import { parentPort } from 'node:worker_threads'
-import { Collector } from '../collect.js'
 import { openKernel } from '../kernel/kernel.js'
 import type { FromWorker, ToWorker } from './messages.js'
 
 const kernel = openKernel()
-const collector = new Collector()
 
-parentPort?.on('message', ({ memory, bytes }: ToWorker) => {
+parentPort?.on('message', ({ body, bytes, file }: ToWorker) => {
   if (kernel === undefined) return answer(undefined)
-  collector.begin(bytes)
-  for (const part of kernel.gzip(new Uint8Array(memory, 0, bytes))) collector.add(part)
-  answer(collector.take())
+  const into = new Uint8Array(file)
+  let end = 0
+  for (const part of kernel.gzip(new Uint8Array(body, 0, bytes))) {
+    into.set(part, end)
+    end += part.length
+  }
+  answer(end)
 })
 
-function answer(file: FromWorker): void {
-  parentPort?.postMessage(file, file === undefined ? [] : [file.buffer])
+function answer(end: FromWorker): void {
+  parentPort?.postMessage(end, [])
 }

@@ -1,10 +1,11 @@
 /** The messages between the process and a thread that compresses. */
 
-/** A body, in memory that both share. It is free again when the answer comes. */
+/** A body and the place for its gzip file, in memory that both share. Both are the thread's until it answers. */
 export interface ToWorker {
-  readonly memory: SharedArrayBuffer
+  readonly body: SharedArrayBuffer
   readonly bytes: number
+  readonly file: SharedArrayBuffer
 }
 
-/** The body as a gzip file. Undefined: this thread has no kernel. */
-export type FromWorker = Uint8Array<ArrayBuffer> | undefined
+/** How long the gzip file is. Undefined: this thread has no kernel. */
+export type FromWorker = number | undefined

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import pLimit from 'p-limit'
 import { requestBytes } from '../body.js'
+import type { GzipFile } from '../../gzip/gzip.js'
 import type { Send } from '../send.js'
 
 /** Each core has a body, and the next one at hand. This core compresses only what the others leave. */
@@ -11,7 +12,7 @@ export const MOST_BODIES = 2 * availableParallelism() - 1
 
 export class Encoder {
   readonly #isGzip: boolean
-  readonly #compressed: (bytes: Buffer) => Promise<Buffer>
+  readonly #compressed: (bytes: Buffer) => Promise<GzipFile>
   readonly #limited = pLimit(MOST_BODIES)
   /** Bodies that are being compressed, or wait for that. */
   #bodies = 0
@@ -32,12 +33,19 @@ export class Encoder {
     return async request => {
       const { body, batch } = request
       const bytes = requestBytes(body, batch.operation)
-      if (isGzip) return await inner({ ...request, wire: { bytes: await this.#compress(bytes), isGzip } })
+      if (isGzip) {
+        const file = await this.#compress(bytes)
+        try {
+          return await inner({ ...request, wire: { bytes: file.bytes, isGzip } })
+        } finally {
+          file.release()
+        }
+      }
       return await inner(bytes === body.bytes ? request : { ...request, wire: { bytes, isGzip } })
     }
   }
 
-  async #compress(bytes: Buffer): Promise<Buffer> {
+  async #compress(bytes: Buffer): Promise<GzipFile> {
     this.#bodies += 1
     try {
       return await this.#limited(async () => await this.#compressed(bytes))
@@ -51,12 +59,10 @@ export class Encoder {
 let zlib: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
 
 /** Loaded when used: most loads to a cluster on this machine compress nothing. */
-async function gzipped(bytes: Buffer): Promise<Buffer> {
+async function gzipped(bytes: Buffer): Promise<GzipFile> {
   const gzip = (await import('../../gzip/gzip.js')).sharedGzip()
-  if (gzip !== undefined) {
-    const { buffer, byteOffset, length } = await gzip.gzip(bytes)
-    return Buffer.from(buffer, byteOffset, length)
-  }
+  if (gzip !== undefined) return await gzip.gzip(bytes)
   zlib ??= promisify((await import('node:zlib')).gzip)
-  return await zlib(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
+  const file = await zlib(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
+  return { bytes: file, release: () => undefined }
 }

@@ -9,7 +9,9 @@ const bodies = Array.from({ length: 12 }, (_, at) => Buffer.alloc(at * 400_000 +
 
 async function expectAll(gzip: Gzip): Promise<void> {
   const files = await Promise.all(bodies.map(async body => await gzip.gzip(body)))
-  for (const [at, file] of files.entries()) expect(gunzipSync(file).equals(bodies[at] ?? Buffer.alloc(0))).toBe(true)
+  for (const [at, { bytes }] of files.entries())
+    expect(gunzipSync(bytes).equals(bodies[at] ?? Buffer.alloc(0))).toBe(true)
+  for (const { release } of files) release()
 }
 
 test.each([0, 1, 3])('with %i threads, each body gets its own file', async mostThreads => {
@@ -18,6 +20,17 @@ test.each([0, 1, 3])('with %i threads, each body gets its own file', async mostT
   await expectAll(new Gzip(kernel, { mostThreads, bytesBeforeThreads: 0, openThread }))
   expect(threads).toHaveLength(mostThreads)
   for (const thread of threads) thread.close()
+})
+
+test('memory is used again only after it was given back', async () => {
+  const gzip = new Gzip(kernel, { mostThreads: 0 })
+  const [body, other] = [Buffer.from('one'), Buffer.from('two')]
+  const kept = await gzip.gzip(body)
+  const second = await gzip.gzip(other)
+  second.release()
+  const third = await gzip.gzip(other)
+  expect(third.bytes.buffer).toBe(second.bytes.buffer)
+  expect([gunzipSync(kept.bytes), gunzipSync(third.bytes)]).toEqual([body, other])
 })
 
 test('a short load starts no thread', async () => {

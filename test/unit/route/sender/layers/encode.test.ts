@@ -6,7 +6,11 @@ import { bulkRequest, done } from '../../../../support/load/bulk-request.js'
 test('the reader waits until one more body may be compressed soon', async () => {
   /** Ends the compressions that have begun. */
   const begun: (() => void)[] = []
-  const encoder = new Encoder(true, async bytes => await new Promise(resolve => begun.push(() => resolve(bytes))))
+  let released = 0
+  const encoder = new Encoder(
+    true,
+    async bytes => await new Promise(resolve => begun.push(() => resolve({ bytes, release: () => (released += 1) }))),
+  )
   const send = encoder.encode(async () => await Promise.resolve(done))
   const request = await bulkRequest()
 
@@ -24,5 +28,6 @@ test('the reader waits until one more body may be compressed soon', async () => 
   await room
   for (const end of begun) end()
   expect(await Promise.all(sends)).toEqual(sends.map(() => done))
+  expect(released).toBe(sends.length)
   await encoder.room()
 })
