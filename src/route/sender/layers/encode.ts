@@ -7,8 +7,8 @@ import { requestBytes } from '../body.js'
 import type { GzipFile } from '../../gzip/gzip.js'
 import type { Send } from '../send.js'
 
-/** Each core has a body, and the next one at hand. This core compresses only what the others leave. */
-export const MOST_BODIES = 2 * availableParallelism() - 1
+/** More bodies that wait would only take memory. */
+export const MOST_BODIES = availableParallelism()
 
 export class Encoder {
   readonly #isGzip: boolean
@@ -23,7 +23,7 @@ export class Encoder {
     this.#compressed = compressed
   }
 
-  /** Resolves when another body may be compressed soon: more that wait would only take memory. For one reader. */
+  /** Resolves when another body may be compressed soon. For one reader. */
   async room(): Promise<void> {
     if (this.#bodies >= MOST_BODIES) await new Promise<void>(resolve => (this.#reader = resolve))
   }
