@@ -12,7 +12,10 @@ const kernels = [
   { folder: 'src/pipeline/format/kernel', entry: 'cut.ts', shares: [strictJson] },
   { folder: 'src/features/edits/kernel', entry: 'edit.ts', shares: [strictJson] },
   { folder: 'src/base/checksum/kernel', entry: 'stripes.ts', shares: [] },
+  { folder: 'src/route/gzip/kernel', entry: 'deflate.ts', shares: [] },
 ]
+
+const workers = ['src/features/transform/worker', 'src/route/gzip/worker']
 
 const options = [
   ['--runtime', 'stub'], // nothing is allocated
@@ -26,12 +29,11 @@ const options = [
 /** Also the global setup of the tests. */
 export async function setup() {
   for (const kernel of kernels) await build(kernel)
-  await buildWorker()
+  for (const folder of workers) await buildWorker(folder)
 }
 
-/** Makes one text of the worker of `--transform` and what it imports: a program that is bundled has no file that a worker could load. */
-async function buildWorker() {
-  const folder = 'src/features/transform/worker'
+/** Makes one text of a worker and what it imports: a program that is bundled has no file that a worker could load. */
+async function buildWorker(folder) {
   const entry = `${root}/${folder}/main.ts`
   const result = `${root}/${folder}/code.ts`
   const sources = [...readIfThere(result).matchAll(/^\/\/ from (.+)$/gm)].map(([, path]) => path)

@@ -90,10 +90,16 @@ export const districts: readonly District[] = [
         doors:
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
+      gzip: { doors: 'gzip' },
       sender: {
+<<<<<<< HEAD
         beside: 'cluster',
         doors:
           'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
+=======
+        beside: 'cluster gzip',
+        doors: 'body deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
+>>>>>>> h-deflate
       },
     },
   },

@@ -4,13 +4,16 @@ import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import pLimit from 'p-limit'
 import { requestBytes } from '../body.js'
+import type { GzipFile } from '../../gzip/gzip.js'
 import type { Send } from '../send.js'
+
+/** More bodies that wait would only take memory. */
+export const MOST_BODIES = availableParallelism()
 
 export class Encoder {
   readonly #isGzip: boolean
-  readonly #compressed: (bytes: Buffer) => Promise<Buffer>
-  readonly #cores = availableParallelism()
-  readonly #limited = pLimit(this.#cores)
+  readonly #compressed: (bytes: Buffer) => Promise<GzipFile>
+  readonly #limited = pLimit(MOST_BODIES)
   /** Bodies that are being compressed, or wait for that. */
   #bodies = 0
   #reader: (() => void) | undefined
@@ -20,9 +23,9 @@ export class Encoder {
     this.#compressed = compressed
   }
 
-  /** Resolves when a core is free to compress another body: one that waits would only take memory. For one reader. */
+  /** Resolves when another body may be compressed soon. For one reader. */
   async room(): Promise<void> {
-    if (this.#bodies >= this.#cores) await new Promise<void>(resolve => (this.#reader = resolve))
+    if (this.#bodies >= MOST_BODIES) await new Promise<void>(resolve => (this.#reader = resolve))
   }
 
   encode(inner: Send): Send {
@@ -30,26 +33,36 @@ export class Encoder {
     return async request => {
       const { body, batch } = request
       const bytes = requestBytes(body, batch.operation)
-      if (isGzip) return await inner({ ...request, wire: { bytes: await this.#compress(bytes), isGzip } })
+      if (isGzip) {
+        const file = await this.#compress(bytes)
+        try {
+          return await inner({ ...request, wire: { bytes: file.bytes, isGzip } })
+        } finally {
+          file.release()
+        }
+      }
       return await inner(bytes === body.bytes ? request : { ...request, wire: { bytes, isGzip } })
     }
   }
 
-  async #compress(bytes: Buffer): Promise<Buffer> {
+  async #compress(bytes: Buffer): Promise<GzipFile> {
     this.#bodies += 1
     try {
       return await this.#limited(async () => await this.#compressed(bytes))
     } finally {
       this.#bodies -= 1
-      if (this.#bodies < this.#cores) this.#reader?.()
+      if (this.#bodies < MOST_BODIES) this.#reader?.()
     }
   }
 }
 
-let gzip: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
+let zlib: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined
 
-/** Compresses with gzip at level 1: higher levels cost more than twice the CPU for a sixth fewer bytes. */
-async function gzipped(bytes: Buffer): Promise<Buffer> {
-  gzip ??= promisify((await import('node:zlib')).gzip)
-  return await gzip(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
+/** Loaded when used: most loads to a cluster on this machine compress nothing. */
+async function gzipped(bytes: Buffer): Promise<GzipFile> {
+  const gzip = (await import('../../gzip/gzip.js')).sharedGzip()
+  if (gzip !== undefined) return await gzip.gzip(bytes)
+  zlib ??= promisify((await import('node:zlib')).gzip)
+  const file = await zlib(bytes, { level: 1, chunkSize: Math.max(1 << 10, (bytes.length * 3) >> 3) })
+  return { bytes: file, release: () => undefined }
 }

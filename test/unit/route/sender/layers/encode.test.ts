@@ -1,30 +1,33 @@
-import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Encoder } from '../../../../../src/route/sender/layers/encode.js'
+import { Encoder, MOST_BODIES } from '../../../../../src/route/sender/layers/encode.js'
 import { bulkRequest, done } from '../../../../support/load/bulk-request.js'
 
-test('the reader waits until a core is free to compress one more body', async () => {
+test('the reader waits until one more body may be compressed soon', async () => {
   /** Ends the compressions that have begun. */
   const begun: (() => void)[] = []
-  const encoder = new Encoder(true, async bytes => await new Promise(resolve => begun.push(() => resolve(bytes))))
+  let released = 0
+  const encoder = new Encoder(
+    true,
+    async bytes => await new Promise(resolve => begun.push(() => resolve({ bytes, release: () => (released += 1) }))),
+  )
   const send = encoder.encode(async () => await Promise.resolve(done))
   const request = await bulkRequest()
-  const cores = availableParallelism()
 
-  // One more than there are cores: it is sent again.
-  const sends = Array.from({ length: cores + 1 }, async () => await send(request))
+  // One more than the reader would bring: it is sent again.
+  const sends = Array.from({ length: MOST_BODIES + 1 }, async () => await send(request))
   await setImmediate()
-  expect(begun).toHaveLength(cores)
+  expect(begun).toHaveLength(MOST_BODIES)
 
   let isReading = false
   const room = encoder.room().then(() => (isReading = true))
   begun.shift()?.()
   await setImmediate()
-  expect([begun.length, isReading]).toEqual([cores, false])
+  expect([begun.length, isReading]).toEqual([MOST_BODIES, false])
   begun.shift()?.()
   await room
   for (const end of begun) end()
   expect(await Promise.all(sends)).toEqual(sends.map(() => done))
+  expect(released).toBe(sends.length)
   await encoder.room()
 })

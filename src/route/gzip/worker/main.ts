@@ -1,0 +1,21 @@
+/** Runs in a worker thread: compresses bodies. `scripts/kernel/build.js` makes one text of it. */
+import { parentPort } from 'node:worker_threads'
+import { openKernel } from '../kernel/kernel.js'
+import type { FromWorker, ToWorker } from './messages.js'
+
+const kernel = openKernel()
+
+parentPort?.on('message', ({ body, bytes, file }: ToWorker) => {
+  if (kernel === undefined) return answer(undefined)
+  const into = new Uint8Array(file)
+  let end = 0
+  for (const part of kernel.gzip(new Uint8Array(body, 0, bytes))) {
+    into.set(part, end)
+    end += part.length
+  }
+  answer(end)
+})
+
+function answer(end: FromWorker): void {
+  parentPort?.postMessage(end, [])
+}
