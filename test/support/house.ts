@@ -92,14 +92,9 @@ export const districts: readonly District[] = [
       },
       gzip: { doors: 'gzip' },
       sender: {
-<<<<<<< HEAD
-        beside: 'cluster',
+        beside: 'cluster gzip',
         doors:
           'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
-=======
-        beside: 'cluster gzip',
-        doors: 'body deliver layers/access layers/byte-budget layers/learn layers/permit layers/rate send sender',
->>>>>>> h-deflate
       },
     },
   },
