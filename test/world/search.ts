@@ -1,0 +1,80 @@
+/** Plays many stories, and shortens those that fail. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Coverage } from './coverage.js'
+import { type Played, playStory } from './play.js'
+import { shorten } from './shorten.js'
+import { openStage } from './stage.js'
+import { draw, type Story } from './story.js'
+
+/** What the search finds and Sluice does not survive yet. */
+interface KnownFault {
+  readonly problem: string
+  readonly reason: string
+  readonly story: Story
+}
+
+const knownFaults = JSON.parse(readFileSync(new URL('known-faults.json', import.meta.url), 'utf8')) as KnownFault[]
+
+export interface Found {
+  readonly seed: number
+  /** The shortest story that still fails so. */
+  readonly story: Story
+  readonly played: Played
+}
+
+export interface Searched {
+  readonly found: readonly Found[]
+  readonly coverage: Coverage
+  readonly stories: number
+  readonly commands: number
+}
+
+interface Wanted {
+  readonly seed: number
+  readonly stories: number
+  readonly only?: string | undefined
+  /** Ends the search after so many failures. */
+  readonly most?: number
+  readonly say?: (line: string) => void
+}
+
+export async function search({
+  seed: first,
+  stories,
+  only,
+  most = 1,
+  say = () => undefined,
+}: Wanted): Promise<Searched> {
+  await using stage = await openStage()
+  const coverage = new Coverage()
+  const found: Found[] = []
+  let [played, commands] = [0, 0]
+  for (let seed = first; seed < first + stories && found.length < most; seed += 1) {
+    const story = draw(seed, only)
+    stage.set(story)
+    const one = await playStory(story, stage)
+    played += 1
+    commands += one.commands
+    coverage.add(story, one)
+    if (one.problems.length === 0) continue
+    const known = knownFaults.find(({ problem }) => new RegExp(problem).test(one.problems[0] ?? ''))
+    if (known !== undefined) {
+      say(`seed ${seed} is skipped, because Sluice does not survive it yet: ${known.reason}`)
+      continue
+    }
+    say(`seed ${seed}: ${one.problems[0] ?? ''}`)
+    found.push({ seed, ...(await shorten(story, stage, one)) })
+    const last = found.at(-1)
+    if (last !== undefined) say(tellOf(last))
+  }
+  return { found, coverage, stories: played, commands }
+}
+
+/** Returns what failed as a person reads it: the story to play again, what happened, and what is wrong. */
+export function tellOf({ seed, story, played }: Found): string {
+  return [`seed ${seed}`, JSON.stringify(story), ...played.told, ...played.problems.map(one => `  ✗ ${one}`)].join('\n')
+}
+
+export function keep(path: string, { story, played }: Found): void {
+  writeFileSync(path, `${JSON.stringify({ problems: played.problems, story }, undefined, 2)}\n`)
+}
