@@ -385,6 +385,7 @@ export class Oracle {
         problems.push(`dead letter ${n} is lost in a replay`)
     if (this.#mayReplayAgain || this.#keyed !== undefined) this.#lenient('replay without its state or index')
     else if (ended.exit > 1) problems.push(`replay failed with ${ended.code ?? ''}: ${ended.said.slice(-300)}`)
+    this.#ids = new Set(index.map(({ id }) => id))
     this.#size = index.length
     return [...problems, ...this.#expected.check(index)]
   }
