@@ -21,6 +21,7 @@ import { rehearse } from './features/mapping/rehearse.js'
 import { recordTimeline } from './features/report/record-timeline.js'
 import type { OpenConnection } from './run/loop/locked-run.js'
 import { run } from './run/loop/run.js'
+import { nameUnread } from './features/rotated/name-unread.js'
 import { keptSegments } from './features/spool/segments.js'
 import { runScript } from './features/destinations/run-script.js'
 import { spoolStdin } from './features/spool/spool-stdin.js'
@@ -56,7 +57,12 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
   const load = readOptions(options)
   const { follow } = load
   // What all rounds of a followed load share.
-  const shared = { limits: sharedLimits(load.traffic), own: recordTimeline(load), planDir: load.state.stateDir }
+  const shared = {
+    limits: sharedLimits(load.traffic),
+    own: recordTimeline(load),
+    planDir: load.state.stateDir,
+    reminder: remindOfRejected({ isFollowed: follow !== undefined }),
+  }
   if (follow === undefined) return await loadOnce(load, open, shared)
   const { followInputs } = await import('./features/follow/follow-inputs.js')
   const oneRound = async (round: Round) =>
@@ -71,6 +77,8 @@ interface Shared {
   readonly own: Feature
   /** Where Sluice counts for the plan of the proxy. */
   readonly planDir: string | undefined
+  /** Absent: the load knows no earlier runs. */
+  readonly reminder?: Feature
 }
 
 /** A load that is a part of something larger. */
@@ -87,7 +95,7 @@ export interface PartOfLoad {
 export async function loadOnce(
   load: Load,
   open: OpenPlatform,
-  { limits, own, planDir }: Shared,
+  { limits, own, planDir, reminder }: Shared,
   part?: PartOfLoad,
 ): Promise<Receipt> {
   return await run({
@@ -121,8 +129,8 @@ export async function loadOnce(
       // The code that opened the connection of a part knows whether its index is tuned.
       ...(part?.connection === undefined ? [tuneIndex(load)] : []),
       rehearse(load),
-      // Each round of a followed load would remind again, and could end it.
-      ...(part === undefined ? [remindOfRejected] : []),
+      ...(part === undefined ? [nameUnread] : []),
+      ...(reminder === undefined ? [] : [reminder]),
     ],
   })
 }

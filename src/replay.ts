@@ -17,6 +17,7 @@ import { run } from './run/loop/run.js'
 import { findSources } from './pipeline/source/open-sources.js'
 import { keptSegments } from './features/spool/segments.js'
 import { spoolStdin } from './features/spool/spool-stdin.js'
+import { remindOfRejected } from './features/unreplayed/remind.js'
 
 /**
  * Sends dead letters again: each document byte for byte, with its original operation, id and routing. Documents that are rejected again go
@@ -63,6 +64,7 @@ async function replayLetters(options: ReplayOptions): Promise<Receipt> {
       learnLimits,
       recordTimeline(load),
       refuseQueue,
+      remindOfRejected({ isFollowed: false }),
     ],
   })
 }

@@ -15,6 +15,14 @@ interface RowsRead {
   readonly total: number
 }
 
+/** Counts what is in the inputs and not in the index, so far. */
+export interface Missing {
+  /** Documents that earlier runs rejected, and that are not replayed. */
+  readonly unreplayed?: number
+  /** Files that had the name of an input, and whose lines are not all loaded. */
+  readonly gaps?: number
+}
+
 /** Where a run stands. */
 export interface StandingEvent {
   readonly type: 'standing'
@@ -111,4 +119,4 @@ export type IngestEvent =
   /** Documents were rejected. The listener may keep these copies. */
   | { readonly type: 'rejected'; readonly documents: readonly Refused[] }
   /** An input could not be read to its end, the egress check named no address, or a resume is not what one might expect. */
-  | { readonly type: 'warning'; readonly message: string }
+  | { readonly type: 'warning'; readonly message: string; readonly missing?: Missing }

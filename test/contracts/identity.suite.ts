@@ -507,7 +507,16 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'another option that decides what is sent': async at => {
     await at.loaded()
-    return await refusedForOptions(at)
+    return await refusedForOptions(at, { ids: 'field', idField: 'n' })
+  },
+  '`--op index` after `create`, or the other way round': async at => {
+    await at.loaded()
+    return await again(at, at.path('a.ndjson'), 'a.ndjson', { op: 'index' })
+  },
+  '`--op index` after `create`, and lines appended': async at => {
+    await at.loaded()
+    await append(at, 'a.ndjson', range(26, 30))
+    return await again(at, at.path('a.ndjson'), 'a.ndjson', { op: 'index' })
   },
   'another option that decides what is sent, and `--again`': async at => {
     await at.loaded()
@@ -824,8 +833,8 @@ async function refusedUntilBack(at: Place, numbers: readonly number[]): ReturnTy
   return refused
 }
 
-async function refusedForOptions(at: Place): ReturnType<Case> {
-  const seen = await again(at, at.path('a.ndjson'), 'a.ndjson', { op: 'index' })
+async function refusedForOptions(at: Place, more: Partial<IngestOptions> = { op: 'index' }): ReturnType<Case> {
+  const seen = await again(at, at.path('a.ndjson'), 'a.ndjson', more)
   const { exit, fixes } = explain('RUN_OPTIONS_CHANGED')
   expect({ exit, fixes: fixes.join() }).toEqual({ exit: 2, fixes: expect.stringContaining('--again') as string })
   return seen

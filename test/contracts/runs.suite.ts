@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { connect, ingest, undo, verify } from '../../src/index.js'
+import { connect, ingest, type IngestEvent, undo, verify } from '../../src/index.js'
 import { newIndex, loadThrough } from './options.js'
 import type { World } from './world.js'
 
@@ -30,6 +30,44 @@ export function describeRuns(world: () => World): void {
       expect(seen).toMatchObject({ ok: true, documents: 2500, found: 2500, missing: 0, notes: [] })
       return { run: receipt.run, token: seen.inputs[0]?.token ?? '' }
     }
+
+    test.each([
+      ['deleted with its first documents', false],
+      ['made anew by hand after a stop', true],
+    ])('loads everything again if its index is %s', async (_, isStopped) => {
+      const index = newIndex()
+      const path = join(folder, 'a.ndjson')
+      await writeFile(path, Array.from({ length: 2000 }, (_, n) => `{"n":${n}}\n`).join(''))
+      await using direct = await connect(way())
+      const controller = new AbortController()
+      let removing: Promise<unknown> | undefined
+      const onEvent = ({ type }: IngestEvent) => {
+        if (type !== 'progress') return
+        if (isStopped) controller.abort('test')
+        else removing ??= direct.client.indices.delete({ index })
+      }
+      const load = async (more: object) =>
+        await ingest({ ...base(), source: path, index, stateDir: folder, batchDocs: 100, concurrency: 4, ...more })
+      const first = load({ onEvent, signal: controller.signal })
+      if (isStopped) {
+        await expect(first).rejects.toThrow('interrupted')
+        await direct.client.indices.delete({ index })
+        await direct.client.indices.create({ index })
+        await load({})
+      } else {
+        // A request that meets the deletion itself may end the run. Then the same command loads everything again.
+        const end = await first.then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+        await removing
+        if (end !== undefined) {
+          expect(end).toMatchObject({ code: 'REQUEST_REFUSED' })
+          await load({})
+        }
+      }
+      expect(await world().count(index)).toBe(2000)
+    })
 
     test('is verified, and undone but for what was changed since', async () => {
       const index = newIndex()

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { ObjectServer } from '../support/servers/object-server.js'
 import type { Case, Place, Seen } from './url-cases.js'
-import { again, lines, long, range } from './url-cases.js'
+import { again, begun, lines, long, range } from './url-cases.js'
 
 /** Sends objects in chunks. */
 async function streaming(): Promise<ObjectServer> {
@@ -13,28 +13,18 @@ async function streaming(): Promise<ObjectServer> {
   return server
 }
 
-async function loaded(at: Place, server: ObjectServer, text: string | Uint8Array = lines(range(1, 25)), name = 'a.ndjson') {
+async function loaded(
+  at: Place,
+  server: ObjectServer,
+  text: string | Uint8Array = lines(range(1, 25)),
+  name = 'a.ndjson',
+) {
   server.put(name, text)
   at.first = await at.load(server.url(name))
   expect(at.first).toMatchObject({ receipt: { status: 'finished', created: 25 } })
   at.holds = range(1, 25)
   server.asked = []
   return server.url(name)
-}
-
-async function begun(at: Place, server: ObjectServer): Promise<string> {
-  server.put('a.ndjson', long(range(1, 200)))
-  const controller = new AbortController()
-  at.first = await at.load(server.url('a.ndjson'), {
-    signal: controller.signal,
-    onEvent: event => {
-      if (event.type === 'progress' && event.counts.created >= 20) controller.abort()
-    },
-  })
-  expect(at.first.code).toBe('RUN_INTERRUPTED')
-  at.holds = range(1, 200)
-  server.asked = []
-  return server.url('a.ndjson')
 }
 
 /** What is there of an interrupted load. */

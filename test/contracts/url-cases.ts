@@ -27,7 +27,8 @@ export type Case = (at: Place) => Promise<readonly [did: string, seen: Seen]>
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 export const lines = (numbers: readonly number[]) => numbers.map(n => `{"n":${n}}\n`).join('')
 /** So long that a part of it is read when the load stops. */
-export const long = (numbers: readonly number[]) => numbers.map(n => `{"n":${n},"fill":"${'x'.repeat(60_000)}"}\n`).join('')
+export const long = (numbers: readonly number[]) =>
+  numbers.map(n => `{"n":${n},"fill":"${'x'.repeat(60_000)}"}\n`).join('')
 
 export async function again(at: Place, url: string, name = 'a.ndjson'): Promise<readonly [string, Seen]> {
   const seen = await at.load(url)
@@ -42,7 +43,7 @@ async function loaded(at: Place, server: ObjectServer, more: { etag?: string } =
   return server.url('a.ndjson')
 }
 
-async function begun(at: Place, server: ObjectServer): Promise<string> {
+export async function begun(at: Place, server: ObjectServer): Promise<string> {
   server.put('a.ndjson', long(range(1, 200)))
   const controller = new AbortController()
   at.first = await at.load(server.url('a.ndjson'), {

@@ -47,7 +47,8 @@ export const districts: readonly District[] = [
     name: 'pipeline',
     rooms: {
       source: {
-        doors: 'by-name cannot-read file-table find-files open-sources ranges read-file seen-input stored-file',
+        doors:
+          'by-name cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
       },
       format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
       bulk: { doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
@@ -134,6 +135,7 @@ export const districts: readonly District[] = [
       remote: { doors: 'read-remote' },
       replay: { beside: 'destinations', doors: 'meant-index send-dead-letters' },
       report: { doors: 'kept-timeline record-timeline write-report' },
+      rotated: { doors: 'name-unread' },
       spool: { doors: 'run-list segments spool-stdin' },
       tables: { doors: 'open-platform pull read-tables tables-receipt' },
       transform: { doors: 'transform-documents' },

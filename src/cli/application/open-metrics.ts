@@ -44,6 +44,8 @@ export async function measured(
   let why: Failure['code'] | undefined
   const hear = (event: IngestEvent): void => {
     metrics.hear(event)
+    // Only a load looks for what is missing, and it says so after this event.
+    if (event.type === 'begun' && work.command === 'ingest') metrics.missing({ unreplayed: 0, gaps: 0 })
     // A run that follows its inputs does not end for months.
     if (follow && event.type === 'progress') ended.succeeded()
   }

@@ -105,8 +105,10 @@ async function replayWith(
 }
 
 /** Says what to do with the files. Sluice never removes them. */
-function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters }: Receipt): string {
+function whatIsLeft({ failure, rejected, unknown, unsent, inputs, deadLetters, unreplayed = [] }: Receipt): string {
   if (failure !== undefined || unknown > 0 || unsent > 0) return ''
+  // The warning names the files that hold the rest.
+  if (rejected === 0 && unreplayed.length > 0) return ''
   const [first] = inputs
   const [files, them] =
     inputs.length === 1 && first !== undefined

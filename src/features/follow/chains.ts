@@ -1,29 +1,20 @@
 /** Follows each name through the files that had it: finds the ones that came and went unseen, and names those that are gone. */
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { FIRST_BYTES } from '../../base/checksum/checksum.js'
+import { sumsOf } from '../../base/checksum/file.js'
 import { isoTime } from '../../base/time/local-time.js'
+import type { InputGap } from '../../pipeline/ledger/receipt.js'
+import type { Missing } from '../../options/run-events.js'
 import type { FollowedFile } from './followed-file.js'
-import { type Generation, generationsSince, isGeneration, sizeAndTime } from './generations.js'
-
-declare module '../../pipeline/ledger/receipt.js' {
-  interface Receipt {
-    /** Files that had a followed name and whose lines are not all loaded. */
-    readonly gaps?: readonly FollowedGap[]
-  }
-}
-
-/** A file that had a followed name. `since`: from which time lines may be missing, in ISO 8601. */
-interface FollowedGap {
-  readonly name: string
-  readonly since: string
-  /** What is missing, as a sentence. */
-  readonly message: string
-}
+import { type Generation, generationsSince, isGeneration, sizeAndTime } from '../../pipeline/source/generations.js'
 
 /** Where to look for earlier files of a name. */
 export interface LookBack {
   /** When the last known one was written, in milliseconds since the epoch. */
   readonly sinceMs: number
+  /** Whether to look each time: the file was emptied, which does not show the next time if nothing was seen of it since. */
+  readonly always?: boolean
   /** The last known one, how many bytes of it were read, and when that was written to the state, if some bytes may be missing. */
   readonly last?: { readonly inode: number; readonly read: number; readonly stateMs: number }
 }
@@ -31,7 +22,7 @@ export interface LookBack {
 /** What earlier processes knew of the followed names. */
 export interface Remembered {
   /** The newest file of each name. */
-  readonly last: ReadonlyMap<string, Required<LookBack>>
+  readonly last: ReadonlyMap<string, LookBack & Required<Pick<LookBack, 'last'>>>
   /** Size and time of each file that was read to its end, by inode. An inode may be used again. */
   readonly read: ReadonlyMap<number, string>
 }
@@ -62,7 +53,7 @@ interface Standing {
 
 export class Chains {
   readonly #folder: string
-  readonly #warn: (message: string) => void
+  readonly #warn: (message: string, missing: Missing) => void
   /** When Sluice began to follow, in milliseconds since the epoch. */
   readonly #beganMs: number
   /** What stood at each followed path at the last look. */
@@ -70,14 +61,14 @@ export class Chains {
   /** Paths whose earlier files are looked for. */
   readonly #rotated = new Map<string, LookBack & { readonly name: string }>()
   #read: Remembered['read'] = new Map()
-  readonly #gaps: FollowedGap[] = []
+  readonly #gaps: InputGap[] = []
   /** Compressed files that still change, as they were at the last look. */
   readonly #growing = new Map<string, string>()
   /** Compressed files that were passed on. */
   readonly #passedOn = new Set<string>()
   #links: Link[] = []
 
-  constructor(folder: string, beganMs: number, warn: (message: string) => void) {
+  constructor(folder: string, beganMs: number, warn: (message: string, missing: Missing) => void) {
     this.#folder = folder
     this.#beganMs = beganMs
     this.#warn = warn
@@ -88,7 +79,7 @@ export class Chains {
     return [...this.#standing.keys()]
   }
 
-  get gaps(): readonly FollowedGap[] {
+  get gaps(): readonly InputGap[] {
     return this.#gaps
   }
 
@@ -100,10 +91,14 @@ export class Chains {
     this.#standing.set(path, now)
   }
 
-  /** Looks for files that had the followed names while Sluice did not run. */
-  remember(before: Remembered): void {
-    this.#read = before.read
-    for (const [name, last] of before.last) this.lookBack(name, last)
+  /** Notes which files earlier processes have read to their end. */
+  remember({ read }: Remembered): void {
+    this.#read = read
+  }
+
+  /** Looks for files that had the followed names while Sluice did not run. Files that are found by their inode must be followed before. */
+  lookBackTo({ last }: Remembered): void {
+    for (const [name, known] of last) this.lookBack(name, known)
   }
 
   /** Looks for earlier files of a name at the next call of `find`. */
@@ -132,9 +127,9 @@ export class Chains {
   /** Returns earlier files that can be followed, the oldest first. `followed`: all files that are, by device and inode. */
   async find(followed: ReadonlyMap<string, FollowedFile>): Promise<readonly Unseen[]> {
     const unseen: Unseen[] = []
-    for (const [path, { name, sinceMs, last }] of this.#rotated) {
+    for (const [path, { name, sinceMs, last, always = false }] of this.#rotated) {
       const all = await generationsSince(path, sinceMs)
-      if (last !== undefined && !isThere(last.inode, all, followed) && (await this.#mayMiss(path, last.stateMs))) {
+      if (last !== undefined && !(await isThere(last, all, followed)) && (await this.#mayMiss(path, last.stateMs))) {
         const read = last.read.toLocaleString('en-US')
         const why = `${name} is gone. Sluice had read ${read} bytes of it. Lines that were written to it later are not loaded`
         this.#miss(name, sinceMs, why)
@@ -144,14 +139,18 @@ export class Chains {
         const key = `${file.device}:${file.stat.inode}`
         const version = `${key} ${sizeAndTime(file.stat)}`
         if (this.#isSeen(file, followed.get(key)) || this.#passedOn.has(version)) continue
-        if (!file.isPacked) unseen.push({ name, file, isKnown: this.#read.has(file.stat.inode) })
-        else if (!isUnderWay(name, file, followed) && (await this.#isStill(key, file, followed))) {
+        if (!file.isPacked) {
+          // A program that copies and empties a log is between the two. What the copy holds is known once that is over.
+          if (await isCopy(file, path)) isOver = false
+          else unseen.push({ name, file, isKnown: this.#read.has(file.stat.inode) })
+        } else if (!isUnderWay(name, file, followed) && (await this.#isStill(key, file, followed))) {
           this.#passedOn.add(version)
           this.#links.push({ path: file.path, name, version, sinceMs })
         } else isOver = false
       }
-      if (isOver) this.#rotated.delete(path)
-      else this.#rotated.set(path, { name, sinceMs })
+      const newestMs = Math.max(sinceMs, ...all.map(file => file.stat.mtimeMs))
+      if (isOver && !always) this.#rotated.delete(path)
+      else this.#rotated.set(path, { name, sinceMs: isOver ? newestMs : sinceMs, always })
     }
     return unseen
   }
@@ -171,7 +170,7 @@ export class Chains {
 
   #miss(name: string, sinceMs: number, message: string): void {
     this.#gaps.push({ name, since: isoTime(new Date(sinceMs)), message })
-    this.#warn(message)
+    this.#warn(message, { gaps: this.#gaps.length })
   }
 
   /** Returns whether a compressed file is whole: it did not change between two looks, and its original is gone. */
@@ -190,14 +189,29 @@ export class Chains {
   }
 }
 
+/** Returns whether a file begins as another one does, as far as both go. */
+async function isCopy({ path, stat: { size } }: Generation, original: string): Promise<boolean> {
+  const now = await stat(original).catch(() => undefined)
+  const length = Math.min(FIRST_BYTES, size, now?.size ?? 0)
+  if (length === 0) return false
+  const [[one], [other]] = await Promise.all([sumsOf(path, [length]), sumsOf(original, [length])])
+  return one !== undefined && one === other
+}
+
 /** Returns whether a file still stands somewhere. A compressed one may be it. */
-function isThere(
-  inode: number,
+async function isThere(
+  { inode, stateMs }: NonNullable<LookBack['last']>,
   generations: readonly Generation[],
   followed: ReadonlyMap<string, FollowedFile>,
-): boolean {
-  const isFollowed = [...followed.values()].some(file => file.inode === inode)
-  return isFollowed || generations.some(({ stat: now, isPacked }) => isPacked || now.inode === inode)
+): Promise<boolean> {
+  if (generations.some(({ isPacked }) => isPacked)) return true
+  const plain = [...generations, ...followed.values()].filter(file => file.stat.inode === inode)
+  for (const { path } of plain) {
+    const now = await stat(path).catch(() => undefined)
+    // The system may give the inode of a deleted file to a new one.
+    if (now?.ino === inode && now.birthtimeMs <= stateMs) return true
+  }
+  return false
 }
 
 /** Returns whether a file of the name, not newer than the compressed one, still has lines to load: it may be the same file. */

@@ -22,6 +22,25 @@ export async function lastLineEnd(handle: FileHandle, from: number, to: number):
 const LOOK_BYTES = 64 << 10
 const LINE_FEED = 0x0a
 
+/** Bytes before the end of what was seen that are compared each time the file has changed. */
+const SEEN_BYTES = 64
+
+/** Returns the last bytes before an offset. */
+export async function bytesBefore(handle: FileHandle, end: number): Promise<Buffer> {
+  const length = Math.min(SEEN_BYTES, end)
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, end - length)
+  // Less than these if the file was emptied just now: then its size shows that.
+  return bytesRead === length ? buffer : Buffer.alloc(0)
+}
+
+/** Returns whether these bytes stand before an offset. */
+export async function holds(handle: FileHandle, bytes: Buffer, end: number): Promise<boolean> {
+  const { length } = bytes
+  if (length === 0) return true
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, end - length)
+  return bytesRead === length && buffer.equals(bytes)
+}
+
 /** Returns a copy of the last bytes. */
 export function lastOf(before: Buffer, chunk: Buffer): Buffer {
   return Buffer.concat([before, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES)

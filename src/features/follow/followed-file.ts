@@ -5,7 +5,7 @@ import { addUpTo, checksumsAt } from '../../base/checksum/file.js'
 import { fileStat } from '../../base/disk/file-stat.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead, codeOf } from '../../pipeline/source/cannot-read.js'
-import { lastLineEnd, lastOf, readingOf } from './ends.js'
+import { bytesBefore, holds, lastLineEnd, lastOf, readingOf } from './ends.js'
 import type { KeptOpen, OpenFiles } from './open-files.js'
 
 const READ_BYTES = 1 << 20
@@ -48,6 +48,8 @@ export class FollowedFile implements KeptOpen {
   isLeftOut = false
   /** Bytes in which the last line feed was searched. */
   #searched = 0
+  /** The last of the bytes that were seen. A file may be emptied and filled again before they are read. */
+  #seen: Buffer = Buffer.alloc(0)
   /** Checksum of the first bytes, once there are enough. */
   #head: string | undefined
   /** Covers the bytes that were read last. */
@@ -95,16 +97,21 @@ export class FollowedFile implements KeptOpen {
       (await this.#with(async handle => {
         const stat = fileStat(await handle.stat())
         const isOther = stat.size < Math.max(this.read, this.#searched) || !(await this.#holdsStill(handle))
-        const wasRead = this.read > 0
+        const wasSeen = this.#searched > 0 || this.read > 0
         if (isOther) this.#begin()
         // Nothing shows that the bytes of the checksum still stand there.
         if (this.#tail.length === 0) this.#sum = undefined
-        this.#isLooked = true
         this.stat = stat
         this.changedAt = at
         this.end = (await lastLineEnd(handle, Math.max(this.end, this.#searched), stat.size)) ?? this.end
-        this.#searched = stat.size
-        return isOther && wasRead ? 'other' : 'changed'
+        const seen = await bytesBefore(handle, stat.size)
+        // A file that changes meanwhile may hold no line yet, or another content of the same size. The next look searches again.
+        this.#isLooked = isSame(stat, fileStat(await handle.stat()))
+        if (this.#isLooked) {
+          this.#searched = stat.size
+          this.#seen = seen
+        }
+        return isOther && wasSeen ? 'other' : 'changed'
       })) ?? 'same'
     )
   }
@@ -137,13 +144,17 @@ export class FollowedFile implements KeptOpen {
       let tail = this.read === from ? this.#tail : Buffer.alloc(0)
       this.#sum = undefined
       if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
-      this.#head ??= await headOf(handle)
-      opened(readingOf(fileStat(await handle.stat()), sum, this.#head))
+      if (tail.length === 0) tail = await bytesBefore(handle, from)
+      const head = this.#head ?? (await headOf(handle))
+      if (generation === this.generation) this.#head = head
+      opened(readingOf(fileStat(await handle.stat()), sum, head))
       while (sum.bytes < to) {
         const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, to - sum.bytes), sum.bytes)
         // What was there is gone. The next look sees it.
         if (bytesRead === 0) break
         const chunk = buffer.subarray(0, bytesRead)
+        // Emptied and filled again since: the lines would be stored as those of another content.
+        if (sum.bytes === 0 ? !beginsWith(chunk, head) : !(await holds(handle, tail, sum.bytes))) break
         sum.add(chunk)
         tail = lastOf(tail, chunk)
         yield chunk
@@ -191,6 +202,7 @@ export class FollowedFile implements KeptOpen {
     this.counted = 0
     this.isChecked = false
     this.#searched = 0
+    this.#seen = Buffer.alloc(0)
     this.#sum = undefined
     this.#head = undefined
     this.#tail = Buffer.alloc(0)
@@ -198,12 +210,8 @@ export class FollowedFile implements KeptOpen {
 
   async #holdsStill(handle: FileHandle): Promise<boolean> {
     // A round that ends meanwhile puts another one in its place.
-    const tail = this.#tail
-    const { length } = tail
-    if (length === 0) return true
-    const now = Buffer.alloc(length)
-    const { bytesRead } = await handle.read(now, 0, length, this.read - length)
-    return bytesRead === length && now.equals(tail)
+    const [tail, read] = [this.#tail, this.read]
+    return (await holds(handle, this.#seen, this.#searched)) && (await holds(handle, tail, read))
   }
 
   async #with<T>(work: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {
@@ -250,6 +258,12 @@ export class FollowedFile implements KeptOpen {
       throw error
     }
   }
+}
+
+/** `head`: undefined if there were too few bytes for one. */
+function beginsWith(chunk: Buffer, head: string | undefined): boolean {
+  if (head === undefined || chunk.length < FIRST_BYTES) return head === undefined
+  return Checksum.of(chunk.subarray(0, FIRST_BYTES)) === head
 }
 
 async function headOf(handle: FileHandle): Promise<string | undefined> {

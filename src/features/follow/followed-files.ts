@@ -219,7 +219,7 @@ export class FollowedFiles implements AsyncDisposable {
     const { mtimeMs } = file.stat
     try {
       const found = await file.look(now, clock.now())
-      if (found === 'other') this.chains.lookBack(file.name, { sinceMs: mtimeMs })
+      if (found === 'other') this.chains.lookBack(file.name, { sinceMs: mtimeMs, always: true })
       if (found === 'other')
         say(file.name, `${file.name} was truncated or overwritten. Sluice reads it from its start, as a new input`)
       if (found === 'same' || file.isChecked || file.stat.size === 0) return

@@ -5,7 +5,7 @@ import { fileStat } from '../../base/disk/file-stat.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
 import type { LookBack, Remembered } from './chains.js'
-import { sizeAndTime } from './generations.js'
+import { sizeAndTime } from '../../pipeline/source/generations.js'
 
 /** Earlier files of one name that are looked for. */
 const MOST_EARLIER = 4
@@ -19,6 +19,8 @@ export interface EarlierFile {
   /** The bytes that were read, and their checksum. */
   readonly bytes: number
   readonly sum: string
+  /** Whether all of them have an outcome. A process that was killed may have read more. */
+  readonly isSettled: boolean
 }
 
 /** Returns the files that had the names of the followed ones before. `runs`: newest first. */
@@ -31,12 +33,20 @@ export function earlierFiles(
   const seen = new Set(followed.map(({ inode }) => inode))
   const earlier: EarlierFile[] = []
   for (const run of runs)
-    for (const { name, file } of [...run.inputs].toReversed()) {
+    for (const input of [...run.inputs].toReversed()) {
+      const { name, file } = input
       const found = names.get(resolve(folder, name))
       if (found === undefined || found >= MOST_EARLIER || !isPlain(file) || seen.has(file.stat.inode)) continue
       names.set(resolve(folder, name), found + 1)
       seen.add(file.stat.inode)
-      earlier.push({ name, path: file.path, inode: file.stat.inode, bytes: file.bytes, sum: file.sum })
+      earlier.push({
+        name,
+        path: file.path,
+        inode: file.stat.inode,
+        bytes: file.bytes,
+        sum: file.sum,
+        isSettled: isSettled(input),
+      })
     }
   return earlier
 }
@@ -44,16 +54,21 @@ export function earlierFiles(
 /** Returns what earlier runs know of the followed names. `runs`: newest first. */
 export function remembered(runs: readonly Checkpoint[], followed: readonly FollowedFile[], folder: string): Remembered {
   const names = new Map(followed.map(file => [resolve(folder, file.name), file.name]))
-  const last = new Map<string, Required<LookBack>>()
+  const last = new Map<string, LookBack & Required<Pick<LookBack, 'last'>>>()
   const read = new Map<number, string>()
   for (const run of runs)
-    for (const { name, file } of [...run.inputs].toReversed()) {
+    for (const input of [...run.inputs].toReversed()) {
+      const { name, file } = input
       const stateMs = Date.parse(run.written)
       const followedAs = names.get(resolve(folder, name))
-      if (followedAs === undefined || file?.stat === undefined) continue
+      if (file?.stat === undefined) continue
       const { inode, mtimeMs: sinceMs } = file.stat
-      if (!read.has(inode)) read.set(inode, sizeAndTime({ size: file.bytes, mtimeMs: sinceMs }))
-      if (!last.has(followedAs)) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      if (!read.has(inode)) read.set(inode, isSettled(input) ? sizeAndTime({ size: file.bytes, mtimeMs: sinceMs }) : '')
+      if (followedAs === undefined) continue
+      const known = last.get(followedAs)
+      // A process that was killed may have left out files between two that it knew: so all since the oldest one are looked for.
+      if (known === undefined) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      else if (sinceMs < known.sinceMs) last.set(followedAs, { ...known, sinceMs })
     }
   return { last, read }
 }
@@ -69,13 +84,18 @@ export async function findEarlier(
       const path = join(folder, name)
       const now = await stat(path).catch(() => undefined)
       const was = now?.isFile() === true ? wanted.get(now.ino) : undefined
-      if (now === undefined || was === undefined || now.size <= was.bytes) continue
+      if (now === undefined || was === undefined || (was.isSettled && now.size <= was.bytes)) continue
       wanted.delete(now.ino)
       const found = { name: was.name, path, realPath: path, device: now.dev, stat: fileStat(now) }
       grown.push({ found, was })
     }
   }
   return grown
+}
+
+/** Returns whether all that was read of an input has an outcome. */
+function isSettled({ mark, file, content }: CheckpointInput): boolean {
+  return mark.offset + mark.tail >= (content?.bytes ?? file?.bytes ?? 0)
 }
 
 type Plain = Required<Pick<NonNullable<CheckpointInput['file']>, 'path' | 'stat' | 'bytes' | 'sum'>>

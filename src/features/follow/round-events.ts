@@ -1,7 +1,7 @@
 /** Passes on the events of rounds as those of one run. */
 import { addCounts, nothing } from '../../pipeline/ledger/account.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
-import type { IngestEvent } from '../../options/run-events.js'
+import type { IngestEvent, Missing } from '../../options/run-events.js'
 
 /** Most different warnings, and inputs, that are named. Every round would repeat them. */
 const MOST_TOLD = 1000
@@ -24,14 +24,14 @@ export class RoundEvents {
     this.#tell({ type: 'followed', name, message })
   }
 
-  readonly warn = (message: string): void => {
-    this.#once(message, { type: 'warning', message })
+  readonly warn = (message: string, missing?: Missing): void => {
+    this.#once(message, { type: 'warning', message, ...(missing === undefined ? {} : { missing }) })
   }
 
   readonly hear = (event: IngestEvent): void => {
     switch (event.type) {
       case 'warning':
-        return this.warn(event.message)
+        return this.warn(event.message, event.missing)
       case 'input':
         return this.#once(`input ${event.name}`, event)
       case 'planning':

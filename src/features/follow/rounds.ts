@@ -17,6 +17,7 @@ import { newRunId } from '../../run/state/resume/run-identity.js'
 import { statusOf } from '../../run/state/resume/state-keeper.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { AddedRounds } from './add-round.js'
+import type { Remembered } from './chains.js'
 import type { FollowedFile } from './followed-file.js'
 import type { FollowedFiles } from './followed-files.js'
 import { earlierFiles, type EarlierFile, remembered } from './left-behind.js'
@@ -53,6 +54,7 @@ export class Rounds {
   #run = newRunId()
   /** Files that had the followed names before Sluice started. */
   #earlier: EarlierFile[] = []
+  #remembered: Remembered | undefined
   /** How long to wait at least after the last look. */
   #restMs = 0
 
@@ -67,7 +69,7 @@ export class Rounds {
       const isLast = stop.signal.aborted
       if (this.#rounds.receipt !== undefined) await this.#look()
       let receipt = await this.#round()
-      await this.#following.files.addEarlier(this.#earlier.splice(0))
+      await this.#addEarlier()
       receipt = (await this.#loadLinks()) ?? receipt
       if (isLast) return { ...receipt, ...this.#ending(receipt) }
       await this.#pause(stop.signal)
@@ -138,7 +140,16 @@ export class Rounds {
   #remember(runs: readonly Checkpoint[]): void {
     const { files } = this.#following
     this.#earlier = [...earlierFiles(runs, files.all, resolve('.'))]
-    files.chains.remember(remembered(runs, files.all, resolve('.')))
+    this.#remembered = remembered(runs, files.all, resolve('.'))
+    files.chains.remember(this.#remembered)
+  }
+
+  /** Follows files that were renamed while Sluice did not run. Those that are not found then are looked for by their names. */
+  async #addEarlier(): Promise<void> {
+    const { files } = this.#following
+    await files.addEarlier(this.#earlier.splice(0))
+    if (this.#remembered !== undefined) files.chains.lookBackTo(this.#remembered)
+    this.#remembered = undefined
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Counts what runs do, as metrics for Prometheus. The only file that knows prom-client. Loaded only if somebody asks for metrics. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type Counts, outcomes } from '../../pipeline/ledger/receipt.js'
-import type { IngestEvent } from '../../options/run-events.js'
+import type { IngestEvent, Missing } from '../../options/run-events.js'
 
 /** From a cluster nearby to the longest time limit that people set. */
 export const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -60,6 +60,11 @@ export class RunMetrics extends MetricSet {
   })
   readonly #waited = this.counter('access_wait_seconds_total', 'Time that loading waited because access was lost.')
   readonly #isLost = this.gauge('access_lost', '1 while loading waits for access, otherwise 0.')
+  readonly #unreplayed = this.gauge(
+    'unreplayed_documents',
+    'Documents of the inputs that earlier runs rejected, and that are not replayed.',
+  )
+  readonly #gaps = this.gauge('input_gaps', 'Files that had the name of an input, and whose lines are not all loaded.')
   #read: Counts | undefined
   #bytesRead = 0
   #waitedMs = 0
@@ -98,6 +103,8 @@ export class RunMetrics extends MetricSet {
         return this.waiting(event.waitedMs)
       case 'unblocked':
         return this.recovered(event.waitedMs)
+      case 'warning':
+        return this.missing(event.missing ?? {})
       default:
     }
   }
@@ -107,6 +114,12 @@ export class RunMetrics extends MetricSet {
     for (const outcome of outcomes)
       this.#documents.inc({ outcome: snake(outcome) }, Math.max(0, counts[outcome] - (this.#read?.[outcome] ?? 0)))
     this.#read = counts
+  }
+
+  /** Takes what is known to be missing so far. */
+  missing({ unreplayed, gaps }: Missing): void {
+    if (unreplayed !== undefined) this.#unreplayed.set(unreplayed)
+    if (gaps !== undefined) this.#gaps.set(gaps)
   }
 
   retried(cause: string): void {

@@ -8,8 +8,12 @@ import { fail } from '../../base/failure/failure.js'
 /** The collector runs as another user. */
 const READABLE_BY_ALL = 0o644
 
-/** This gauge keeps its earlier value if a run does not set it. */
-const KEPT = 'sluice_last_success_timestamp_seconds'
+/** These gauges keep their earlier values if a run does not set them, for example because it could not begin. */
+const kept: ReadonlySet<string> = new Set([
+  'sluice_last_success_timestamp_seconds',
+  'sluice_unreplayed_documents',
+  'sluice_input_gaps',
+])
 
 /** Throws SluiceError OPTION_INVALID if the file cannot be written, or belongs to another program. */
 export async function checkTextfile(path: string): Promise<void> {
@@ -55,7 +59,7 @@ export function addedTo(earlier: string, now: string): string {
     const addsUp = family.type === 'counter' || family.type === 'histogram'
     for (const [series, value] of known?.samples ?? []) {
       if (addsUp) family.samples.set(series, (family.samples.get(series) ?? 0) + value)
-      else if (name === KEPT && !family.samples.has(series)) family.samples.set(series, value)
+      else if (kept.has(name) && !family.samples.has(series)) family.samples.set(series, value)
     }
     const samples = [...family.samples].map(([series, value]) => `${series} ${value}\n`)
     return [`# HELP ${name} ${family.help}\n# TYPE ${name} ${family.type}\n`, ...samples].join('')

@@ -79,7 +79,7 @@ function isRewritten({
 }
 
 /** Bytes that show what an input is. */
-const FIRST_BYTES = (1 << 20) + 1
+const HEAD_BYTES = (1 << 20) + 1
 
 async function isPlain(
   { id, name }: Source,
@@ -104,7 +104,7 @@ async function isPlain(
 async function headOf(file: CuttableFile, signal: AbortSignal): Promise<Buffer | undefined> {
   const parts: Uint8Array[] = []
   try {
-    for await (const chunk of file.between(signal, 0, FIRST_BYTES)) parts.push(Uint8Array.from(chunk))
+    for await (const chunk of file.between(signal, 0, HEAD_BYTES)) parts.push(Uint8Array.from(chunk))
     return Buffer.concat(parts)
   } catch (error) {
     if (isSluiceError(error) && error.code === 'INPUT_MALFORMED') return undefined

@@ -168,7 +168,7 @@ export interface Held {
   readonly ids: readonly string[]
 }
 
-/** What an ingest pipeline makes of a document. */
+/** Describes how an ingest pipeline changed a document. */
 export interface Processed {
   readonly isDropped?: true
   readonly index?: string

@@ -85,6 +85,14 @@ export interface InputReceipt {
   readonly failure?: Failure
 }
 
+/** A file that had the name of an input. `since`: from which time lines may be missing, in ISO 8601. */
+export interface InputGap {
+  readonly name: string
+  readonly since: string
+  /** A sentence that says which lines are missing. */
+  readonly message: string
+}
+
 /**
  * The account of a run: its counts are those of all processes that it took. A feature that adds to it declares its part beside its
  * hook.
@@ -131,6 +139,8 @@ export interface Receipt extends Counts {
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
   /** The file of rejected documents, when there are any: a path as it was given. */
   readonly deadLetters?: string
+  /** Files that had the name of an input, and whose lines are not all loaded. */
+  readonly gaps?: readonly InputGap[]
   /** Limits of Sluice's promises for this load, for example if a pipeline or a data stream changes ids. */
   readonly notes?: readonly string[]
   /** The checkpoint that a resume reads. Absent if none is kept. */

@@ -103,7 +103,9 @@ export class NodeConnection {
       const [oldest] = this.#causes.keys()
       if (this.#causes.size > MOST_CAUSES && oldest !== undefined) this.#causes.delete(oldest)
     }
-    return Object.assign(new Error(message, { cause }), { name })
+    const error = Object.assign(new Error(message, { cause }), { name })
+    made.add(error)
+    return error
   }
 
   causeOf(message: string): unknown {
@@ -124,6 +126,9 @@ export class NodeConnection {
 /** Most messages of a node whose causes are remembered. They are the same again and again. */
 const MOST_CAUSES = 16
 
+/** Errors of ours. Clients of version 9 make them the cause of their own. */
+const made = new WeakSet<Error>()
+
 const heard = new WeakSet<object>()
 
 /** Gives the errors of a client the cause behind their message. */
@@ -134,8 +139,8 @@ function addCauses(diagnostic: Diagnostic | undefined): void {
     const { connection } = (result as { meta?: { connection?: unknown } } | undefined)?.meta ?? {}
     if (!(error instanceof Error) || !(connection instanceof NodeConnection)) return
     // Another request may have ended with the same message since, for another cause.
-    if (error.cause !== undefined) return
-    const cause = connection.causeOf(error.message)
+    const own = error.cause instanceof Error && made.has(error.cause) ? error.cause.cause : undefined
+    const cause = own ?? connection.causeOf(error.message)
     if (cause !== undefined) error.cause = cause
   })
 }

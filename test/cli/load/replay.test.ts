@@ -63,6 +63,11 @@ describe('sluice replay', () => {
     // Nothing of it was changed.
     expect(await readFile(join(work.path, 'dead.ndjson'), 'utf8')).toBe(text)
 
+    // The same command again stores nothing, and does not say otherwise.
+    const same = await at(work, ['replay', 'dead.ndjson'])
+    expect(same.stdout).not.toContain('You can delete')
+    expect(same.stderr).toContain(`${left}. Correct them and run`)
+
     await writeFile(join(work.path, left), repair(await readFile(join(work.path, left), 'utf8')))
     const twice = await at(work, ['replay', left])
     expect(twice).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') as string })

@@ -1,7 +1,8 @@
 /** A load that follows files, in this process. */
+import { mkdir, rm } from 'node:fs/promises'
 import { ingest, type IngestEvent, type IngestOptions, type Receipt } from '../../../src/index.js'
 import { until } from '../../support/eventually.js'
-import { index, lab, path, smallBatches } from '../../support/lab/shared-lab.js'
+import { index, lab, otherIndex, path, smallBatches } from '../../support/lab/shared-lab.js'
 
 /** So that tests wait shortly. */
 const POLL_MS = 10
@@ -9,6 +10,8 @@ const POLL_MS = 10
 export interface Followed {
   /** What was said of files, and warnings. */
   readonly said: readonly string[]
+  /** How many gaps the metrics show. */
+  readonly gaps: number
   /** Resolves when the run is known. */
   begun(): Promise<void>
   /** Resolves when so many documents are stored. */
@@ -19,13 +22,23 @@ export interface Followed {
   stop(): Promise<Receipt>
 }
 
+/** Gives the next test an index and empty folders of its own. */
+export async function freshLogs(): Promise<void> {
+  otherIndex()
+  await rm(path('logs'), { recursive: true, force: true })
+  await rm(path('state'), { recursive: true, force: true })
+  await mkdir(path('logs'))
+}
+
 export function follow(source: IngestOptions['source'], more: Partial<IngestOptions> = {}): Followed {
   const controller = new AbortController()
   const said: string[] = []
   let isBegun = false
+  let gaps = 0
   const onEvent = (event: IngestEvent) => {
     if (event.type === 'begun') isBegun = true
     if (event.type === 'followed' || event.type === 'warning') said.push(event.message)
+    if (event.type === 'warning') gaps = event.missing?.gaps ?? gaps
   }
   const { signal } = controller
   const options = { source, ...smallBatches(), follow: true, pollMs: POLL_MS, signal, onEvent, ...more }
@@ -38,6 +51,9 @@ export function follow(source: IngestOptions['source'], more: Partial<IngestOpti
   }
   return {
     said,
+    get gaps() {
+      return gaps
+    },
     begun: async () => await holds(() => isBegun),
     stored: async count => await holds(() => lab.control.count(index) >= count),
     heard: async text => await holds(() => said.some(one => one.includes(text))),

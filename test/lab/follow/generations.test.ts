@@ -1,19 +1,14 @@
 // @module-tag long
 /** Files that had a followed name, and were never seen under it: while Sluice did not run, or between two looks. */
-import { appendFile, mkdir, readFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, test } from 'vitest'
-import { otherIndex, path, shareLab } from '../../support/lab/shared-lab.js'
-import { follow, type Followed, linesOf, log, numbers, upTo } from './followed.js'
+import { path, shareLab } from '../../support/lab/shared-lab.js'
+import { follow, type Followed, freshLogs, linesOf, log, numbers, upTo } from './followed.js'
 
 shareLab()
 
-beforeEach(async () => {
-  otherIndex()
-  await rm(path('logs'), { recursive: true, force: true })
-  await rm(path('state'), { recursive: true, force: true })
-  await mkdir(path('logs'))
-})
+beforeEach(freshLogs)
 
 const start = (): Followed => follow(log(), { stateDir: path('state') })
 
@@ -92,6 +87,7 @@ test('a file that is gone is named, and ends with exit code 1', async () => {
   const following = start()
   await following.stored(30)
   await following.heard('is gone. Sluice had read')
+  expect(following.gaps).toBe(1)
   const receipt = await following.stop()
   expect(receipt).toMatchObject({ exit: 1, status: 'finished', gaps: [{ name: log() }] })
   expect(receipt.notes).toEqual([expect.stringContaining('Lines that were written to it later are not loaded')])

@@ -104,7 +104,7 @@ test('lists an input that a load would refuse with the reason, and ends as the l
 test('options that differ from those of the load are refused by name', async () => {
   await writeFile(path('a.ndjson'), lines(4))
   await load(all())
-  expect(await dry(all(), { op: 'index' })).toMatchObject({
+  expect(await dry(all(), { ids: 'field', idField: 'n' })).toMatchObject({
     inputs: [{ plan: 'changed', failure: { code: 'RUN_OPTIONS_CHANGED' } }],
   })
 })

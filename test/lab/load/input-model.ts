@@ -87,7 +87,9 @@ export class InputModel {
       if (!files.some(({ inode }) => inode === file.inode)) files.push(file)
     }
     const matches = again ? new Map<SeenFile, Match>() : this.#match(files)
-    const mustRefuse = [...matches.values()].some(one => one.kind === 'known' && one.loaded.op !== op)
+    const mustRefuse = [...matches.values()].some(
+      one => one.kind === 'known' && one.loaded.isOpen && one.loaded.op !== op,
+    )
     return { files, matches, op, mustRefuse }
   }
 

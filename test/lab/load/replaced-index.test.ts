@@ -11,6 +11,15 @@ shareLab()
 
 const DOCUMENTS = 3000
 
+/** Collects warnings. */
+function listening() {
+  const warnings: string[] = []
+  const hear = (event: IngestEvent): void => {
+    if (event.type === 'warning') warnings.push(event.message)
+  }
+  return { warnings, hear }
+}
+
 /** A load during which somebody deletes the index, once `when` says so. */
 async function loadAndDelete(
   when: (event: IngestEvent & { type: 'progress' }) => boolean | Promise<boolean>,
@@ -26,12 +35,12 @@ async function loadAndDelete(
     lab.control.heal()
   }
   let isDeleted = false
-  const warnings: string[] = []
+  const { warnings, hear } = listening()
   const receipt = await ingest({
     ...smallBatches(),
     source: path('a.ndjson'),
     onEvent: event => {
-      if (event.type === 'warning') warnings.push(event.message)
+      hear(event)
       if (event.type !== 'progress' || isDeleted) return
       void Promise.resolve(when(event)).then(isTime => {
         if (!isTime || isDeleted) return
@@ -98,15 +107,8 @@ test.each([
     await using direct = await connect(way())
     await direct.client.indices.delete({ index: where })
     await direct.client.indices.create({ index: where })
-    const warnings: string[] = []
-    const receipt = await ingest({
-      ...smallBatches(),
-      source: path('a.ndjson'),
-      onEvent: event => {
-        if (event.type === 'warning') warnings.push(event.message)
-      },
-      ...more,
-    })
+    const { warnings, hear } = listening()
+    const receipt = await ingest({ ...smallBatches(), source: path('a.ndjson'), onEvent: hear, ...more })
     expect(warnings.join('\n')).toContain(`${where} is no longer the index that run`)
     expect(receipt).toMatchObject({ status: 'finished', read: 300, rejected: 0 })
     expect(lab.control.count(where)).toBe(300)

@@ -32,6 +32,25 @@ async function streaming(): Promise<ObjectServer> {
   return server
 }
 
+test('one that was sent with its length before, and then fails without it, is still known', async () => {
+  await using server = await streaming()
+  server.sendsLength = true
+  server.put('a.ndjson', lines(0, 6000))
+  await load(server.url('a.ndjson'))
+  server.sendsLength = false
+  server.put('a.ndjson', lines(0, 6010))
+  server.fault = (_, response, object) => {
+    if (object === undefined) return false
+    response.writeHead(200).write(object.bytes.subarray(0, 40_000), () => response.destroy())
+    return true
+  }
+  const failed = await load(server.url('a.ndjson'), { maxElapsedMs: 0 }).catch((error: unknown) => error)
+  expect(isSluiceError(failed) && failed.code).toBe('SOURCE_UNAVAILABLE')
+  server.fault = undefined
+  expect(await load(server.url('a.ndjson'))).toMatchObject({ created: 10, duplicate: 0 })
+  expect(stored()).toEqual(numbers(0, 6010))
+})
+
 /** More than stay open between the comparison and the load. */
 const NAMES = numbers(0, 7).map(n => `${n}.ndjson`)
 

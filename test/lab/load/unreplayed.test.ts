@@ -1,5 +1,5 @@
 /** Documents that were rejected, and that nobody replayed: the same command says so until somebody acts. */
-import { rm, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { beforeEach, expect, test } from 'vitest'
 import {
   connect,
@@ -10,6 +10,7 @@ import {
   type Receipt,
   replay,
 } from '../../../src/index.js'
+import { follow } from '../follow/followed.js'
 import { index, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
@@ -41,6 +42,14 @@ async function load(more: Partial<IngestOptions> = {}): Promise<{ receipt: Recei
     if (!isSluiceError(error)) throw error
     return { receipt: error.receipt, code: error.code }
   }
+}
+
+async function again(source: string, deadLetters = 'again.ndjson'): Promise<Receipt> {
+  return await replay({ ...smallBatches(), source, deadLetters: path(deadLetters), stateDir: path('state') })
+}
+
+async function repair(file: string): Promise<void> {
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll('"n":"x"', '"n":7'))
 }
 
 async function withMapping(type: 'long' | 'keyword'): Promise<void> {
@@ -75,10 +84,26 @@ test('rejections of an earlier run are named each time, until they are replayed'
     expect(receipt).toMatchObject({ exit: 0, created: 0, unreplayed: [{ documents: 3, deadLetters: letters() }] })
     expect(said.join()).toContain(`sluice replay ${letters()}`)
   }
-  await replay({ ...smallBatches(), source: letters(), deadLetters: path('again.ndjson'), stateDir: path('state') })
+  await repair(letters())
+  expect(await again(letters())).toMatchObject({ created: 3 })
   said = []
   expect((await load()).receipt).not.toHaveProperty('unreplayed')
   expect(said).toEqual([])
+})
+
+test('what a replay rejects again is named by the load and by the same replay, until all of it is stored', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(20, 3))
+  await load()
+  expect(await again(letters())).toMatchObject({ rejected: 3 })
+  const left = { unreplayed: [{ documents: 3, deadLetters: path('again.ndjson') }] }
+  expect((await load()).receipt).toMatchObject(left)
+  expect(said.join()).toContain(`sluice replay ${path('again.ndjson')}`)
+  expect(await again(letters(), 'other.ndjson')).toMatchObject({ read: 0, ...left })
+  await repair(path('again.ndjson'))
+  expect(await again(path('again.ndjson'), 'other.ndjson')).toMatchObject({ created: 3 })
+  expect((await load()).receipt).not.toHaveProperty('unreplayed')
+  expect(await again(letters(), 'other.ndjson')).not.toHaveProperty('unreplayed')
 })
 
 test('a load without rejections says nothing, and --again does not either', async () => {
@@ -88,4 +113,19 @@ test('a load without rejections says nothing, and --again does not either', asyn
   expect((await load()).receipt).not.toHaveProperty('unreplayed')
   expect((await load({ again: true })).receipt).not.toHaveProperty('unreplayed')
   expect(said.filter(one => one.includes('replay'))).toEqual([])
+})
+
+test('a load that follows reminds once, in its receipt, too, and does not end', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(40, 40))
+  expect(await load({ maxRejected: 10, batchDocs: 100 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+  const following = follow(path('a.ndjson'), { deadLetters: path('more.ndjson'), stateDir: path('state') })
+  await following.heard(`sluice replay ${letters()}`)
+  for (const n of [1, 2]) {
+    await appendFile(path('a.ndjson'), `{"n":${n}}\n`)
+    await following.stored(n)
+  }
+  const receipt = await following.stop()
+  expect(receipt).toMatchObject({ status: 'finished', created: 2, unreplayed: [{ documents: 40 }] })
+  expect(following.said.filter(one => one.includes('sluice replay'))).toHaveLength(1)
 })

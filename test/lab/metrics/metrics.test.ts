@@ -26,8 +26,11 @@ test('the textfile of a job counts its runs, also those that fail', async () => 
   expect(first).toContain('sluice_documents_total{outcome="rejected",sluice_job="orders"} 1\n')
   expect(first).toContain('sluice_last_run_exit_code{sluice_job="orders"} 1\n')
   expect(first).not.toMatch(/^sluice_last_success/m)
+  expect(first).toContain('sluice_unreplayed_documents{sluice_job="orders"} 0\n')
   expect((await load(...textfile)).code).toBe(0)
   const good = await read()
+  expect(good).toContain('sluice_unreplayed_documents{sluice_job="orders"} 1\n')
+  expect(good).toContain('sluice_input_gaps{sluice_job="orders"} 0\n')
   const [success = ''] = /^sluice_last_success_timestamp_seconds.*$/m.exec(good) ?? []
   expect(success).toMatch(/} 1[0-9]{9}/)
   lab.control.register('none')
@@ -41,6 +44,8 @@ test('the textfile of a job counts its runs, also those that fail', async () => 
   for (const code of [0, 1, 2, 3])
     expect(last).toContain(`sluice_runs_total{exit_code="${code}",sluice_job="orders"} 1\n`)
   expect(last).toContain('sluice_documents_total{outcome="created",sluice_job="orders"} 2\n')
+  // Neither run could look.
+  expect(last).toContain('sluice_unreplayed_documents{sluice_job="orders"}')
   expect(last).not.toContain('a.ndjson')
   expect(last).not.toContain(lab.line.cluster.apiKey)
 })

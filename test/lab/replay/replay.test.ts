@@ -421,3 +421,28 @@ describe('before anything is sent', () => {
     expect((await failureOf(again({ deadLetters: path('pipe') }))).code).toBe('DEAD_LETTERS_UNWRITABLE')
   })
 })
+
+test('a destination that is made anew during a replay is named, and the next replay sends all of it again', async () => {
+  const count = 60
+  await numbersAlone()
+  await load(Array.from({ length: count }, (_, n) => `{"n":"${n}x"}`))
+  const whole = lettersIn('dead.ndjson').map((letter, n) => `${JSON.stringify({ ...letter, document: { n } })}\n`)
+  await writeFile(path('dead.ndjson'), whole.join(''))
+  await using direct = await connect(way())
+  let isDeleted = false
+  const more: Partial<ReplayOptions> = {
+    batchDocs: 5,
+    concurrency: 1,
+    onEvent: ({ type }) => {
+      if (type !== 'progress' || isDeleted) return
+      isDeleted = true
+      void direct.client.indices.delete({ index })
+    },
+  }
+  lab.control.plant({ latencyMs: 40 })
+  const first = await failureOf(again(more))
+  lab.control.heal()
+  expect([isDeleted, first.code]).toEqual([true, 'INDEX_REPLACED'])
+  await again()
+  expect(lab.control.count(index)).toBe(count)
+})

@@ -49,8 +49,8 @@ export const indexEntries = {
     observed: 'A loader that reports success, but an index that holds fewer documents than the input.',
     causes: ['The mapping of the index does not fit the documents.', 'The input is not what the index expects.'],
     fixes: [
-      'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`. Then run the same command again. It loads what is left.',
-      'Or raise --max-rejected. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats the corrected file as a new input.',
+      'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`. Then run the same command with a higher --max-rejected. It loads what is left. Documents of this run that were rejected still count, also if they are replayed.',
+      'Or run the same command with a higher --max-rejected, and replay later. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats the corrected file as a new input.',
     ],
     example: { rejected: 1204, limit: 100 },
   },
@@ -204,7 +204,7 @@ export const indexEntries = {
         if: /reject/i,
       },
       'Correct the limit, the query or the index. Then run the same command again. It loads nothing twice and repeats the checks. Sluice has not switched the alias, and keeps the new index.',
-      'To use the index as it is, run `sluice rollback ALIAS --to INDEX`. To forget the load, run `sluice runs rm RUN` and delete the index.',
+      'To use the index as it is, run `sluice rollback ALIAS --to INDEX`, or add the alias yourself if no index has it. To forget the load, run `sluice runs rm RUN` and delete the index.',
     ],
     example: {
       index: 'products-20261121t093000z-4f1c2a',

@@ -33,7 +33,7 @@ export const optionsEntries = {
       },
       { fix: 'Run `sluice explain` to list all codes.', if: notACode },
       {
-        fix: 'Correct the command. `sluice COMMAND --help` lists its options, and `sluice config` shows their values.',
+        fix: 'Correct the command. `sluice COMMAND --help-all` lists its options, and `sluice config` shows their values.',
         unless: new RegExp(`${noUrl.source}|${setElsewhere.source}|${notACode.source}|${noRun.source}`),
       },
     ],
@@ -82,19 +82,19 @@ export const optionsEntries = {
     ],
     fixes: [
       {
-        fix: 'To load the file again with the new options, pass `--again`. Documents whose ids do not come from a field (`--ids field` or `--ids hash`) are then stored a second time. To remove the old ones first, run `sluice undo RUN`.',
+        fix: 'To load the file again with the new options, run the same command with `--again`. Documents are then stored a second time, unless their ids come from a field both times (`--ids field` or `--ids hash`). To remove the old ones first, run `sluice undo RUN`.',
         if: /^run .* loaded /,
       },
       {
-        fix: 'Or run the command with its old options. Sluice then loads nothing from this file.',
+        fix: 'Or run the command with its old options. Sluice then loads only lines that are new.',
         if: /^run .* loaded /,
       },
       {
-        fix: 'Run the command with its old options to finish the run. The next run may have new options if you pass `--again`.',
+        fix: 'Run the command with its old options to finish the run. To load all of it again with the new options after that, pass `--again`.',
         if: /^the unfinished run /,
       },
       {
-        fix: 'Or forget the run with `sluice runs rm RUN`. The next command then loads its inputs from the start.',
+        fix: 'Or forget the run with `sluice runs rm RUN`. The same command then loads its inputs from the start. Documents that the run has stored stay in the index.',
         if: /^the unfinished run /,
       },
     ],

@@ -173,7 +173,7 @@ export const queueEntries = {
     example: { worker: 'loader-3 (4711)', missing: ['--only-inputs', '--only-index', '--letters-folder'] },
   },
   JOB_SIGNATURE_WRONG: {
-    title: 'The signature of a job does not fit',
+    title: 'A job has the wrong signature',
     message: 'Sluice does not trust job {job}: {problem}',
     observed: 'A worker with --queue-key-file leaves a job to other workers, or a command refuses to join it.',
     causes: [
@@ -188,7 +188,7 @@ export const queueEntries = {
     example: { job, problem: 'it is not signed' },
   },
   JOB_MALFORMED: {
-    title: 'An entry of the queue is no job of this version',
+    title: 'Sluice cannot read a job on the queue',
     message: '{job} on the queue is no job that Sluice can read: {problem}',
     observed: 'A worker leaves an entry of the queue to others, and `sluice jobs` lists it without an index.',
     causes: [

@@ -8,10 +8,7 @@ import { visible } from '../../../base/text/visible.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { runId } from '../../../options/option-checks.js'
 import type { JobData, JobEnd, RangeData, RangeReceipt } from '../job.js'
-
-type Test = (value: unknown) => boolean
-/** Fields of an entry. A test of one that may be absent accepts undefined. */
-type Shape = Readonly<Record<string, Test>>
+import { isCount, isListOf, isNumber, isSize, isText, optional, own, type Shape, shaped, type Test } from './shape.js'
 
 /** More than any name of an input, a folder or a machine has. */
 const LONGEST = 8192
@@ -21,24 +18,21 @@ const MOST_INPUTS = 20_000
 /** Characters of a name from the queue that a message shows. */
 const SHOWN = 100
 
-const isText: Test = value => typeof value === 'string' && value.length <= LONGEST && !value.includes('\0')
-const isCount: Test = value => Number.isSafeInteger(value) && Number(value) >= 0
-const isSize: Test = value => isCount(value) && Number(value) > 0
-const isNumber: Test = value => typeof value === 'number' && Number.isFinite(value)
-const isTime: Test = value => isText(value) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value))
+const isName: Test = value => typeof value === 'string' && value.length <= LONGEST && !value.includes('\0')
+const isTime: Test = value => isName(value) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value))
 
 const job: Shape = {
   version: value => value === 1,
   sources: value => isListOf(value, isPlace) && value.length > 0,
   settings: isObject,
-  url: isText,
-  index: value => isText(value) && value !== '',
+  url: isName,
+  index: value => isName(value) && value !== '',
   concurrency: value => isSize(value) && Number(value) <= MOST_REQUESTS,
   rangeBytes: isSize,
   byteBudget: optional(isSize),
   alarm: optional(isAlarm),
-  deadLetters: value => isText(value) && isAbsolute(String(value)),
-  host: isText,
+  deadLetters: value => isName(value) && isAbsolute(String(value)),
+  host: isName,
   made: isTime,
   planned: optional(shaped({ objects: isCount, ranges: isCount, bytes: isCount })),
   retries: value => value === undefined || value === true,
@@ -74,7 +68,7 @@ export function isRange(id: string | undefined, data: unknown): data is RangeDat
 const isRangeData = shaped({
   inputs: value => isListOf(value, isInput) && value.length <= MOST_INPUTS,
   source: isCount,
-  index: isText,
+  index: isName,
 })
 
 export function isReceipt(value: unknown): value is RangeReceipt {
@@ -82,7 +76,7 @@ export function isReceipt(value: unknown): value is RangeReceipt {
 }
 
 const isCounts: Test = value => isObject(value) && Object.keys(nothing).every(name => isCount(own(value, name)))
-const isRejections = shaped({ status: isCount, type: isText, field: optional(isText), documents: isCount })
+const isRejections = shaped({ status: isCount, type: isName, field: optional(isName), documents: isCount })
 
 const isReceiptShape = shaped({
   counts: isCounts,
@@ -91,8 +85,8 @@ const isReceiptShape = shaped({
   requests: isCount,
   retries: isCount,
   elapsedMs: isNumber,
-  host: optional(isText),
-  deadLetters: optional(isText),
+  host: optional(isName),
+  deadLetters: optional(isName),
   failure: optional(isFailure),
 })
 
@@ -111,19 +105,19 @@ export function isFailure(value: unknown): value is Failure {
 const codes: ReadonlySet<unknown> = new Set(failureCodes)
 const isFailureShape = shaped({
   code: value => codes.has(value),
-  message: value => typeof value === 'string',
+  message: isText,
   evidence: value => isObject(value) && Object.values(value).every(isEvidence),
   exit: value => typeof value === 'number' && [1, 2, 3, 4, 5, 6, 70].includes(value),
   retry: value => value === 'no' || value === 'later',
 })
 
 function isEvidence(value: unknown): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value) || isListOf(value, one => typeof one === 'string')
+  return ['string', 'number', 'boolean'].includes(typeof value) || isListOf(value, isText)
 }
 
 /** An input that workers can open by its name: no standard input, no table. A login in a URL would be on the queue. */
 function isPlace(value: unknown): boolean {
-  if (!isText(value)) return false
+  if (!isName(value)) return false
   const name = String(value)
   if (!isSourceUrl(name)) return isAbsolute(name) && !hasStepUp(name)
   const read = readSourceUrl(name)
@@ -139,7 +133,7 @@ function isInput(value: unknown): boolean {
   return isInputShape(value) && (isSourceUrl(nameOf(value)) || isAbsolute(nameOf(value)))
 }
 
-const isInputShape = shaped({ name: isText, identity: isText, from: optional(isCount), to: optional(isCount) })
+const isInputShape = shaped({ name: isName, identity: isName, from: optional(isCount), to: optional(isCount) })
 
 function nameOf(value: unknown): string {
   return (value as { readonly name: string }).name
@@ -148,29 +142,13 @@ function nameOf(value: unknown): string {
 function isAlarm(value: unknown): boolean {
   if (!isAlarmShape(value)) return false
   const fields = own(value as JsonObject, 'fields') ?? {}
-  return isObject(fields) && Object.values(fields).every(isText)
+  return isObject(fields) && Object.values(fields).every(isName)
 }
 
 const isAlarmShape = shaped({
-  job: isText,
-  title: optional(isText),
-  command: optional(isText),
-  host: optional(isText),
+  job: isName,
+  title: optional(isName),
+  command: optional(isName),
+  host: optional(isName),
   allowRejected: optional(value => typeof value === 'boolean'),
 })
-
-function optional(test: Test): Test {
-  return value => value === undefined || test(value)
-}
-
-function shaped(shape: Shape): Test {
-  return value => isObject(value) && Object.entries(shape).every(([name, test]) => test(own(value, name)))
-}
-
-function isListOf(value: unknown, test: Test): value is readonly unknown[] {
-  return Array.isArray(value) && value.every(test)
-}
-
-function own(value: JsonObject, name: string): unknown {
-  return Object.hasOwn(value, name) ? value[name] : undefined
-}

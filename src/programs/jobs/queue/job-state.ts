@@ -8,6 +8,7 @@ import { isObject, parseObject } from '../../../base/json/parse-json.js'
 import type { JobData } from '../job.js'
 import { isFailure } from './check-entry.js'
 import type { Seal } from './seal.js'
+import { isCount, isSize, isText, shaped, type Test } from './shape.js'
 
 /** Read by workers. */
 export interface JobState {
@@ -71,24 +72,22 @@ export async function* rowsFrom(log: JobLog, from: number): AsyncGenerator<reado
   }
 }
 
+const rows: Readonly<Record<JobRow['type'], Test>> = {
+  busy: shaped({ worker: isText }),
+  blocked: shaped({ worker: isText, host: isText, failure: isFailure }),
+  unblocked: shaped({ worker: isText }),
+  stop: shaped({ worker: isText, failure: isFailure }),
+  cancel: () => true,
+  take: shaped({ id: isText, bytes: isCount, least: isCount }),
+  unused: shaped({ id: isText, bytes: isCount }),
+  report: shaped({ by: isText }),
+}
+
 function rowIn(text: string, { job, made, seal }: JobLog): JobRow | undefined {
   const row = parseObject(text)
   if (row === undefined || !seal.fits('row', [job, made], row)) return undefined
-  const { worker, host, failure, id, bytes, least, by } = row
-  const isText = (value: unknown) => typeof value === 'string'
-  const isSize = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
-  const fits = {
-    busy: isText(worker),
-    blocked: isText(worker) && isText(host) && isFailure(failure),
-    unblocked: isText(worker),
-    stop: isText(worker) && isFailure(failure),
-    cancel: true,
-    take: isText(id) && isSize(bytes) && isSize(least),
-    unused: isText(id) && isSize(bytes),
-    report: isText(by),
-  } as const satisfies Record<JobRow['type'], boolean>
   const { type } = row
-  const isRow = typeof type === 'string' && Object.hasOwn(fits, type) && fits[type as JobRow['type']]
+  const isRow = typeof type === 'string' && Object.hasOwn(rows, type) && rows[type as JobRow['type']](row)
   return isRow ? (row as unknown as JobRow) : undefined
 }
 
@@ -98,16 +97,16 @@ type Stated = Pick<Job<JobData>, 'id' | 'data' | 'progress'>
 export function stateIn({ id = '', data, progress }: Stated, seal: Seal): JobState {
   if (!isObject(progress) || !seal.fits('state', [id, data.made], progress)) return {}
   const { parked, slowedTo, share, stopping } = progress
-  const isMost = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1
   return {
     ...(isParked(parked) ? { parked } : {}),
-    ...(isMost(slowedTo) ? { slowedTo } : {}),
-    ...(isMost(share) ? { share } : {}),
+    ...(isSize(slowedTo) ? { slowedTo: Number(slowedTo) } : {}),
+    ...(isSize(share) ? { share: Number(share) } : {}),
     ...(isFailure(stopping) ? { stopping } : {}),
   }
 }
 
+const isParkedShape = shaped({ host: isText, since: isText, failure: isFailure })
+
 function isParked(value: unknown): value is NonNullable<JobState['parked']> {
-  const isStated = isObject(value) && typeof value['host'] === 'string' && typeof value['since'] === 'string'
-  return isStated && isFailure(value['failure'])
+  return isParkedShape(value)
 }

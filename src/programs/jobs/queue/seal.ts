@@ -23,7 +23,7 @@ export const noSeal: Seal = { hasKey: false, sign: (_, __, entry) => entry, fits
 const VERSION = 'sluice-queue-1'
 
 export function sealWith(key: string): Seal {
-  const macOf = (kind: Kind, place: readonly string[], entry: object) =>
+  const make = (kind: Kind, place: readonly string[], entry: object) =>
     createHmac('sha256', key)
       .update(JSON.stringify([VERSION, kind, ...place, canonical(entry)]))
       .digest()
@@ -31,12 +31,12 @@ export function sealWith(key: string): Seal {
     hasKey: true,
     sign: (kind, place, entry) => {
       const bare = withoutMac(entry)
-      return { ...bare, mac: macOf(kind, place, bare).toString('base64url') }
+      return { ...bare, mac: make(kind, place, bare).toString('base64url') }
     },
     fits: (kind, place, entry) => {
       if (!isObject(entry) || typeof entry['mac'] !== 'string') return false
       try {
-        const made = macOf(kind, place, withoutMac(entry))
+        const made = make(kind, place, withoutMac(entry))
         const given = Buffer.from(entry['mac'], 'base64url')
         return given.length === made.length && timingSafeEqual(given, made)
       } catch {

@@ -3,10 +3,10 @@
  * sign is old is gone.
  */
 import type { Job, Queue } from 'bullmq'
-import { isObject } from '../../../base/json/parse-json.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 import { inTime } from './in-time.js'
 import type { QueueEngine } from './open-engine.js'
+import { isListOf, isSize, isText, optional, shaped, type Test } from './shape.js'
 
 /** How requests of a worker reach its cluster. */
 export interface OwnWay {
@@ -103,31 +103,25 @@ export async function readSigns(engine: QueueEngine, queueAheadMs: number): Prom
 /** A worker has at most this many slots, as its option says. */
 const MOST_SLOTS = 256
 
+const isName: Test = value => typeof value === 'string' && value.length <= LONGEST
+const isWhole: Test = value => Number.isSafeInteger(value)
+const areTexts: Test = value => isListOf(value, isText)
+
+const isSignShape = shaped({
+  worker: isName,
+  host: isName,
+  url: isName,
+  pid: isWhole,
+  queueAheadMs: isWhole,
+  at: isWhole,
+  slots: value => isSize(value) && Number(value) <= MOST_SLOTS,
+  way: optional(shaped({ proxy: optional(isText), problem: optional(isText), egress: optional(areTexts) })),
+  unlimited: optional(areTexts),
+})
+
 /** Others may have written it. A sign is not signed: it only says who shares a limit. */
 function isSign(data: unknown): data is WorkerSign {
-  if (!isObject(data)) return false
-  const { worker, host, pid, url, slots, queueAheadMs, at, way, unlimited } = data
-  const isSlots = Number.isSafeInteger(slots) && Number(slots) >= 1 && Number(slots) <= MOST_SLOTS
-  const isNamed = [worker, host, url].every(text => typeof text === 'string' && text.length <= LONGEST)
-  const isTimed = [pid, queueAheadMs, at].every(Number.isSafeInteger)
-  return (
-    isSlots &&
-    isNamed &&
-    isTimed &&
-    (way === undefined || isWay(way)) &&
-    (unlimited === undefined || isTexts(unlimited))
-  )
-}
-
-function isWay(way: unknown): boolean {
-  if (!isObject(way)) return false
-  const { proxy, egress, problem } = way
-  const isText = (text: unknown) => text === undefined || typeof text === 'string'
-  return isText(proxy) && isText(problem) && (egress === undefined || isTexts(egress))
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(text => typeof text === 'string')
+  return isSignShape(data)
 }
 
 /** `now`: by the clock of the queue. */

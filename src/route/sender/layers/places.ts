@@ -14,7 +14,7 @@ export interface PlacesOptions {
   onElsewhere?(index: string): void
 }
 
-/** What a request asks for besides the status of its items. */
+/** The fields that a request asks for, besides the status of its items. */
 interface Asking {
   readonly fields: string
   readonly isFirst: boolean
@@ -117,7 +117,7 @@ export function placesIn(answer: Buffer, { body, index, isNamed }: Sent, most: n
 
 const CONFLICT = 409
 
-/** After a lost answer, a conflict shows where the document is. */
+/** Returns whether the document is in the index that the item names. After a lost answer, a conflict shows that, too. */
 function isThere({ status = 0, failureStore: store }: BulkItem): boolean {
   return ((status >= 200 && status < 300) || status === CONFLICT) && store !== 'used'
 }

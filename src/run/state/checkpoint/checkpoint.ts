@@ -59,11 +59,8 @@ export interface Target {
   readonly alias?: string
   /** Uuid of the index. Absent for an alias or data stream, and before the index exists. */
   readonly indexUuid?: string
-  /**
-   * Documents that were accepted before the uuid was known, and that nobody has looked for since. Of each list, one is in the index if it
-   * is still the one that took them.
-   */
-  readonly witnesses?: readonly (readonly { readonly id: string; readonly routing?: string }[])[]
+  /** Documents that were accepted before the uuid was known, and that nobody has looked for since. */
+  readonly witnesses?: readonly Witness[]
   /** For an alias or data stream: its indices when the run began. */
   readonly behind?: readonly string[]
   /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
@@ -74,12 +71,15 @@ export interface Target {
   readonly destinations?: readonly { readonly index: string; readonly indexUuid?: string }[]
 }
 
+/** Documents of one batch. At least one of them is in the index, if it is still the one that took them. */
+export type Witness = readonly { readonly id: string; readonly routing?: string }[]
+
 export interface NamedIndex {
   readonly index: string
   readonly documents: number
   readonly indexUuid?: string
   /** As in the target. */
-  readonly witnesses?: Target['witnesses']
+  readonly witnesses?: readonly Witness[]
 }
 
 export interface CheckpointInput {

@@ -141,12 +141,13 @@ export class PackedInputs implements InputList {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Says up to where documents may be sent. */
+/** Takes up to where documents may be sent. If an earlier mark ended the input, the file has grown since, and its load began again. */
 function send(input: Writable<CheckpointInput>, [bytes, sum, ...more]: unknown[]): void {
   const state = more.find(one => typeof one === 'string')
   const content = more.find(isObject)
   if (input.file !== undefined) input.file = readTo(input.file, bytes, sum, state)
   if (content !== undefined) input.content = content
+  input.status = 'begun'
 }
 
 function inputIn(id: number, [name, token, file, more]: unknown[]): Writable<CheckpointInput> {

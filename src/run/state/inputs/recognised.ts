@@ -26,13 +26,13 @@ export type Recognised =
       readonly file?: FileIdentity
       readonly moved?: string
       readonly packed?: Pick<ContentMatch, 'content' | 'lines' | 'isWhole'>
-      /** Set if it is no file: how the load goes on. */
+      /** Set if it is no file: how the load continues. */
       readonly streamed?: Streamed
     }
   /** A run has read a part of it, and that part is another one now. */
   | { readonly kind: 'changed'; readonly known: KnownInput; readonly observed: string }
 
-/** How the load of an input goes on that may be another one each time that it is opened. */
+/** Says how the load continues with an input that may hold something else each time. */
 export interface Streamed {
   /** The open input. Absent: it is opened again. */
   readonly opened?: OpenedLines | undefined

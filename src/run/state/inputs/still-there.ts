@@ -36,7 +36,7 @@ export function isElsewhere(input: CheckpointInput, place: string): boolean {
   return (input.file !== undefined || input.address !== undefined) && placeOf(input) !== place
 }
 
-/** Returns whether the file still stands where it was, with the same content. */
+/** Returns whether the file is still at this path, with the content that was loaded. */
 async function isFileThere(file: FileIdentity, path: string): Promise<boolean> {
   const now = await stat(path).catch(() => undefined)
   if (now?.isFile() !== true) return false

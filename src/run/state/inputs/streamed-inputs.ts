@@ -101,6 +101,11 @@ function asFailed({
     throw error
   }
   const opened = { sum: new ContentSum(0), from, close: async () => await Promise.resolve() }
-  const packed = { content, lines: { kind: mark.kind, at: content.at ?? 0 }, isWhole: false }
+  // Bytes that were sent with their length are known by their file.
+  const packed = {
+    content: { ...content, ...extentOf(known.input) },
+    lines: { kind: mark.kind, at: content.at ?? 0 },
+    isWhole: false,
+  }
   return { kind: 'known', known, packed, streamed: { opened, begins: { bytes: 0, sum: '' }, lineEnd: 0 } }
 }

@@ -6,6 +6,7 @@ import type { Batch, Outcome } from '../../../base/flow.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import type { Target } from '../checkpoint/checkpoint.js'
+import { Destinations } from './destinations.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
 import { DELETED, isLost } from './lost-index.js'
@@ -31,24 +32,29 @@ export class IndexWatch {
   #turn: Promise<void> = Promise.resolve()
   /** Set if each document names its index. */
   readonly #named: NamedIndices | undefined
-  /** Destinations whose uuid was already read while this process stores documents in them. */
-  readonly #seen = new Set<string>()
+  readonly #destinations: Destinations
 
   constructor(watched: Watched) {
     this.#watched = watched
-    const { indices } = watched.found.target
+    const { witnesses, destinations = [], ...target } = watched.found.target
+    const { index, indices } = target
+    this.#target = target
+    this.#witnesses.take(index, witnesses)
+    for (const one of indices ?? []) this.#witnesses.take(one.index, one.witnesses)
     this.#named = indices === undefined ? undefined : new NamedIndices(indices, watched, this.#witnesses)
-    this.#target = watched.found.target
-    this.#witnesses.take(this.#target)
-    for (const one of indices ?? []) this.#witnesses.take(one)
+    this.#destinations = new Destinations(destinations, watched)
     this.#isMissing = watched.found.isIndexMissing
   }
 
   /** The target with everything that its indices are known by. */
   get target(): Target {
-    const { witnesses: _, ...target } = this.#target
-    const witnesses = this.#named === undefined ? this.#witnesses.of(target.index) : []
-    return witnesses.length === 0 ? target : { ...target, witnesses }
+    const witnesses = this.#named === undefined ? this.#witnesses.of(this.#target.index) : []
+    const { known } = this.#destinations
+    return {
+      ...this.#target,
+      ...(witnesses.length === 0 ? {} : { witnesses }),
+      ...(known.length === 0 ? {} : { destinations: known }),
+    }
   }
 
   /** Notes another index that a pipeline stored a document in, before the document is settled. */
@@ -60,6 +66,7 @@ export class IndexWatch {
   /** Sends a batch. Until the uuid of its index is known, one of its documents must still be there when it is. */
   async whileSent(batch: Batch, send: () => Promise<Outcome>): Promise<Outcome> {
     const named = this.#named
+    if (batch.addressed !== undefined) await this.#destinations.begin(batch.addressed.destination.index)
     if (named === undefined && !this.#isMissing) return await send()
     const indices = named === undefined ? [this.#target.index] : [...(batch.indices?.keys() ?? [])]
     const fresh = indices.filter(index => named?.isNew(index) ?? true)
@@ -77,7 +84,7 @@ export class IndexWatch {
       return
     }
     await this.#seeNewIndex()
-    await this.#seeDestinations(destinations)
+    await this.#destinations.see(destinations)
   }
 
   /** Returns the failure INDEX_REPLACED if documents that this process has stored were in an index that is gone. */
@@ -90,6 +97,7 @@ export class IndexWatch {
       return this.#replaced((await this.#named.lost()).join(', '))
     }
     await this.#seeNewIndex()
+    if (!this.#destinations.isEmpty) return this.#replaced((await this.#destinations.lost()).join(', '))
     const { index, indexUuid } = this.#target
     // After all requests, what is missing was deleted, or a pipeline has stored all documents elsewhere.
     const isElsewhere = this.#target.elsewhere !== undefined
@@ -129,20 +137,5 @@ export class IndexWatch {
     if (!this.#hasWitnesses) this.#witnesses.drop(index)
     if (this.#witnesses.of(index).length === 0) return
     if (await this.#witnesses.isOther(cluster, index, givenUp)) this.#target = { ...this.#target, indexUuid: DELETED }
-  }
-
-  /** A later resume of a replay compares the uuids of all its destinations. */
-  async #seeDestinations(reached: Committed['destinations']): Promise<void> {
-    const { cluster, givenUp } = this.#watched
-    for (const index of reached) {
-      if (this.#seen.has(index)) continue
-      const seen = await seeIndex(cluster, index, givenUp)
-      // The next checkpoint tries this index and the remaining ones again.
-      if (seen.kind === 'unreadable') return
-      this.#seen.add(index)
-      const others = (this.#target.destinations ?? []).filter(one => one.index !== index)
-      const known = { index, ...(seen.kind === 'index' ? { indexUuid: seen.uuid } : {}) }
-      this.#target = { ...this.#target, destinations: [...others, known] }
-    }
   }
 }

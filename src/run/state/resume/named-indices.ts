@@ -1,4 +1,5 @@
 /** Watches the indices of a run whose documents name them. */
+import { explain } from '../../../base/failure/catalogue.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
@@ -81,8 +82,8 @@ export class NamedIndices {
   }
 
   #note(index: string, seen: IndexSeen): void {
-    // The credentials may not ask for any index of the pattern, or the cluster gives no answer.
-    if (seen.kind === 'unreadable') this.#mayAsk = false
+    // The credentials may not ask for any index of the pattern. If the cluster gave no answer, the next call asks again.
+    if (seen.kind === 'unreadable') this.#mayAsk &&= explain(seen.failure.code).retry === 'later'
     else if (seen.kind !== 'missing' || this.#witnesses.of(index).length === 0) this.#asked.add(index)
     if (seen.kind === 'index') this.#uuids.set(index, seen.uuid)
     if ('isPiped' in seen) this.#piped.add(index)

@@ -147,7 +147,7 @@ async function judge(
     return {
       ...(await fresh()),
       ...(opened === undefined ? {} : { opened }),
-      ...(replaces === undefined ? {} : { replaces: replaces.run }),
+      ...(replaces === undefined ? {} : { replaces: replaces.run, replacedFile: replaces.input.file }),
     }
   }
   const { input, run } = recognised.known
@@ -163,7 +163,8 @@ async function judge(
     return await refuse(inputChanged(source.name, run.run, documents, observed, input.mark.offset))
   }
   const changed = changedNames(run.options, options)
-  const isOfNewLines = isFinished && !readsWhole && changed.every(name => ofNewLines.has(name))
+  const isOfNewLines =
+    isFinished && input.hasStored && !readsWhole && changed.every(name => isOnlyOfNewLines(name, run.options, options))
   if (changed.length > 0 && isOfNewLines) notes.changed(source, differences(run.options, options))
   else if (changed.length > 0) {
     // A document of before would stay as it was sent then. A process that was killed may have stored more than its marks say.
@@ -227,6 +228,15 @@ export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['
 
 /** Options that change documents, and not how their lines are numbered and named: lines that come later may have others. */
 const ofNewLines: ReadonlySet<string> = new Set(['set', 'drop', 'keep', 'rename', 'transform', 'pipeline'])
+
+/**
+ * Returns whether a change of this option concerns new lines only. The same ids are created or replaced by `create` and `index`. A file
+ * that is loaded with `update`, `upsert` or `delete` after that means its old lines, too.
+ */
+function isOnlyOfNewLines(name: string, was: Checkpoint['options'], now: Checkpoint['options']): boolean {
+  if (ofNewLines.has(name)) return true
+  return name === 'op' && [was, now].every(({ op }) => op === 'create' || op === 'index')
+}
 
 function changedNames(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
   return [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])

@@ -94,6 +94,8 @@ export interface PlannedInput {
   readonly begins?: Streamed['begins']
   /** The run that loaded another content of this name. */
   readonly replaces?: Checkpoint
+  /** The file that had that content. */
+  readonly replacedFile?: FileIdentity | undefined
   /** Why the input must not be loaded. Only if the plan lists refusals. */
   readonly refused?: Failure
 }

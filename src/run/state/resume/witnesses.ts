@@ -4,19 +4,15 @@
  */
 import type { Batch, Outcome } from '../../../base/flow.js'
 import { takenByIndex } from '../../../pipeline/ledger/committed-prefix.js'
-import { findDocuments, type Wanted } from '../../../route/cluster/find-documents.js'
+import { findDocuments } from '../../../route/cluster/find-documents.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import type { Witness } from '../checkpoint/checkpoint.js'
 import { addressIn, itemLines, itemStarts } from '../../../route/sender/body.js'
-
-/** Documents of one batch. At least one of them is in the index that took them. */
-export type Witness = readonly Wanted[]
 
 /** The first documents of a batch that go to one index. */
 interface Sample {
   readonly index: string
-  /** How many documents of the batch go there. */
-  readonly docs: number
-  readonly documents: Wanted[]
+  readonly documents: Witness[number][]
 }
 
 /** Of each batch and index. If the cluster rejects fewer documents, at least one of these is stored. */
@@ -31,13 +27,7 @@ export class Witnesses {
   readonly #accepted = new Set<string>()
 
   /** Takes what an earlier process has left to look for. */
-  take({
-    index,
-    witnesses = [],
-  }: {
-    readonly index: string
-    readonly witnesses?: readonly Witness[] | undefined
-  }): void {
+  take(index: string, witnesses: readonly Witness[] = []): void {
     if (witnesses.length > 0) this.#left.set(index, [...witnesses])
   }
 
@@ -70,22 +60,14 @@ export class Witnesses {
     // A retry changes the bytes of the batch.
     const samples = areKept ? samplesOf(batch, fresh) : []
     const outcome = await send()
-    this.#add(samples, batch, outcome)
-    const { created, updated, duplicate } = outcome
-    if (created + updated + duplicate > 0) for (const index of fresh) this.#accepted.add(index)
-    return outcome
-  }
-
-  #add(samples: readonly Sample[], batch: Batch, outcome: Outcome): void {
-    const { created, updated, duplicate, rejected } = outcome
-    const open = batch.docs - created - updated - duplicate - rejected.length
-    const taken = batch.indices === undefined ? undefined : takenByIndex(batch, outcome)
-    for (const { index, docs, documents } of samples) {
-      const refused = taken === undefined ? rejected.length : docs - (taken.get(index) ?? docs)
-      const most = refused + open
+    const lacks = mostMissing(batch, outcome)
+    for (const index of fresh) if (lacks(index) < docsFor(index, batch)) this.#accepted.add(index)
+    for (const { index, documents } of samples) {
+      const most = lacks(index)
       // One more than those that may be missing.
       if (most < documents.length) this.#left.set(index, [...this.of(index), documents.slice(0, most + 1)])
     }
+    return outcome
   }
 
   /**
@@ -122,11 +104,28 @@ export async function haveStayed(
   return witnesses.every(documents => documents.some(({ id }) => there.has(id)))
 }
 
+/** Returns a function that says how many documents of a batch for an index may not be stored. */
+function mostMissing(batch: Batch, outcome: Outcome): (index: string) => number {
+  const { created, updated, duplicate } = outcome
+  const left = batch.docs - created - updated - duplicate
+  if (batch.indices === undefined) return () => left
+  const taken = takenByIndex(batch, outcome)
+  const rejected = (index: string) => docsFor(index, batch) - (taken.get(index) ?? 0)
+  const allRejected = [...batch.indices.keys()].reduce((sum, index) => sum + rejected(index), 0)
+  // Nobody knows to which index the others belong.
+  const others = Math.max(0, left - allRejected)
+  return index => rejected(index) + others
+}
+
+function docsFor(index: string, { docs, indices }: Batch): number {
+  return indices === undefined ? docs : (indices.get(index) ?? 0)
+}
+
 function samplesOf({ bytes, docs, indices, operation }: Batch, fresh: readonly string[]): readonly Sample[] {
   // A deletion leaves nothing to find, also not what the same batch has stored.
   if (fresh.length === 0 || operation === 'delete' || operation === 'mixed') return []
   const found = new Map<string, Sample>()
-  for (const index of fresh) found.set(index, { index, docs: indices?.get(index) ?? docs, documents: [] })
+  for (const index of fresh) found.set(index, { index, documents: [] })
   const body = { bytes, items: docs, first: 0 }
   const most = indices === undefined ? Math.min(docs, SAMPLED) : docs
   const starts = itemStarts(body, most)

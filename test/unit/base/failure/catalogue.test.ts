@@ -154,6 +154,7 @@ describe('the catalogue', () => {
       '--yes',
       '--dry-run',
       '--help',
+      '--help-all',
       '--policy',
       '--deployment',
       '--region',

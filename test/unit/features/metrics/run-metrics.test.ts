@@ -66,3 +66,16 @@ test('a gauge has no value before somebody sets it', async () => {
   gauge.set(3)
   expect(await linesOf(metrics)).toContain('sluice_last_success_timestamp_seconds 3')
 })
+
+test('shows what is missing as soon as a warning says so', async () => {
+  const metrics = new RunMetrics()
+  expect(await metrics.text()).not.toMatch(/^sluice_(?:unreplayed|input_gaps)/m)
+  metrics.missing({ unreplayed: 0, gaps: 0 })
+  metrics.hear({ type: 'warning', message: 'm', missing: { unreplayed: 40 } })
+  metrics.hear({ type: 'warning', message: 'm' })
+  expect(await linesOf(metrics)).toEqual(
+    expect.arrayContaining(['sluice_unreplayed_documents 40', 'sluice_input_gaps 0']),
+  )
+  metrics.hear({ type: 'warning', message: 'm', missing: { gaps: 2 } })
+  expect(await linesOf(metrics)).toContain('sluice_input_gaps 2')
+})

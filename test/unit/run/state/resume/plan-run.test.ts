@@ -79,7 +79,7 @@ test('three inputs that are no longer there are named, and the others counted', 
 })
 
 describe('other options', () => {
-  const options = { op: 'index' }
+  const options = { op: 'update' }
 
   test.each([
     ['of a finished input', 3, {}, {}],
@@ -90,7 +90,7 @@ describe('other options', () => {
     const first = run('1', [await known(a, lines, input)], state)
     await expect(plan([a], [first], { options })).rejects.toMatchObject({
       code: 'RUN_OPTIONS_CHANGED',
-      failure: { evidence: { differences: ['op was create but is now index'] } },
+      failure: { evidence: { differences: ['op was create but is now update'] } },
     })
   })
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { generationsSince, isGeneration } from '../../../../src/features/follow/generations.js'
+import { generationsSince, isGeneration } from '../../../../src/pipeline/source/generations.js'
 
 test.each([
   ['app.log.1', 'logrotate'],
