@@ -58,7 +58,7 @@ function jsonArray(lines: readonly Line[]): Buffer {
 }
 
 const files: Way = {
-  plays: ['ndjson', 'files', 'ingest'],
+  plays: ['ndjson', 'files', 'ingest', 'rotated'],
   extension: '.ndjson',
   isAppended: true,
   isKept: true,
