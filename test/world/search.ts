@@ -1,5 +1,6 @@
 /** Plays many stories, and shortens those that fail. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import known from './known-faults.json' with { type: 'json' }
 import { Coverage } from './coverage.js'
 import { type Played, playStory } from './play.js'
 import { shorten } from './shorten.js'
@@ -13,7 +14,7 @@ interface KnownFault {
   readonly story: Story
 }
 
-const knownFaults = JSON.parse(readFileSync(new URL('known-faults.json', import.meta.url), 'utf8')) as KnownFault[]
+const knownFaults: readonly KnownFault[] = known
 
 export interface Found {
   readonly seed: number
@@ -32,24 +33,29 @@ export interface Searched {
 interface Wanted {
   readonly seed: number
   readonly stories: number
+  /** How far the seeds are from each other. */
+  readonly step?: number
   readonly only?: string | undefined
   /** Ends the search after so many failures. */
   readonly most?: number
   readonly say?: (line: string) => void
+  readonly sayFound?: (found: Found) => void
 }
 
 export async function search({
   seed: first,
   stories,
+  step = 1,
   only,
   most = 1,
   say = () => undefined,
+  sayFound = () => undefined,
 }: Wanted): Promise<Searched> {
   await using stage = await openStage()
   const coverage = new Coverage()
   const found: Found[] = []
   let [played, commands] = [0, 0]
-  for (let seed = first; seed < first + stories && found.length < most; seed += 1) {
+  for (let seed = first; seed < first + stories * step && found.length < most; seed += step) {
     const story = draw(seed, only)
     stage.set(story)
     const one = await playStory(story, stage)
@@ -57,15 +63,15 @@ export async function search({
     commands += one.commands
     coverage.add(story, one)
     if (one.problems.length === 0) continue
-    const known = knownFaults.find(({ problem }) => new RegExp(problem).test(one.problems[0] ?? ''))
-    if (known !== undefined) {
-      say(`seed ${seed} is skipped, because Sluice does not survive it yet: ${known.reason}`)
+    const fault = knownFaults.find(({ problem }) => new RegExp(problem).test(one.problems[0] ?? ''))
+    if (fault !== undefined) {
+      say(`seed ${seed} is skipped, because Sluice does not survive it yet: ${fault.reason}`)
       continue
     }
     say(`seed ${seed}: ${one.problems[0] ?? ''}`)
-    found.push({ seed, ...(await shorten(story, stage, one)) })
-    const last = found.at(-1)
-    if (last !== undefined) say(tellOf(last))
+    const shortest = { seed, ...(await shorten(story, stage, one)) }
+    found.push(shortest)
+    sayFound(shortest)
   }
   return { found, coverage, stories: played, commands }
 }

@@ -1,0 +1,66 @@
+/** `npm run search:world`: plays stories in several processes, and prints those that fail, in their shortest form. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { Coverage } from './coverage.js'
+import { type Found, keep, search, type Searched, tellOf } from './search.js'
+
+const text = { type: 'string' } as const
+const { values } = parseArgs({
+  options: { seed: text, stories: text, only: text, failures: text, processes: text, player: text },
+})
+const number = (name: 'seed' | 'stories' | 'failures' | 'processes', otherwise: number) =>
+  Number(values[name] ?? otherwise)
+const seed = number('seed', 1)
+const stories = number('stories', 1000)
+const most = number('failures', 1)
+const processes = Math.min(stories, number('processes', availableParallelism()))
+
+type Message = { readonly line: string } | { readonly found: Found } | { readonly ended: Ended }
+type Ended = Pick<Searched, 'stories' | 'commands'> & { readonly counts: Coverage['counts'] }
+
+if (values.player === undefined) await lead()
+else await play(Number(values.player))
+
+/** Plays each story whose turn it is, and tells the parent. */
+async function play(turn: number): Promise<void> {
+  const tell = (message: Message) => process.send?.(message)
+  const wanted = { seed: seed + turn, stories: Math.ceil((stories - turn) / processes), step: processes, most }
+  const say = (line: string) => tell({ line })
+  const searched = await search({ ...wanted, only: values.only, say, sayFound: found => tell({ found }) })
+  tell({ ended: { stories: searched.stories, commands: searched.commands, counts: searched.coverage.counts } })
+  process.disconnect()
+}
+
+async function lead(): Promise<void> {
+  const began = performance.now()
+  const coverage = new Coverage()
+  const total = { found: 0, stories: 0, commands: 0, ended: 0 }
+  mkdirSync('.cache/world', { recursive: true })
+  const players = Array.from({ length: processes }, (_, turn) =>
+    fork(process.argv[1] ?? '', [...process.argv.slice(2), '--processes', `${processes}`, '--player', `${turn}`]),
+  )
+  const hear = (message: Message) => {
+    if ('line' in message) console.log(message.line)
+    else if ('found' in message) {
+      total.found += 1
+      keep(`.cache/world/seed-${message.found.seed}.json`, message.found)
+      console.log(`${tellOf(message.found)}\n`)
+      // Ends the other searches: they have nothing to tell any more.
+      if (total.found >= most) for (const player of players) player.kill()
+    } else {
+      total.stories += message.ended.stories
+      total.commands += message.ended.commands
+      total.ended += 1
+      coverage.merge(message.ended.counts)
+    }
+  }
+  for (const player of players) player.on('message', message => hear(message as Message))
+  await Promise.all(players.map(async player => await once(player, 'close')))
+  const minutes = (performance.now() - began) / 60_000
+  console.log(`${total.stories} stories, ${total.commands} commands, ${Math.round(total.stories / minutes)} a minute`)
+  console.log(coverage.tell())
+  if (total.found > 0 || total.ended < processes) process.exitCode = 1
+}
