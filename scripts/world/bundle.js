@@ -24,7 +24,7 @@ export async function bundleWorld(name, sins = []) {
     },
   })
   const file = join(root, '.cache/world', `${name}.mjs`)
-  await bundle.write({ file, format: 'esm', codeSplitting: false, sourcemap: true })
+  await bundle.write({ file, format: 'esm', codeSplitting: false })
   const missed = sins.filter(sin => !planted.has(sin))
   if (missed.length > 0) throw new Error(`no longer loaded: ${missed.map(({ file: path }) => path).join(', ')}`)
   return file

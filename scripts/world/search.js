@@ -7,7 +7,7 @@ import { bundleWorld } from './bundle.js'
 
 await setup()
 const program = await bundleWorld('search')
-const child = spawn(process.execPath, ['--enable-source-maps', program, ...process.argv.slice(2)], {
+const child = spawn(process.execPath, [program, ...process.argv.slice(2)], {
   cwd: fileURLToPath(new URL('../..', import.meta.url)),
   stdio: 'inherit',
 })

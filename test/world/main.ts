@@ -4,22 +4,35 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { workerArgs } from '../support/worker-args.js'
 import { Coverage } from './coverage.js'
-import { type Found, keep, search, type Searched, tellOf } from './search.js'
+import { type Found, keep, search, tellOf } from './search.js'
 
 const text = { type: 'string' } as const
 const { values } = parseArgs({
-  options: { seed: text, stories: text, only: text, failures: text, processes: text, player: text },
+  options: {
+    seed: text,
+    stories: text,
+    only: text,
+    failures: text,
+    processes: text,
+    player: text,
+    // Stories that fail are not shortened.
+    'as-it-is': { type: 'boolean' },
+  },
 })
 const number = (name: 'seed' | 'stories' | 'failures' | 'processes', otherwise: number) =>
   Number(values[name] ?? otherwise)
 const seed = number('seed', 1)
 const stories = number('stories', 1000)
 const most = number('failures', 1)
-const processes = Math.min(stories, number('processes', availableParallelism()))
+const processes = Math.min(stories, number('processes', availableParallelism() + 1))
 
-type Message = { readonly line: string } | { readonly found: Found } | { readonly ended: Ended }
-type Ended = Pick<Searched, 'stories' | 'commands'> & { readonly counts: Coverage['counts'] }
+type Message =
+  | { readonly line: string }
+  | { readonly found: Found }
+  | { readonly commands: number }
+  | { readonly counts: Coverage['counts'] }
 
 if (values.player === undefined) await lead()
 else await play(Number(values.player))
@@ -27,10 +40,18 @@ else await play(Number(values.player))
 /** Plays each story whose turn it is, and tells the parent. */
 async function play(turn: number): Promise<void> {
   const tell = (message: Message) => process.send?.(message)
-  const wanted = { seed: seed + turn, stories: Math.ceil((stories - turn) / processes), step: processes, most }
-  const say = (line: string) => tell({ line })
-  const searched = await search({ ...wanted, only: values.only, say, sayFound: found => tell({ found }) })
-  tell({ ended: { stories: searched.stories, commands: searched.commands, counts: searched.coverage.counts } })
+  const { coverage } = await search({
+    seed: seed + turn,
+    stories: Math.ceil((stories - turn) / processes),
+    step: processes,
+    most,
+    only: values.only,
+    isShortened: values['as-it-is'] !== true,
+    say: line => tell({ line }),
+    sayFound: found => tell({ found }),
+    sayPlayed: ({ commands }) => tell({ commands }),
+  })
+  tell({ counts: coverage.counts })
   process.disconnect()
 }
 
@@ -40,7 +61,9 @@ async function lead(): Promise<void> {
   const total = { found: 0, stories: 0, commands: 0, ended: 0 }
   mkdirSync('.cache/world', { recursive: true })
   const players = Array.from({ length: processes }, (_, turn) =>
-    fork(process.argv[1] ?? '', [...process.argv.slice(2), '--processes', `${processes}`, '--player', `${turn}`]),
+    fork(process.argv[1] ?? '', [...process.argv.slice(2), '--processes', `${processes}`, '--player', `${turn}`], {
+      execArgv: ['--max-semi-space-size=64', ...workerArgs],
+    }),
   )
   const hear = (message: Message) => {
     if ('line' in message) console.log(message.line)
@@ -50,11 +73,12 @@ async function lead(): Promise<void> {
       console.log(`${tellOf(message.found)}\n`)
       // Ends the other searches: they have nothing to tell any more.
       if (total.found >= most) for (const player of players) player.kill()
+    } else if ('commands' in message) {
+      total.stories += 1
+      total.commands += message.commands
     } else {
-      total.stories += message.ended.stories
-      total.commands += message.ended.commands
       total.ended += 1
-      coverage.merge(message.ended.counts)
+      coverage.merge(message.counts)
     }
   }
   for (const player of players) player.on('message', message => hear(message as Message))

@@ -1,5 +1,5 @@
 /** Plays a story: each act in the world, and each command also before the oracle. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acts } from './acts.js'
@@ -23,6 +23,9 @@ export interface Played {
 
 /** What Sluice prints ends a story: a fault of the model itself throws. */
 class Wrong extends Error {}
+
+/** In memory if possible: a story writes and removes a hundred files. */
+const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 let stories = 0
 
@@ -57,8 +60,7 @@ export class Play {
     this.#story = story
     const way = ways[story.way]
     if (way === undefined) throw new Error(`no such way: ${story.way}`)
-    mkdirSync(join(tmpdir(), 'sluice-world'), { recursive: true })
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-world', 'story-'))
+    const folder = mkdtempSync(join(root, 'sluice-world-'))
     this.world = new World(stage, folder, `world-${process.pid}-${(stories += 1)}`, way)
     this.oracle = new Oracle(story.ids === 'field', story.op)
   }

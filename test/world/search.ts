@@ -40,6 +40,8 @@ interface Wanted {
   readonly most?: number
   readonly say?: (line: string) => void
   readonly sayFound?: (found: Found) => void
+  readonly sayPlayed?: (played: Played) => void
+  readonly isShortened?: boolean
 }
 
 export async function search({
@@ -50,6 +52,8 @@ export async function search({
   most = 1,
   say = () => undefined,
   sayFound = () => undefined,
+  sayPlayed = () => undefined,
+  isShortened = true,
 }: Wanted): Promise<Searched> {
   await using stage = await openStage()
   const coverage = new Coverage()
@@ -62,18 +66,30 @@ export async function search({
     played += 1
     commands += one.commands
     coverage.add(story, one)
+    sayPlayed(one)
     if (one.problems.length === 0) continue
-    const fault = knownFaults.find(({ problem }) => new RegExp(problem).test(one.problems[0] ?? ''))
+    const fault = knownFaults.find(known => isOf(known, story, one))
     if (fault !== undefined) {
       say(`seed ${seed} is skipped, because Sluice does not survive it yet: ${fault.reason}`)
       continue
     }
     say(`seed ${seed}: ${one.problems[0] ?? ''}`)
-    const shortest = { seed, ...(await shorten(story, stage, one)) }
+    const shortest = { seed, ...(isShortened ? await shorten(story, stage, one) : { story, played: one }) }
     found.push(shortest)
     sayFound(shortest)
   }
   return { found, coverage, stories: played, commands }
+}
+
+/** Another problem of the same words may be a new fault: the story must hold the acts of the known one, too. */
+function isOf({ problem, story }: KnownFault, { acts }: Story, { problems }: Played): boolean {
+  const left = acts.map(({ act }) => act)
+  const holds = story.acts.every(({ act }) => {
+    const at = left.indexOf(act)
+    left.splice(0, at + 1)
+    return at !== -1
+  })
+  return holds && new RegExp(problem).test(problems[0] ?? '')
 }
 
 /** Returns what failed as a person reads it: the story to play again, what happened, and what is wrong. */

@@ -1,6 +1,6 @@
 /** Whether a receipt says what happened. */
 import type { Counts, Line, Load } from '../facts.js'
-import type { Plan } from './oracle.js'
+import type { Plan } from './plans.js'
 
 interface Known {
   /** How the load must be counted, if ids come from a field and only one thing is possible. */
