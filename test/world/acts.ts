@@ -2,6 +2,7 @@
 import type { Seeded } from '../support/random/seeded.js'
 import { runCommand } from './command.js'
 import type { Ended, Line } from './facts.js'
+import { packingOf, unpackedName } from './packing.js'
 import type { Play } from './play.js'
 import type { Act } from './story.js'
 import { troubles } from './trouble.js'
@@ -31,11 +32,18 @@ function linesOf({ world }: Play, { count, bad }: Act): Line[] {
   return world.newLines(Number(count), Math.min(Number(bad), Number(count) - 1))
 }
 
+/** Whether both are packed alike, and neither is a rotated file. */
+function isAlike(name: string, to: string): boolean {
+  const isRotated = /\.\d+$/.test(unpackedName(name))
+  return !isRotated && packingOf(name) === packingOf(to)
+}
+
 /** The name of a file after it was rotated. */
 function rotated({ world }: Play, name: string): string {
   const free = (number: number) => {
-    const [, stem = '', packing = ''] = /^(.*?)(\.gz|\.bz2|\.zst)?$/.exec(name) ?? []
-    if (/\.(csv|json)$/.test(stem)) return stem.replace(/(\.\w+)$/, `.${number}$1`) + packing
+    const [stem, packing] = [unpackedName(name), packingOf(name)]
+    // The format is known by the ending.
+    if (/\.(csv|tsv|json)$/.test(stem)) return stem.replace(/(\.\w+)$/, `.${number}$1`) + packing
     return `${stem}.${number}${packing}`
   }
   let number = 1
@@ -84,7 +92,7 @@ const rows: readonly ActRow[] = [
     draw: random => ({ ...place(random), keeps: random.chance(0.2), pack: random.below(2) }),
     play: (play, act) => {
       const name = pick(play, act)
-      if (name === undefined || /\.(gz|bz2|zst)$/.test(name)) return
+      if (name === undefined || packingOf(name) !== '') return
       const { packs } = play.world.way
       const to = `${name}.${packs[Number(act['pack']) % packs.length] ?? ''}`
       if (play.world.names.includes(to)) return
@@ -98,8 +106,9 @@ const rows: readonly ActRow[] = [
     draw: random => ({ ...place(random), keeps: random.chance(0.2) }),
     play: (play, act) => {
       const name = pick(play, act)
-      const to = name?.replace(/\.(gz|bz2|zst)$/, '')
-      if (name === undefined || to === undefined || to === name || play.world.names.includes(to)) return
+      if (name === undefined) return
+      const to = unpackedName(name)
+      if (to === name || play.world.names.includes(to)) return
       play.world.put(to, play.world.held(name).lines, play.world.held(name))
       if (act['keeps'] !== true) play.world.remove(name)
     },
@@ -110,9 +119,7 @@ const rows: readonly ActRow[] = [
     draw: place,
     play: (play, act) => {
       const [name, to] = [pick(play, act), play.world.freeName()]
-      const ending = /(\.\d+)?(\.gz|\.bz2|\.zst)?$/
-      if (name !== undefined && to !== undefined && ending.exec(name)?.[0] === ending.exec(to)?.[0])
-        play.world.rename(name, to)
+      if (name !== undefined && to !== undefined && isAlike(name, to)) play.world.rename(name, to)
     },
   },
   {
@@ -121,9 +128,7 @@ const rows: readonly ActRow[] = [
     draw: place,
     play: (play, act) => {
       const [name, to] = [pick(play, act), play.world.freeName()]
-      const ending = /(\.gz|\.bz2|\.zst)?$/
-      if (name !== undefined && to !== undefined && ending.exec(name)?.[0] === ending.exec(to)?.[0])
-        play.world.copy(name, to)
+      if (name !== undefined && to !== undefined && packingOf(name) === packingOf(to)) play.world.copy(name, to)
     },
   },
   {
@@ -205,6 +210,18 @@ const rows: readonly ActRow[] = [
     who: 'user',
     draw: random => ({ which: 'all', tag: random.pick(['x', 'y', 'z']) }),
     play: async (play, act) => await play.load(act, { tag: String(act['tag']) }),
+  },
+  {
+    name: 'loadTwice',
+    who: 'user',
+    draw: random => ({ which: 'all', spelling: random.below(4) }),
+    play: async (play, act) => await play.load(act, {}, true),
+  },
+  {
+    name: 'clockJumps',
+    who: 'world',
+    draw: random => ({ hours: random.pick([-3, -1, 1, 3]) }),
+    play: ({ world }, { hours }) => world.stage.jump(Number(hours)),
   },
   { name: 'verify', who: 'user', often: 2, draw: place, play: async (play, act) => await onRun(play, act, 'verify') },
   { name: 'undo', who: 'user', draw: place, play: async (play, act) => await onRun(play, act, 'undo') },

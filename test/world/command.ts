@@ -32,9 +32,11 @@ function argsOf(world: World, settings: Settings): string[] {
     value === undefined ? [] : [name, String(value)]
   return [
     ...option('--index', world.index),
-    ...option('--op', op),
-    ...option('--ids', ids),
-    ...option('--id-field', ids === 'field' ? 'n' : undefined),
+    // A file with ids of its own may have actions of its own, too.
+    ...option('--op', world.way.hasActions === true ? undefined : op),
+    ...option('--format', world.way.format),
+    ...option('--ids', ids === 'own' ? undefined : ids),
+    ...option('--id-field', ids === 'field' || ids === 'hash' ? 'n' : undefined),
     ...option('--batch-docs', batchDocs),
     ...option('--concurrency', 2),
     ...option('--state-dir', world.at('state')),
@@ -83,7 +85,7 @@ export async function runLibrary(
       index: world.index,
       op: op as 'create',
       ids: ids as 'run',
-      ...(ids === 'field' ? { idField: 'n' } : {}),
+      ...(ids === 'run' ? {} : { idField: 'n' }),
       ...(tag === undefined ? {} : { edits: { set: { tag } } }),
       again: isAgain,
       batchDocs,

@@ -64,7 +64,7 @@ export interface Ended {
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
-export type Trouble = 'none' | 'answers' | 'filter' | 'stopped' | 'killed'
+export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'stopped' | 'killed'
 
 export interface Load {
   /** The inputs, in the order of the command. */

@@ -15,7 +15,7 @@ const compressions = ['gzip', 'zstd', 'bzip2', 'xz', 'brotli']
 const played = new Set(Object.values(ways).flatMap(({ plays }) => plays))
 for (const name of ['replay', 'verify']) if (acts[name] !== undefined) played.add(name)
 for (const { ops } of Object.values(ways)) for (const op of ops) played.add(op)
-for (const name of ['ids run', 'ids field', 'unreplayed']) played.add(name)
+for (const name of ['ids run', 'ids field', 'ids hash', 'unreplayed']) played.add(name)
 
 function choicesOf(row: keyof typeof table): readonly string[] {
   const { kind } = table[row] as { readonly kind: { readonly choices?: readonly string[] } }

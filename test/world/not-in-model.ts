@@ -1,16 +1,7 @@
 /** What the model does not draw yet, by its name in Sluice's own lists, and why. A new name belongs here or in a row of `ways.ts`. */
 export const notInModel: Readonly<Record<string, string>> = {
-  tsv: 'it is CSV with another delimiter',
-  bulk: 'a file of actions: the oracle has one operation for each story',
-  elasticdump: 'its documents carry their own ids',
-  search: 'its documents carry their own ids',
-  'ids hash': 'as ids from a field, under another name',
   'ids cluster': 'nothing prevents a second copy, so the oracle could say nothing',
-  xz: 'a program of the machine, as bzip2',
-  brotli: 'recognised by its name only',
-  s3: 'objects behave as on a web server',
   servicenow: 'test/lab/servicenow and its proofs pull tables while they change',
-  'object stream': 'as a generator',
   'swap-alias': 'a guarded load has a search of its own: test/lab/guarded',
   alarm: 'it brings no documents in',
   doctor: 'it brings no documents in',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acts } from './acts.js'
 import { runCommand } from './command.js'
-import type { After, Load, Trouble } from './facts.js'
+import type { After, Ended, Load, Trouble } from './facts.js'
 import { Oracle } from './oracle/oracle.js'
 import type { Act, Story } from './story.js'
 import { type Settings, type Stage, World } from './world.js'
@@ -61,8 +61,8 @@ export class Play {
     const way = ways[story.way]
     if (way === undefined) throw new Error(`no such way: ${story.way}`)
     const folder = mkdtempSync(join(root, 'sluice-world-'))
-    this.world = new World(stage, folder, `world-${process.pid}-${(stories += 1)}`, way)
-    this.oracle = new Oracle(story.ids === 'field', story.op)
+    this.world = new World(stage, folder, `world-${process.pid}-${(stories += 1)}`, way, story.op)
+    this.oracle = new Oracle(story.ids !== 'run', story.op)
   }
 
   get result() {
@@ -82,8 +82,10 @@ export class Play {
     if (problems.length > 0) throw new Wrong(problems.join('\n'))
   }
 
-  async load(act: Act, other: Partial<Settings> = {}): Promise<void> {
+  /** `isTwice`: two users run the same command at once. */
+  async load(act: Act, other: Partial<Settings> = {}, isTwice = false): Promise<void> {
     const { world } = this
+    if (isTwice) world.takeTrouble()
     const all = world.inputs
     const one = all[Number(act['at'] ?? 0) % Math.max(1, all.length)]
     const isWhole = act['which'] === 'all' || this.#story.way === 'glob' || this.#story.way === 'follow'
@@ -94,7 +96,8 @@ export class Play {
     const settings = { op, ids, batchDocs, tag, runId, maxRejected, isAgain: false, ...other }
     const trouble = this.#trouble()
     const [inputs, disk] = [world.see(names), world.see(world.names)]
-    const ended = await world.way.load(world, { names, spelling: Number(act['spelling'] ?? 0), settings })
+    const command = async () => await world.way.load(world, { names, spelling: Number(act['spelling'] ?? 0), settings })
+    const ended = isTwice ? await this.#both(command) : await command()
     if (ended.run !== undefined && ended.counts !== undefined && ended.counts.read > 0 && ended.code === undefined) {
       if (!this.runs.includes(ended.run)) this.runs.push(ended.run)
     }
@@ -117,10 +120,21 @@ export class Play {
     this.check(this.oracle.load(load, this.after()))
   }
 
+  /** Returns how the one ended that loaded. The other one is refused, or finds nothing to do. */
+  async #both(command: () => Promise<Ended>): Promise<Ended> {
+    const both = await Promise.all([command(), command()])
+    const isIdle = ({ code, thisProcess }: Ended) => code === 'RUN_LOCKED' || thisProcess?.read === 0
+    const [first, second] = both.toSorted((one, other) => Number(isIdle(one)) - Number(isIdle(other)))
+    if (first === undefined || second === undefined || !isIdle(second) || first.code === 'RUN_LOCKED')
+      throw new Wrong(`two commands at once ended so: ${JSON.stringify(both)}`)
+    return first
+  }
+
   #trouble(): Trouble {
     const { kind } = this.world.trouble
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
+    if (kind.startsWith('server')) return this.world.way.isOnServer === true ? 'server' : 'none'
     if (kind === 'none' || kind === 'stopped') return kind
     return 'answers'
   }
@@ -138,7 +152,7 @@ export class Play {
   }
 
   async prefill(count: number): Promise<void> {
-    if (this.#story.ids !== 'field') return
+    if (this.#story.ids === 'run' || this.#story.ids === 'hash') return
     // Every second document of those that come next, and of those that were there.
     const numbers = Array.from({ length: count }, (_, at) => 1 + at * 2)
     const body = numbers.map(n => `{"index":{"_id":"${n}"}}\n{"n":${n},"v":0}\n`).join('')

@@ -10,6 +10,8 @@ import { draw, type Story } from './story.js'
 /** What the search finds and Sluice does not survive yet. */
 interface KnownFault {
   readonly problem: string
+  /** Acts that the story must hold in this order: another problem of the same words may be a new fault. */
+  readonly needs: readonly string[]
   readonly reason: string
   readonly story: Story
 }
@@ -81,15 +83,9 @@ export async function search({
   return { found, coverage, stories: played, commands }
 }
 
-/** Another problem of the same words may be a new fault: the story must hold the acts of the known one, too. */
-function isOf({ problem, story }: KnownFault, { acts }: Story, { problems }: Played): boolean {
-  const left = acts.map(({ act }) => act)
-  const holds = story.acts.every(({ act }) => {
-    const at = left.indexOf(act)
-    left.splice(0, at + 1)
-    return at !== -1
-  })
-  return holds && new RegExp(problem).test(problems[0] ?? '')
+function isOf({ problem, needs }: KnownFault, { acts }: Story, { problems, acts: played }: Played): boolean {
+  const seen = acts.slice(0, played + 1).map(({ act }) => act)
+  return new RegExp(problem).test(problems[0] ?? '') && new RegExp(needs.join(' (.* )?')).test(seen.join(' '))
 }
 
 /** Returns what failed as a person reads it: the story to play again, what happened, and what is wrong. */

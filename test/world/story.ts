@@ -11,7 +11,7 @@ export interface Act {
 export interface Story {
   readonly way: string
   readonly op: string
-  /** Ids: `run` or `field`. */
+  /** Ids: `run`, `field`, `hash`, or `own` if documents carry them. */
   readonly ids: string
   readonly batchDocs: number
   /** Options that some stories have. */
@@ -29,9 +29,10 @@ export interface Story {
 export function draw(seed: number, only?: string): Story {
   const random = seeded(seed)
   const way = only ?? random.pick(Object.keys(ways))
-  const { ops } = ways[way] ?? fail(way)
+  const { ops, hasIds = false } = ways[way] ?? fail(way)
   const op = random.pick(ops)
-  const ids = op !== 'create' || (random.chance(0.25) && ops.length > 1) ? 'field' : 'run'
+  const isKeyed = op !== 'create' || (random.chance(0.25) && ops.length > 1)
+  const ids = hasIds ? 'own' : isKeyed ? random.pick(['field', 'field', 'hash']) : 'run'
   return {
     way,
     op,

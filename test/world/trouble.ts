@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
+import { plantAtServer, serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
 import type { World } from './world.js'
 
@@ -18,13 +19,21 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'filter closes': after => ({ filter: { after } }),
 }
 
-export const troubles = [...Object.keys(faults), 'filter closed', 'stopped', 'killed', 'killed, stored']
+export const troubles = [
+  ...Object.keys(faults),
+  ...serverTroubles,
+  'filter closed',
+  'stopped',
+  'killed',
+  'killed, stored',
+]
 
 /** Runs a command in the trouble that waits for it. After that, the world is well again. */
 export async function inTrouble(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
-  const { lab } = world.stage
+  const { lab, server } = world.stage
   const { kind, after, times, turns } = world.takeTrouble()
   const signals = new EventEmitter()
+  const healServer = plantAtServer(server, kind, after, times)
   try {
     if (kind === 'filter closed') lab.control.register('none')
     if (faults[kind] !== undefined) lab.control.plant(faults[kind](after, times))
@@ -33,6 +42,7 @@ export async function inTrouble(world: World, run: (signals: EventEmitter) => Pr
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
     return await run(signals)
   } finally {
+    healServer()
     lab.control.heal()
     lab.control.register('both')
   }

@@ -4,7 +4,8 @@
  */
 import { Readable } from 'node:stream'
 import { runIngest, runLibrary } from './command.js'
-import type { Ended, Line } from './facts.js'
+import type { Ended } from './facts.js'
+import * as formats from './formats.js'
 import type { Settings, World } from './world.js'
 
 interface Loading {
@@ -24,38 +25,22 @@ export interface Way {
   /** Whether Sluice keeps what it knows of the inputs. */
   readonly isKept: boolean
   readonly isOnServer?: true
+  /** Whether documents carry their own ids, and what to do with each of them. */
+  readonly hasIds?: true
+  /** `--format`, where the first document may not show it. */
+  readonly format?: string
+  readonly hasActions?: true
   readonly packs: readonly string[]
   readonly ops: readonly string[]
   /** Acts that do not fit. */
   readonly without: readonly string[]
-  bytes(lines: readonly Line[], isOpen: boolean): Buffer
+  readonly bytes: formats.Format
   load(world: World, loading: Loading): Promise<Ended>
 }
 
 const allOps = ['create', 'create', 'create', 'index', 'update', 'upsert', 'delete']
-const noPacking = ['compress', 'unpack']
-
-/** So long that a content of one line is recognised: see known-faults.json. */
-const fill = 'x'.repeat(260)
-
-function ndjson(lines: readonly Line[], isOpen: boolean): Buffer {
-  const text = lines
-    .map(({ n, v, isBad }) => (isBad ? `broken ${n} ${v}\n` : `{"n":${n},"v":${v},"fill":"${fill}"}\n`))
-    .join('')
-  return Buffer.from(isOpen ? text.trimEnd() : text)
-}
-
-function csv(lines: readonly Line[]): Buffer {
-  return Buffer.from(
-    `n,v,fill\n${lines.map(({ n, v, isBad }) => `${n},${v},${fill}${isBad ? ',too much' : ''}\n`).join('')}`,
-  )
-}
-
-function jsonArray(lines: readonly Line[]): Buffer {
-  return Buffer.from(
-    `[${lines.map(({ n, v, isBad }) => (isBad ? `"broken ${n} ${v}"` : `{"n":${n},"v":${v},"fill":"${fill}"}`)).join(',\n')}]\n`,
-  )
-}
+/** What Sluice does not know again is loaded twice by two commands. */
+const notKept = ['compress', 'unpack', 'loadTwice']
 
 const files: Way = {
   plays: ['ndjson', 'files', 'ingest', 'rotated'],
@@ -65,7 +50,7 @@ const files: Way = {
   packs: ['gz', 'bz2'],
   ops: allOps,
   without: [],
-  bytes: ndjson,
+  bytes: formats.ndjson,
   load: async (world, { names, spelling, settings }) =>
     await runIngest(
       world,
@@ -84,27 +69,65 @@ export const ways: Readonly<Record<string, Way>> = {
   gz: { ...files, plays: ['gzip'], isAppended: false, packs: ['gz'], extension: '.ndjson.gz' },
   zst: { ...files, plays: ['zstd'], isAppended: false, packs: ['zst'], extension: '.ndjson.zst' },
   bz2: { ...files, plays: ['bzip2'], isAppended: false, packs: ['bz2'], extension: '.ndjson.bz2' },
+  xz: { ...files, plays: ['xz'], isAppended: false, packs: ['xz'], extension: '.ndjson.xz' },
+  br: { ...files, plays: ['brotli'], isAppended: false, packs: ['br'], extension: '.ndjson.br' },
   csv: {
     ...files,
     plays: ['csv'],
     extension: '.csv',
     isAppended: false,
     ops: ['create', 'create', 'index'],
-    bytes: csv,
+    bytes: formats.csv,
   },
-  json: { ...files, plays: ['json'], extension: '.json', isAppended: false, bytes: jsonArray },
+  tsv: {
+    ...files,
+    plays: ['tsv'],
+    extension: '.tsv',
+    isAppended: false,
+    ops: ['create', 'create', 'index'],
+    bytes: formats.tsv,
+  },
+  elasticdump: {
+    ...files,
+    plays: ['elasticdump'],
+    format: 'elasticdump',
+    isAppended: false,
+    hasIds: true,
+    ops: ['create', 'index'],
+    bytes: formats.elasticdump,
+  },
+  search: {
+    ...files,
+    plays: ['search'],
+    extension: '.json',
+    isAppended: false,
+    hasIds: true,
+    ops: ['create', 'index'],
+    bytes: formats.search,
+  },
+  bulk: {
+    ...files,
+    plays: ['bulk'],
+    isAppended: false,
+    hasIds: true,
+    hasActions: true,
+    // A deletion has no document that could be bad.
+    ops: allOps.filter(op => op !== 'delete'),
+    bytes: formats.bulk,
+  },
+  json: { ...files, plays: ['json'], extension: '.json', isAppended: false, bytes: formats.jsonArray },
   stdin: {
     ...files,
     plays: ['stdin'],
     isKept: false,
-    without: noPacking,
+    without: notKept,
     load: async (world, { names, settings }) => await runIngest(world, settings, ['-'], world.stream(names)),
   },
   spool: {
     ...files,
     plays: ['spool'],
     isKept: false,
-    without: noPacking,
+    without: notKept,
     load: async (world, { names, settings }) => await runIngest(world, settings, ['-', '--spool'], world.stream(names)),
   },
   url: {
@@ -118,12 +141,21 @@ export const ways: Readonly<Record<string, Way>> = {
         names.map(name => world.url(name)),
       ),
   },
+  s3: {
+    ...files,
+    plays: ['s3'],
+    isOnServer: true,
+    load: async (world, { names, settings }) => {
+      const isAll = names.length === world.names.length
+      return await runIngest(world, settings, isAll ? [world.object()] : names.map(name => world.object(name)))
+    },
+  },
   follow: {
     ...files,
     plays: ['follow'],
     ops: ['create'],
     // It cannot be combined with --again, and reads plain files only.
-    without: [...noPacking, 'loadAgain'],
+    without: ['compress', 'unpack', 'loadTwice', 'loadAgain'],
     load: async (world, { settings }) =>
       await runLibrary(world, settings, world.at('in/*.ndjson'), { follow: true, pollMs: 20 }),
   },
@@ -131,8 +163,16 @@ export const ways: Readonly<Record<string, Way>> = {
     ...files,
     plays: ['iterable', 'library'],
     isKept: false,
-    without: noPacking,
+    without: notKept,
     load: async (world, { names, settings }) =>
       await runLibrary(world, settings, Readable.from(names.flatMap(name => world.textsOf(name)))),
+  },
+  objects: {
+    ...files,
+    plays: ['object stream'],
+    isKept: false,
+    without: notKept,
+    load: async (world, { names, settings }) =>
+      await runLibrary(world, settings, Readable.from(names.flatMap(name => world.objectsOf(name)))),
   },
 }

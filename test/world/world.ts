@@ -1,5 +1,4 @@
 /** The files, the index and the state of one story. */
-import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   copyFileSync,
@@ -13,16 +12,20 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import type { Lab } from '../../src/lab/index.js'
 import type { ObjectServer } from '../support/servers/object-server.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
+import { BUCKET } from './bucket.js'
+import { documentOf } from './formats.js'
+import { packed, packingOf } from './packing.js'
 import type { Way } from './ways.js'
 
 /** What all stories share. */
 export interface Stage {
   readonly lab: Lab
   readonly server: ObjectServer
+  /** Changes the clock of this machine. */
+  jump(hours: number): void
 }
 
 export interface Settings {
@@ -64,6 +67,7 @@ export class World {
     readonly folder: string,
     readonly index: string,
     readonly way: Way,
+    readonly op: string,
   ) {
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const { env, line } = stage.lab
@@ -110,20 +114,21 @@ export class World {
 
   bytesOf(name: string): Buffer {
     const { lines, isOpen } = this.held(name)
-    const bytes = this.way.bytes(lines, isOpen)
-    if (name.endsWith('.gz')) return gzipSync(bytes)
-    if (name.endsWith('.bz2')) return execFileSync('bzip2', { input: bytes })
-    if (name.endsWith('.zst')) return execFileSync('zstd', ['-q'], { input: bytes })
-    return bytes
+    return packed(name, this.way.bytes(lines, isOpen, this.op))
   }
 
   /** The files as one stream of whole lines. */
   stream(names: readonly string[]): Buffer {
-    return Buffer.concat(names.map(name => this.way.bytes(this.held(name).lines, false)))
+    return Buffer.concat(names.map(name => this.way.bytes(this.held(name).lines, false, this.op)))
   }
 
   textsOf(name: string): string[] {
-    return this.held(name).lines.map(line => this.way.bytes([line], true).toString())
+    return this.held(name).lines.map(line => this.way.bytes([line], true, this.op).toString())
+  }
+
+  /** What an application passes: a line that is no document is a text. */
+  objectsOf(name: string): (object | string)[] {
+    return this.held(name).lines.map(line => (line.isBad ? `broken ${line.n} ${line.v}` : documentOf(line)))
   }
 
   /** Writes a whole file: over the one of that name, or as another file that takes its name. */
@@ -140,7 +145,7 @@ export class World {
   append(name: string, more: readonly Line[], isOpen: boolean): void {
     const before = this.bytesOf(name)
     const lines = [...this.held(name).lines, ...more]
-    const isPlain = this.way.isAppended && !/\.(gz|bz2|zst)$/.test(name)
+    const isPlain = this.way.isAppended && packingOf(name) === ''
     if (!isPlain || this.way.isOnServer === true) return this.put(name, lines, { isOpen })
     this.#held.set(name, { lines, isOpen })
     appendFileSync(this.at(`in/${name}`), this.bytesOf(name).subarray(before.length))
@@ -170,11 +175,16 @@ export class World {
   }
 
   #key(name: string): string {
-    return `${this.index}/${name}`
+    return `${BUCKET}/${this.index}/${name}`
   }
 
   url(name: string): string {
     return this.stage.server.url(this.#key(name))
+  }
+
+  /** The address of an object. Without a name: of all of them. */
+  object(name = '*'): string {
+    return `s3://${this.#key(name)}`
   }
 
   spelled(name: string, spelling: number): string {

@@ -19,9 +19,12 @@ export function judgeVerify(memory: Memory, run: string, ended: Ended): readonly
 }
 
 export function judgeUndo(memory: Memory, run: string, ended: Ended, after: After): readonly string[] {
-  const isKnown = memory.records.all.some(({ parts }) => parts.some(part => part.run === run))
-  if (memory.keyed === undefined && ended.exit !== 2)
+  const stream = memory.streams.get(run)
+  const isKnown = stream !== undefined || memory.records.all.some(({ parts }) => parts.some(part => part.run === run))
+  if (memory.keyed === undefined && ended.exit !== 2) {
+    if (stream !== undefined) memory.expected.takeBack(stream.lines, stream.isSure && ended.exit === 0)
     forgetParts(memory, run, lines => memory.expected.takeBack(lines, ended.exit === 0))
+  }
   memory.see(after)
   const problems = memory.expected.check(after.index)
   if (isKnown || problems.length === 0) return problems

@@ -15,6 +15,8 @@ export class Memory {
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
   isSpoolCut = false
+  /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
+  readonly streams = new Map<string, { readonly lines: readonly Line[]; readonly isSure: boolean }>()
   /** Ids of dead letters that were corrected and loaded. */
   readonly replayed = new Set<string>()
   isReplayed = false
@@ -73,6 +75,7 @@ export class Memory {
 
   stateLost(): void {
     this.records.all = []
+    this.streams.clear()
     this.spooled = []
     this.isSpoolCut = false
     this.mayReplayAgain = true
@@ -87,6 +90,7 @@ export class Memory {
     this.expected.lost()
     this.isFollowVague = true
     this.records.all = []
+    this.streams.clear()
     this.replayed.clear()
     this.mayReplayAgain = true
     this.size = 0

@@ -55,6 +55,7 @@ function hasReason(memory: Memory, load: Load): boolean {
     case 'RUN_INTERRUPTED':
       return trouble === 'stopped' || trouble === 'killed'
     default:
+      if (trouble === 'server' && ended.code?.startsWith('INPUT_') === true) return true
       if (!load.isSpooled || !memory.isSpoolCut || ended.exit !== 5) return false
       memory.lenient('a killed spool')
       return true

@@ -48,8 +48,10 @@ function beginKept(memory: Memory, { setting, isAgain, ended }: Load, { file, ma
 export function finish(memory: Memory, load: Load, plans: readonly Plan[]): void {
   const { expected, records } = memory
   if (!load.isKept) {
-    if (load.isSpooled) expected.finish(memory.spooled)
-    else for (const { rest } of plans) expected.finish(rest)
+    const own = plans.flatMap(({ rest }) => rest)
+    const lines = load.isSpooled ? memory.spooled : own
+    expected.finish(lines)
+    memory.streams.set(load.ended.run ?? '', { lines: [...lines], isSure: lines.length === own.length })
     return
   }
   for (const { file, match } of plans) {
