@@ -31,7 +31,7 @@ function argsOf(world: World, settings: Settings): string[] {
   const option = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [name, String(value)]
   return [
-    ...option('--index', world.index),
+    ...option('--index', world.target),
     // A file with ids of its own may have actions of its own, too.
     ...option('--op', world.way.hasActions === true ? undefined : op),
     ...option('--format', world.way.format),
@@ -82,7 +82,7 @@ export async function runLibrary(
       target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY },
       proxy: STATIC_PROXY_URL,
       preflightConnections: 1,
-      index: world.index,
+      index: world.target,
       op: op as 'create',
       ids: ids as 'run',
       ...(ids === 'run' ? {} : { idField: 'n' }),

@@ -1,12 +1,14 @@
 /** `npm run search:world`: plays stories in several processes, and prints those that fail, in their shortest form. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { workerArgs } from '../support/worker-args.js'
 import { Coverage } from './coverage.js'
+import { playStory } from './play.js'
 import { type Found, keep, search, tellOf } from './search.js'
+import { openStage } from './stage.js'
 
 const text = { type: 'string' } as const
 const { values } = parseArgs({
@@ -17,6 +19,8 @@ const { values } = parseArgs({
     failures: text,
     processes: text,
     player: text,
+    // Plays one story of a file.
+    story: text,
     // Stories that fail are not shortened.
     'as-it-is': { type: 'boolean' },
   },
@@ -34,8 +38,18 @@ type Message =
   | { readonly commands: number }
   | { readonly counts: Coverage['counts'] }
 
-if (values.player === undefined) await lead()
+if (values.story !== undefined) await tellStory(values.story)
+else if (values.player === undefined) await lead()
 else await play(Number(values.player))
+
+async function tellStory(path: string): Promise<void> {
+  const { story } = JSON.parse(readFileSync(path, 'utf8')) as Pick<Found, 'story'>
+  await using stage = await openStage()
+  stage.set(story)
+  const played = await playStory(story, stage)
+  console.log(tellOf({ seed: 0, story, played }))
+  if (played.problems.length > 0) process.exitCode = 1
+}
 
 /** Plays each story whose turn it is, and tells the parent. */
 async function play(turn: number): Promise<void> {

@@ -61,7 +61,14 @@ export class Play {
     const way = ways[story.way]
     if (way === undefined) throw new Error(`no such way: ${story.way}`)
     const folder = mkdtempSync(join(root, 'sluice-world-'))
-    this.world = new World(stage, folder, `world-${process.pid}-${(stories += 1)}`, way, story.op)
+    this.world = new World(
+      stage,
+      folder,
+      `world-${process.pid}-${(stories += 1)}`,
+      way,
+      story.op,
+      story.isByField === true,
+    )
     this.oracle = new Oracle(story.ids !== 'run', story.op)
   }
 
@@ -155,8 +162,9 @@ export class Play {
     if (this.#story.ids === 'run' || this.#story.ids === 'hash') return
     // Every second document of those that come next, and of those that were there.
     const numbers = Array.from({ length: count }, (_, at) => 1 + at * 2)
-    const body = numbers.map(n => `{"index":{"_id":"${n}"}}\n{"n":${n},"v":0}\n`).join('')
-    await this.world.ask('POST', `${this.world.index}/_bulk?refresh=true`, body)
+    const action = (n: number) => `{"index":{"_index":"${this.world.indexOf(n)}","_id":"${n}"}}`
+    const body = numbers.map(n => `${action(n)}\n{"n":${n},"v":0}\n`).join('')
+    await this.world.ask('POST', '_bulk?refresh=true', body)
     this.oracle.prefilled(this.after())
   }
 

@@ -55,11 +55,10 @@ async function whenStored(
   signals: EventEmitter,
   run: (signals: EventEmitter) => Promise<Ended>,
 ): Promise<Ended> {
-  const { control } = world.stage.lab
-  const wanted = control.count(world.index) + count
+  const wanted = world.count() + count
   const look = { isOver: false }
   const watching = (async () => {
-    while (!look.isOver && control.count(world.index) < wanted) await setImmediate()
+    while (!look.isOver && world.count() < wanted) await setImmediate()
     signals.emit('SIGINT')
   })()
   const ended = await run(signals)

@@ -16,7 +16,7 @@ import type { Lab } from '../../src/lab/index.js'
 import type { ObjectServer } from '../support/servers/object-server.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
 import { BUCKET } from './bucket.js'
-import { documentOf } from './formats.js'
+import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
 import type { Way } from './ways.js'
 
@@ -68,6 +68,8 @@ export class World {
     readonly index: string,
     readonly way: Way,
     readonly op: string,
+    /** Whether each document names its index. */
+    readonly isByField: boolean,
   ) {
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const { env, line } = stage.lab
@@ -202,13 +204,36 @@ export class World {
     })
   }
 
+  /** What the user passes to `--index`. */
+  get target(): string {
+    return this.isByField ? `${this.index}-{part}` : this.index
+  }
+
+  get #indices(): readonly string[] {
+    return this.isByField ? [1, 2].map(n => this.indexOf(n)) : [this.index]
+  }
+
+  /** The index of a document. */
+  indexOf(n: number): string {
+    return this.isByField ? `${this.index}-${partOf(n)}` : this.index
+  }
+
+  /** How many documents the index holds. */
+  count(): number {
+    return this.#indices.reduce((sum, index) => sum + this.stage.lab.control.count(index), 0)
+  }
+
   /** What the index holds. */
   stored(): Stored[] {
     const { control } = this.stage.lab
-    return control.ids(this.index).map(id => {
-      const { n, v, tag } = JSON.parse(String(control.source(this.index, id))) as Record<string, string | number>
-      return { id, n: Number(n), v: Number(v), ...(tag === undefined ? {} : { tag: String(tag) }) }
-    })
+    return this.#indices.flatMap(index =>
+      control.ids(index).map(id => {
+        const { n, v, tag } = JSON.parse(String(control.source(index, id))) as Record<string, string | number>
+        const isElsewhere = index !== this.indexOf(Number(n))
+        if (isElsewhere) throw new Error(`document ${n} stands in ${index}`)
+        return { id, n: Number(n), v: Number(v), ...(tag === undefined ? {} : { tag: String(tag) }) }
+      }),
+    )
   }
 
   dead(file = 'dead.ndjson'): Dead[] {
@@ -228,7 +253,8 @@ export class World {
   /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */
   repair(): string {
     const records = this.#records('dead.ndjson').map(({ line, ...record }) => {
-      const document = { n: Number(/\d+/.exec(String(line))?.[0]), v: 1 }
+      const n = Number(/\d+/.exec(String(line))?.[0])
+      const document = { n, v: 1, part: partOf(n) }
       return JSON.stringify(line === undefined ? record : { ...record, document })
     })
     writeFileSync(this.at('dead.ndjson'), records.map(record => `${record}\n`).join(''))
