@@ -15,6 +15,8 @@ export class Memory {
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
   isSpoolCut = false
+  /** How an unfinished spool is to be loaded. */
+  spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
   readonly streams = new Map<string, { readonly lines: readonly Line[]; readonly isSure: boolean }>()
   /** Ids of dead letters that were corrected and loaded. */
@@ -78,6 +80,7 @@ export class Memory {
     this.streams.clear()
     this.spooled = []
     this.isSpoolCut = false
+    this.spoolSetting = undefined
     this.mayReplayAgain = true
     this.isFollowVague = true
     this.isStateLost = true

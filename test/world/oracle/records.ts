@@ -52,10 +52,12 @@ export class Records {
   ): Map<Seen, Match> {
     const found = new Map<Seen, Match>()
     const free = new Set(this.all.filter(one => one.lines.length > 0 && !taken.has(one)))
+    // A file that was renamed and is no input of this load is nowhere, as far as Sluice knows.
+    const isThere = ({ path, lines }: Record) => disk.some(one => one.path === path && begins(one.lines, lines))
     const rules: ((file: Seen, record: Record) => boolean)[] = [
       (file, record) => record.inode !== undefined && record.inode === file.inode,
       (file, record) => record.path === file.path,
-      (_, record) => !disk.some(one => isFileOf(one, record) && begins(one.lines, record.lines)),
+      (_, record) => !isThere(record),
     ]
     for (const rule of rules) {
       for (const file of inputs) {
@@ -68,7 +70,7 @@ export class Records {
     }
     for (const file of inputs) {
       if (found.has(file)) continue
-      const record = [...free].find(one => one.isOpen && (isFileOf(file, one) || shares(file, one)))
+      const record = [...free].find(one => one.isOpen && (isFileOf(file, one) || (!isThere(one) && shares(file, one))))
       found.set(file, record === undefined ? { kind: 'new' } : { kind: 'unclear', record })
     }
     return found

@@ -6,7 +6,7 @@ import type { Plan } from './plans.js'
 /** Returns problems if Sluice refused a load before it sent anything. Undefined: it did not. */
 export function judgeRefusal(
   memory: Memory,
-  { ended, setting }: Load,
+  { ended, setting, isSpooled }: Load,
   plans: readonly Plan[],
 ): readonly string[] | undefined {
   // New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused.
@@ -16,8 +16,11 @@ export function judgeRefusal(
     if (isChanged) memory.lenient('an input changed while its load was unfinished')
     return isChanged ? [] : [`INPUT_CHANGED, but no input changed: ${ended.said.slice(-300)}`]
   }
+  const isOtherSpool = isSpooled && memory.spoolSetting !== undefined && memory.spoolSetting !== setting
   if (ended.code === 'RUN_OPTIONS_CHANGED')
-    return memory.wasOpen || plans.some(isOther) ? [] : ['RUN_OPTIONS_CHANGED, but the options are those of before']
+    return isOtherSpool || memory.wasOpen || plans.some(isOther)
+      ? []
+      : ['RUN_OPTIONS_CHANGED, but the options are those of before']
   return undefined
 }
 

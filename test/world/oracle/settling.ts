@@ -84,12 +84,14 @@ function finishUnclear(memory: Memory, before: Record, record: Record): void {
 }
 
 /** Notes what a load leaves in its spool. */
-export function keepSpool(memory: Memory, { ended, inputs, trouble }: Load): void {
+export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: Load): void {
   if (ended.isKilled === undefined && ended.code === undefined) {
     memory.spooled = []
     memory.isSpoolCut = false
+    memory.spoolSetting = undefined
     return
   }
+  memory.spoolSetting ??= setting
   memory.lenient('an unfinished spool')
   if (ended.isKilled !== true && trouble !== 'stopped') return
   // A process that was killed or stopped may not have read all of stdin.
