@@ -39,6 +39,11 @@ export function judgeForget(memory: Memory, run: string, ended: Ended, after: Af
 /** The part of a run is no longer known, unless a later run continued behind it. */
 function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) => void): void {
   memory.isForgotten = true
+  if (memory.isIndexLost) {
+    // An earlier run may know the same inputs, and by the same ids.
+    memory.lenient('forgotten after the index was lost')
+    memory.isBlurred = true
+  }
   for (const record of memory.records.all) {
     let isOneLeft = true
     while (isOneLeft) isOneLeft = forgetPart(memory, record, run, act)

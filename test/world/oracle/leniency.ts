@@ -25,6 +25,8 @@ const leniencies = {
     'docs/guide/same-input.md: interrupted, then with --again: continues. Inputs that were not begun stay as they were',
   'changes of an index that was lost':
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
+  'forgotten after the index was lost':
+    'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
   'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
 } as const
 

@@ -32,6 +32,7 @@ export class Memory {
   /** Whether Sluice may know inputs in two ways from now on. */
   isBlurred = false
   isForgotten = false
+  isIndexLost = false
   isStateLost = false
   isIndexGone = true
   /** Runs whose documents are not all where the run put them. */
@@ -87,6 +88,7 @@ export class Memory {
   }
 
   indexLost(isMadeAnew: boolean): void {
+    this.isIndexLost = true
     this.isIndexGone = !isMadeAnew
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
