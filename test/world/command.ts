@@ -26,7 +26,8 @@ export async function runCommand(world: World, args: readonly string[]): Promise
   return await inTrouble(world, async signals => await run(world, all, Buffer.alloc(0), signals))
 }
 
-function argsOf(world: World, settings: Settings): string[] {
+/** Returns the options of a load. */
+export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Settings): string[] {
   const { op, ids, batchDocs, tag, runId, maxRejected, isAgain } = settings
   const option = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [name, String(value)]

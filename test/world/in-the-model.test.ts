@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { table } from '../../src/options/table.js'
 import { districts } from '../support/house.js'
 import { acts } from './acts.js'
+import { argsOf } from './command.js'
 import { notInModel } from './not-in-model.js'
 import { draw } from './story.js'
 import { ways } from './ways.js'
@@ -15,7 +16,20 @@ const compressions = ['gzip', 'zstd', 'bzip2', 'xz', 'brotli']
 const played = new Set(Object.values(ways).flatMap(({ plays }) => plays))
 for (const name of ['replay', 'verify']) if (acts[name] !== undefined) played.add(name)
 for (const { ops } of Object.values(ways)) for (const op of ops) played.add(op)
-for (const name of ['ids run', 'ids field', 'ids hash', 'unreplayed']) played.add(name)
+for (const name of ['ids run', 'ids field', 'ids hash', 'unreplayed', 'edits', 'destinations', 'option --follow'])
+  played.add(name)
+
+/** Every option that a story may have. */
+const settings = { op: 'index', ids: 'field', batchDocs: 1, tag: 'x', runId: 'name', maxRejected: 0, isAgain: true }
+for (const way of Object.values(ways))
+  for (const flag of argsOf({ at: path => path, target: 'index', way }, settings)) played.add(`option ${flag}`)
+
+/** Options that change which documents are sent, or how. */
+function optionsOf(...groups: readonly string[]): string[] {
+  const rows: [string, { readonly group: string; readonly flag?: string }][] = Object.entries(table)
+  const own = rows.filter(([, { group }]) => groups.includes(group))
+  return own.map(([name, { flag }]) => `option ${flag ?? `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`}`)
+}
 
 function choicesOf(row: keyof typeof table): readonly string[] {
   const { kind } = table[row] as { readonly kind: { readonly choices?: readonly string[] } }
@@ -31,6 +45,7 @@ const lists: Readonly<Record<string, readonly string[]>> = {
   format: choicesOf('format').filter(name => name !== 'auto'),
   operation: choicesOf('op'),
   'source of ids': choicesOf('ids').map(name => `ids ${name}`),
+  'option of documents': optionsOf('Documents', 'CSV', 'Edits'),
   source: sources,
   compression: compressions,
   program: roomsOf('programs'),
