@@ -1,6 +1,12 @@
 /** Makes a bucket of S3 of the web server, and lets its answers fail. */
 import type { ServerResponse } from 'node:http'
-import type { Asked, Fault, ObjectServer, ServedObject } from '../support/servers/object-server.js'
+import {
+  type Asked,
+  etagOf,
+  type Fault,
+  type ObjectServer,
+  type ServedObject,
+} from '../support/servers/object-server.js'
 
 export const BUCKET = 'bucket'
 
@@ -25,7 +31,7 @@ function end(response: ServerResponse, status: number, xml: string): boolean {
 }
 
 function listOf(objects: readonly (readonly [string, ServedObject])[]): string {
-  const contents = objects.map(([path, { bytes, etag = '', modified }]) => {
+  const contents = objects.map(([path, { bytes, etag = etagOf(bytes), modified }]) => {
     const key = path.slice(BUCKET.length + 2)
     const about = `<Size>${bytes.length}</Size><ETag>${etag.replaceAll('"', '&quot;')}</ETag>`
     return `<Contents><Key>${key}</Key>${about}<LastModified>${modified?.toISOString() ?? ''}</LastModified></Contents>`
@@ -36,8 +42,8 @@ function listOf(objects: readonly (readonly [string, ServedObject])[]): string {
 type Failing = (asked: Asked, response: ServerResponse, object: ServedObject) => void
 
 const failing: Readonly<Record<string, Failing>> = {
-  'server cuts': (_, response, { bytes, etag = '' }) => {
-    response.writeHead(200, { 'content-length': bytes.length, ...(etag === '' ? {} : { etag }) })
+  'server cuts': (_, response, { bytes, etag = etagOf(bytes) }) => {
+    response.writeHead(200, { 'content-length': bytes.length, etag })
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy())
   },
   'server fails': (_, response) => void response.writeHead(503).end(),

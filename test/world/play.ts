@@ -130,9 +130,9 @@ export class Play {
   /** Returns how the one ended that loaded. The other one is refused, or finds nothing to do. */
   async #both(command: () => Promise<Ended>): Promise<Ended> {
     const both = await Promise.all([command(), command()])
-    const isIdle = ({ code, thisProcess }: Ended) => code === 'RUN_LOCKED' || thisProcess?.read === 0
-    const [first, second] = both.toSorted((one, other) => Number(isIdle(one)) - Number(isIdle(other)))
-    if (first === undefined || second === undefined || !isIdle(second) || first.code === 'RUN_LOCKED')
+    const rank = ({ code, thisProcess }: Ended) => (code === 'RUN_LOCKED' ? 2 : thisProcess?.read === 0 ? 1 : 0)
+    const [first, second] = both.toSorted((one, other) => rank(one) - rank(other))
+    if (first === undefined || second === undefined || rank(first) === 2 || rank(second) === 0)
       throw new Wrong(`two commands at once ended so: ${JSON.stringify(both)}`)
     return first
   }
