@@ -7,7 +7,7 @@ import { openStage } from './stage.js'
 import type { Story } from './story.js'
 
 const folder = new URL('stories/', import.meta.url)
-const FEW = 24
+const FEW = 16
 
 test('stories that failed once come to a good end', async () => {
   const names = readdirSync(folder).filter(name => name.endsWith('.json'))
