@@ -98,7 +98,9 @@ export const sins = [
   {
     name: 'undo deletes the first document only',
     file: 'src/programs/verify/undo.ts',
-    from: 'if (force || document.version === UNTOUCHED) ours.push(document)',
-    to: "if (ours.length === 0) ours.push(document)\n      else this.#count(document, 'gone')",
+    from: `if (force || document.version === UNTOUCHED) ours.push(document)
+      else this`,
+    to: `if (ours.length === 0) ours.push(document)
+      else if (document.version !== UNTOUCHED) this`,
   },
 ]

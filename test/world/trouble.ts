@@ -1,6 +1,6 @@
 /** What may happen while a command runs. A kill in this process puts back the files of an instant after which the cluster stored nothing. */
 import { EventEmitter } from 'node:events'
-import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
 import { plantAtServer, serverTroubles } from './bucket.js'
@@ -77,6 +77,7 @@ async function killed(
   const { control } = world.stage.lab
   const [state, dead, kept] = [world.at('state'), world.at('dead.ndjson'), world.at('killed')]
   rmSync(kept, { recursive: true, force: true })
+  mkdirSync(kept)
   // Others behind it get their answers until the process is killed.
   control.plant({ hold: { after, times, stored: isStored } })
   world.env['SLUICE_GRACE'] = '1ms'

@@ -49,7 +49,8 @@ export function judgeNamed(memory: Memory, load: Load, plans: readonly Plan[], {
   const bad = plans.flatMap(({ file }) => file.lines).filter(({ isBad }) => isBad)
   const problems = bad.filter(({ n }) => !letters.has(n)).map(({ n }) => `bad line ${n} is named nowhere`)
   if (ended.exit !== 0 || bad.length === 0 || isVague(memory, load)) return problems
-  const isNew = (line: Line) => plans.some(({ rest }) => rest.includes(line))
+  // What an unfinished load rejected is not rejected again.
+  const isNew = (line: Line) => !memory.letters.has(line.n) && plans.some(({ rest }) => rest.includes(line))
   if (bad.some(isNew)) return [...problems, `exit code 0, but ${bad.length} lines are bad`]
   // After a replay, or if Sluice no longer knows the run, the file of dead letters names them.
   if (!isKept || memory.isReplayed || ended.unreplayed > 0 || memory.isForgotten) return problems

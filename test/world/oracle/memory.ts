@@ -40,8 +40,8 @@ export class Memory {
   /** How many documents the index held, and their ids. */
   size = 0
   ids: ReadonlySet<string> = new Set()
-  /** Dead letters of before. */
-  letters = 0
+  /** Documents in the dead letters of before. */
+  letters: ReadonlySet<number> = new Set()
 
   constructor(isKeyed: boolean, op: string) {
     this.keyed = isKeyed ? new Keyed(op) : undefined

@@ -28,7 +28,7 @@ export class Oracle {
     const judged = judgeRefusal(memory, load, plans) ?? this.#loaded(load, plans, after)
     const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
     memory.see(after)
-    memory.letters = after.dead.length
+    memory.letters = new Set(after.dead.map(({ n }) => n))
     return problems
   }
 

@@ -38,7 +38,7 @@ function isTooMany(memory: Memory, { ended, maxRejected }: Load, plans: readonly
   if (maxRejected === undefined) return false
   if (ended.code !== 'TOO_MANY_REJECTED' && ended.code !== 'REJECTED_NOT_REPLAYED') return false
   const bad = plans.flatMap(({ rest }) => rest).filter(({ isBad }) => isBad).length
-  const mayBe = bad > maxRejected || memory.keyed !== undefined || memory.letters > 0
+  const mayBe = bad > maxRejected || memory.keyed !== undefined || memory.letters.size > 0
   if (mayBe) memory.lenient('too many rejected')
   return mayBe
 }
