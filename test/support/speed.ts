@@ -8,7 +8,7 @@ import { globSync } from 'tinyglobby'
 export const tags = [{ name: 'long' }, { name: 'search' }]
 
 /** The test files without those on real servers. */
-export const testFiles: readonly string[] = ['test/{unit,lab,cli,types}/**/*.test.ts', 'test/*.test.ts']
+export const testFiles: readonly string[] = ['test/{unit,lab,cli,types,world}/**/*.test.ts', 'test/*.test.ts']
 
 interface TestFile {
   readonly path: string

@@ -1,0 +1,69 @@
+/** Makes a bucket of S3 of the web server, and lets its answers fail. */
+import type { ServerResponse } from 'node:http'
+import {
+  type Asked,
+  etagOf,
+  type Fault,
+  type ObjectServer,
+  type ServedObject,
+} from '../support/servers/object-server.js'
+
+export const BUCKET = 'bucket'
+
+/** Answers lists of objects. */
+export function openBucket(server: ObjectServer): void {
+  server.fault = (asked, response) => {
+    const { pathname, searchParams } = new URL(asked.path, 'http://server')
+    if (searchParams.get('list-type') === '2') {
+      const prefix = `/${BUCKET}/${searchParams.get('prefix') ?? ''}`
+      const objects = [...server.objects].filter(([path]) => path.startsWith(prefix))
+      return end(response, 200, listOf(objects))
+    }
+    const isOfS3 = asked.headers.authorization?.startsWith('AWS4') === true
+    if (!isOfS3 || server.objects.has(pathname)) return false
+    return end(response, 404, '<Error><Code>NoSuchKey</Code></Error>')
+  }
+}
+
+function end(response: ServerResponse, status: number, xml: string): boolean {
+  response.writeHead(status, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?>${xml}`)
+  return true
+}
+
+function listOf(objects: readonly (readonly [string, ServedObject])[]): string {
+  const contents = objects.map(([path, { bytes, etag = etagOf(bytes), modified }]) => {
+    const key = path.slice(BUCKET.length + 2)
+    const about = `<Size>${bytes.length}</Size><ETag>${etag.replaceAll('"', '&quot;')}</ETag>`
+    return `<Contents><Key>${key}</Key>${about}<LastModified>${modified?.toISOString() ?? ''}</LastModified></Contents>`
+  })
+  return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
+}
+
+type Failing = (asked: Asked, response: ServerResponse, object: ServedObject) => void
+
+const failing: Readonly<Record<string, Failing>> = {
+  'server cuts': (_, response, { bytes, etag = etagOf(bytes) }) => {
+    response.writeHead(200, { 'content-length': bytes.length, etag })
+    response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy())
+  },
+  'server fails': (_, response) => void response.writeHead(503).end(),
+}
+
+export const serverTroubles = Object.keys(failing)
+
+/** Lets some answers with objects fail. Returns a function that ends that. */
+export function plantAtServer(server: ObjectServer, kind: string, after: number, times: number): () => void {
+  const { fault: usual = () => false } = server
+  const fail = failing[kind]
+  let count = 0
+  const fault: Fault = (asked, response, object) => {
+    if (usual(asked, response, object)) return true
+    if (fail === undefined || object === undefined || asked.method !== 'GET') return false
+    count += 1
+    if (count <= after || count > after + times) return false
+    fail(asked, response, object)
+    return true
+  }
+  server.fault = fault
+  return () => (server.fault = usual)
+}

@@ -1,0 +1,138 @@
+/** Runs commands in this process, in whatever trouble the world is, and reads what they say as a user does. */
+import { EventEmitter } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { runProgram } from '../../src/cli/program.js'
+import { openTerminal } from '../../src/cli/terminal/terminal.js'
+import { ingest, type IngestOptions, type Receipt } from '../../src/index.js'
+import { isRunError } from '../../src/pipeline/ledger/receipt.js'
+import type { Ended } from './facts.js'
+import { inTrouble } from './trouble.js'
+import type { Settings, World } from './world.js'
+
+/** Loads by the command line. */
+export async function runIngest(
+  world: World,
+  settings: Settings,
+  inputs: readonly string[],
+  input: Uint8Array = Buffer.alloc(0),
+): Promise<Ended> {
+  const args = ['ingest', ...inputs, ...argsOf(world, settings), '--json']
+  return await inTrouble(world, async signals => await run(world, args, input, signals))
+}
+
+/** Runs another command. */
+export async function runCommand(world: World, args: readonly string[]): Promise<Ended> {
+  const all = [...args, '--state-dir', world.at('state'), '--json']
+  return await inTrouble(world, async signals => await run(world, all, Buffer.alloc(0), signals))
+}
+
+/** Returns the options of a load. */
+export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Settings): string[] {
+  const { op, ids, batchDocs, tag, runId, maxRejected, isAgain } = settings
+  const option = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [name, String(value)]
+  return [
+    ...option('--index', world.target),
+    // A file with ids of its own may have actions of its own, too.
+    ...option('--op', world.way.hasActions === true ? undefined : op),
+    ...option('--format', world.way.format),
+    ...option('--ids', ids === 'own' ? undefined : ids),
+    ...option('--id-field', ids === 'field' || ids === 'hash' ? 'n' : undefined),
+    ...option('--batch-docs', batchDocs),
+    ...option('--concurrency', 2),
+    ...option('--state-dir', world.at('state')),
+    ...option('--dead-letters', world.at('dead.ndjson')),
+    ...option('--set', tag === undefined ? undefined : `tag=${tag}`),
+    ...option('--run-id', runId),
+    ...option('--max-rejected', maxRejected),
+    ...(isAgain ? ['--again'] : []),
+  ]
+}
+
+async function run(world: World, args: readonly string[], input: Uint8Array, signals: EventEmitter): Promise<Ended> {
+  const [stdout, stderr] = [collected(), collected()]
+  const stdin = Object.assign(new PassThrough(), { isTTY: false })
+  stdin.end(input)
+  const [on, off] = [signals.on.bind(signals), signals.off.bind(signals)]
+  const host = { stdout: stdout.stream, stderr: stderr.stream, stdin, env: world.env, on, off }
+  const exit = await runProgram(args, openTerminal(host as unknown as NodeJS.Process), '0.0.0')
+  const [text, said] = [stdout.text(), stderr.text()]
+  world.tell(`sluice ${args.join(' ')} → ${exit}`)
+  return endedOf(
+    exit,
+    text === '' ? {} : (JSON.parse(text) as Partial<Receipt>),
+    said.replaceAll(/"fixes":.*?\],/g, ''),
+  )
+}
+
+/** Loads by the library. `follow` ends by its signal as soon as the run has begun. */
+export async function runLibrary(
+  world: World,
+  settings: Settings,
+  source: IngestOptions['source'],
+  more: Partial<IngestOptions> = {},
+): Promise<Ended> {
+  return await inTrouble(world, async signals => {
+    const stop = new AbortController()
+    let said = ''
+    signals.on('SIGINT', () => stop.abort('SIGINT'))
+    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_GRACE } = world.env
+    const { op, ids, tag, isAgain, batchDocs, runId, maxRejected } = settings
+    const options: IngestOptions = {
+      source,
+      target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY },
+      proxy: STATIC_PROXY_URL,
+      preflightConnections: 1,
+      index: world.target,
+      op: op as 'create',
+      ids: ids as 'run',
+      ...(ids === 'run' ? {} : { idField: 'n' }),
+      ...(tag === undefined ? {} : { edits: { set: { tag } } }),
+      again: isAgain,
+      batchDocs,
+      runId,
+      maxRejected,
+      concurrency: 2,
+      deadLetters: world.at('dead.ndjson'),
+      graceMs: SLUICE_GRACE === undefined ? 25_000 : 1,
+      stateDir: world.at('state'),
+      signal: stop.signal,
+      onEvent: event => {
+        if (event.type === 'begun' && more.follow === true) stop.abort('SIGTERM')
+        if ('message' in event) said += `${event.message}\n`
+      },
+      ...more,
+    }
+    const ended = await ingest(options).then(
+      receipt => endedOf(receipt.exit, receipt, said),
+      (error: unknown) => {
+        if (!isRunError(error)) throw error
+        return endedOf(error.failure.exit, { failure: error.failure, ...error.receipt }, said)
+      },
+    )
+    world.tell(`ingest(${typeof source === 'string' ? source : 'documents'}) → ${ended.exit}`)
+    return ended
+  })
+}
+
+function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
+  const { run, read, thisProcess, unreplayed = [] } = receipt
+  return {
+    exit,
+    said,
+    unreplayed: unreplayed.reduce((sum, { documents }) => sum + documents, 0),
+    ...(run === undefined ? {} : { run }),
+    ...(receipt.failure === undefined ? {} : { code: receipt.failure.code }),
+    ...(read === undefined || thisProcess === undefined ? {} : { counts: receipt as Receipt, thisProcess }),
+  }
+}
+
+function collected() {
+  const parts: Buffer[] = []
+  const write = (text: string | Uint8Array, done?: () => void) => {
+    parts.push(Buffer.from(text as string))
+    done?.()
+  }
+  const on = () => undefined
+  return { stream: { isTTY: false, columns: 80, write, on }, text: () => Buffer.concat(parts).toString() }
+}

@@ -1,0 +1,93 @@
+/** What the model and the oracle speak of: plain facts about documents, files and commands. It imports nothing. */
+
+/** A document as it stands in an input. Its number is its own in a story, and `v` counts its editions. */
+export interface Line {
+  readonly n: number
+  readonly v: number
+  /** Whether it is no document: Sluice must reject it. */
+  readonly isBad: boolean
+}
+
+/** A file, or an object on a server. */
+export interface Seen {
+  readonly path: string
+  readonly inode?: number
+  readonly lines: readonly Line[]
+  /** Whether the last line has no line end yet. */
+  readonly isOpen: boolean
+}
+
+/** A document in the index. */
+export interface Stored {
+  readonly id: string
+  readonly n: number
+  readonly v: number
+  readonly tag?: string
+}
+
+/** A record of a file of dead letters. */
+export interface Dead {
+  readonly id: string
+  readonly n: number
+  readonly isRepaired: boolean
+}
+
+export interface Counts {
+  readonly read: number
+  readonly created: number
+  readonly updated: number
+  readonly deleted: number
+  readonly noop: number
+  readonly notFound: number
+  readonly duplicate: number
+  readonly rejected: number
+  readonly skipped: number
+  readonly unsent: number
+  readonly unknown: number
+}
+
+/** How a command ended, as the user sees it. */
+export interface Ended {
+  readonly exit: number
+  readonly run?: string
+  /** The code of its failure. */
+  readonly code?: string
+  /** Counts of the whole run. */
+  readonly counts?: Counts
+  readonly thisProcess?: Counts
+  /** Documents of earlier runs that it names as rejected and not replayed. */
+  readonly unreplayed: number
+  /** Everything that it said on stderr. */
+  readonly said: string
+  /** Nobody saw how it ended. */
+  readonly isKilled?: true
+}
+
+/** What went wrong around a command. `killed`: nobody saw how it ended. */
+export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'stopped' | 'killed'
+
+export interface Load {
+  /** The inputs, in the order of the command. */
+  readonly inputs: readonly Seen[]
+  /** All files that stand there, also those that the command does not name. */
+  readonly disk: readonly Seen[]
+  readonly op: string
+  /** Everything that decides what is sent. */
+  readonly setting: string
+  readonly tag?: string
+  readonly isAgain: boolean
+  /** Whether Sluice keeps what it knows of these inputs: not of stdin, and not without a state folder. */
+  readonly isKept: boolean
+  readonly isSpooled: boolean
+  readonly isFollowed: boolean
+  readonly runId?: string
+  readonly maxRejected?: number
+  readonly trouble: Trouble
+  readonly ended: Ended
+}
+
+/** What stands in the index and in the dead letters after a command. */
+export interface After {
+  readonly index: readonly Stored[]
+  readonly dead: readonly Dead[]
+}

@@ -1,0 +1,89 @@
+/** Judges the commands that deal with what was loaded: verify, undo, runs rm and replay. */
+import type { After, Dead, Ended, Line } from '../facts.js'
+import type { Memory } from './memory.js'
+import type { Record } from './records.js'
+
+export function judgeVerify(memory: Memory, run: string, ended: Ended): readonly string[] {
+  const own = memory.records.all.filter(({ parts }) => parts.some(part => part.run === run))
+  if (memory.keyed !== undefined) return []
+  const isSure = own.length > 0 && !memory.disturbed.has(run) && own.every(({ isOpen }) => !isOpen)
+  if (!isSure) {
+    memory.lenient('other content that a run covered')
+    return []
+  }
+  if (ended.exit === 2 && ended.said.includes('is the name of')) {
+    memory.lenient('a name of several runs')
+    return []
+  }
+  return ended.exit === 0 ? [] : [`verify of ${run} ends with ${ended.exit}: ${JSON.stringify(ended)}`.slice(0, 900)]
+}
+
+export function judgeUndo(memory: Memory, run: string, ended: Ended, after: After): readonly string[] {
+  const stream = memory.streams.get(run)
+  const isKnown = stream !== undefined || memory.records.all.some(({ parts }) => parts.some(part => part.run === run))
+  if (memory.keyed === undefined && ended.exit !== 2) {
+    if (stream !== undefined) memory.expected.takeBack(stream.lines, stream.isSure && ended.exit === 0)
+    forgetParts(memory, run, lines => memory.expected.takeBack(lines, ended.exit === 0))
+  }
+  memory.see(after)
+  const problems = memory.expected.check(after.index)
+  if (isKnown || problems.length === 0) return problems
+  return ['undo of a run into an index that is gone deletes others', ...problems]
+}
+
+export function judgeForget(memory: Memory, run: string, ended: Ended, after: After): readonly string[] {
+  if (ended.exit === 0) forgetParts(memory, run, () => undefined)
+  return memory.expected.check(after.index)
+}
+
+/** The part of a run is no longer known, unless a later run continued behind it. */
+function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) => void): void {
+  memory.isForgotten = true
+  if (memory.isIndexLost) {
+    // An earlier run may know the same inputs, and by the same ids.
+    memory.lenient('forgotten after the index was lost')
+    memory.isBlurred = true
+  }
+  for (const record of memory.records.all) {
+    let isOneLeft = true
+    while (isOneLeft) isOneLeft = forgetPart(memory, record, run, act)
+  }
+}
+
+function forgetPart(memory: Memory, record: Record, run: string, act: (lines: readonly Line[]) => void): boolean {
+  const at = record.parts.findLastIndex(part => part.run === run)
+  const part = record.parts[at]
+  if (part === undefined) return false
+  act(record.lines.slice(part.from, part.to))
+  const isLast = at === record.parts.length - 1
+  record.parts.splice(at, 1)
+  if (!isLast) return true
+  record.lines = record.lines.slice(0, record.parts.at(-1)?.to ?? 0)
+  record.isOpen = false
+  record.pending = []
+  if (record.lines.length === 0) {
+    memory.records.drop(record)
+    memory.isFollowVague = true
+  }
+  return true
+}
+
+export function judgeReplay(memory: Memory, letters: readonly Dead[], ended: Ended, after: After): readonly string[] {
+  const { index, dead } = after
+  memory.isReplayed = true
+  for (const { id, n, isRepaired } of letters) {
+    if (!isRepaired || memory.replayed.has(`${id} ${n}`)) continue
+    memory.replayed.add(`${id} ${n}`)
+    memory.expected.repaired(n)
+  }
+  const problems: string[] = []
+  const named = new Set(dead.map(({ n }) => n))
+  for (const { id } of dead) memory.refusedAgain.add(id)
+  for (const { n, id, isRepaired } of letters)
+    if (!isRepaired && ended.exit === 0 && !named.has(n) && !memory.refusedAgain.has(id))
+      problems.push(`dead letter ${n} is lost in a replay`)
+  if (memory.mayReplayAgain || memory.keyed !== undefined) memory.lenient('replay without its state or index')
+  else if (ended.exit > 1) problems.push(`replay failed with ${ended.code ?? ''}: ${ended.said.slice(-300)}`)
+  memory.see(after)
+  return [...problems, ...memory.expected.check(index)]
+}

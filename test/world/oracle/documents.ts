@@ -1,0 +1,58 @@
+/** Whether documents of a load are where the guides say: stored with their fields, or named. */
+import type { After, Line, Load } from '../facts.js'
+import type { Memory } from './memory.js'
+import type { Plan } from './plans.js'
+
+/** After the index was lost, nothing of it was stored by updates that were all rejected: then Sluice knows them still. */
+export function isVague(memory: Memory, { isFollowed, op, runId }: Load): boolean {
+  if (memory.isNameReused(runId)) return true
+  if (!memory.isFollowVague) return false
+  const changes = op === 'update' || op === 'delete'
+  if (changes) memory.lenient('changes of an index that was lost')
+  return isFollowed || changes
+}
+
+/** How a load with ids from a field must be counted if nothing happens to it. Undefined: several things are possible. */
+export function outcomesOf({ keyed }: Memory, load: Load, plans: readonly Plan[]): Map<string, number> | undefined {
+  // A new field makes another document of the same edition.
+  const isTagged = load.tag !== undefined && ['update', 'upsert'].includes(load.op)
+  if (keyed === undefined || isTagged) return undefined
+  const counts = new Map<string, number>()
+  const seen = new Set<number>()
+  for (const { rest, match } of plans) {
+    if (match.kind === 'unclear' || (match.kind === 'known' && match.record.isOpen)) return undefined
+    for (const line of rest) {
+      const outcome = line.isBad ? 'rejected' : keyed.outcome(line)
+      if (outcome === undefined || seen.has(line.n)) return undefined
+      seen.add(line.n)
+      counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+    }
+  }
+  return counts
+}
+
+/** What is new in the index has the fields that --set gave it. */
+export function judgeTags(memory: Memory, load: Load, plans: readonly Plan[], { index }: After): readonly string[] {
+  const { tag, trouble, ended, setting } = load
+  const fresh = index.filter(({ id }) => !memory.ids.has(id))
+  const isOther = plans.some(({ match }) => match.kind !== 'new' && match.record.setting !== setting)
+  if (trouble !== 'none' || ended.exit !== 0 || isOther || memory.spooled.length > 0) return []
+  return fresh
+    .filter(one => one.tag !== tag)
+    .map(one => `document ${one.n} has the tag ${one.tag ?? 'none'}, and not ${tag ?? 'none'}`)
+}
+
+/** Each bad line is in the dead letters, and the command says so. */
+export function judgeNamed(memory: Memory, load: Load, plans: readonly Plan[], { dead }: After): readonly string[] {
+  const { ended, isKept } = load
+  const letters = new Set(dead.map(({ n }) => n))
+  const bad = plans.flatMap(({ file }) => file.lines).filter(({ isBad }) => isBad)
+  const problems = bad.filter(({ n }) => !letters.has(n)).map(({ n }) => `bad line ${n} is named nowhere`)
+  if (ended.exit !== 0 || bad.length === 0 || isVague(memory, load)) return problems
+  // What an unfinished load rejected is not rejected again.
+  const isNew = (line: Line) => !memory.letters.has(line.n) && plans.some(({ rest }) => rest.includes(line))
+  if (bad.some(isNew)) return [...problems, `exit code 0, but ${bad.length} lines are bad`]
+  // After a replay, or if Sluice no longer knows the run, the file of dead letters names them.
+  if (!isKept || memory.isReplayed || ended.unreplayed > 0 || memory.isForgotten) return problems
+  return [...problems, `exit code 0, but ${bad.length} lines are bad, and no run is named that rejected them`]
+}

@@ -1,0 +1,18 @@
+import type { Line, Stored } from '../facts.js'
+
+/** What an index may hold. Lines come and go by these words. */
+export interface Expected {
+  /** They are being sent. */
+  begin(lines: readonly Line[]): void
+  /** What was begun is settled. */
+  finish(lines: readonly Line[]): void
+  /** What was begun is settled, and nobody can know whether it was stored before. */
+  atLeastOnce(lines: readonly Line[]): void
+  /** They were deleted. `isSure`: all of them. */
+  takeBack(lines: readonly Line[], isSure: boolean): void
+  /** A dead letter was corrected and sent. */
+  repaired(n: number): void
+  /** The index is gone. */
+  lost(): void
+  check(index: readonly Stored[]): string[]
+}

@@ -1,0 +1,97 @@
+/** What an index may hold if ids come from a field: which edition of each document. 0 editions means that it is not there. */
+import type { Line, Stored } from '../facts.js'
+import type { Expected } from './expected.js'
+
+const ABSENT = -1
+
+/** What an operation makes of a document. */
+const effects: Readonly<Record<string, (before: number, v: number) => number>> = {
+  create: (before, v) => (before === ABSENT ? v : before),
+  index: (_, v) => v,
+  upsert: (_, v) => v,
+  update: (before, v) => (before === ABSENT ? ABSENT : v),
+  delete: () => ABSENT,
+}
+
+/** How the receipt counts it. */
+const outcomes: Readonly<Record<string, (before: number, v: number) => string>> = {
+  create: before => (before === ABSENT ? 'created' : 'rejected'),
+  index: before => (before === ABSENT ? 'created' : 'updated'),
+  upsert: (before, v) => (before === ABSENT ? 'created' : before === v ? 'noop' : 'updated'),
+  update: (before, v) => (before === ABSENT ? 'rejected' : before === v ? 'noop' : 'updated'),
+  delete: before => (before === ABSENT ? 'notFound' : 'deleted'),
+}
+
+export class Keyed implements Expected {
+  readonly #possible = new Map<number, ReadonlySet<number>>()
+  readonly #op: string
+
+  constructor(op: string) {
+    this.#op = op
+  }
+
+  begin(lines: readonly Line[]): void {
+    for (const line of lines) this.#set(line, before => [before, this.#effect(before, line.v)])
+  }
+
+  finish(lines: readonly Line[]): void {
+    const editions = new Map<number, Line[]>()
+    for (const line of lines) editions.set(line.n, [...(editions.get(line.n) ?? []), line])
+    // Requests that are open at once arrive in any order.
+    for (const [line, ...others] of editions.values())
+      if (line !== undefined) this.#set(line, before => [line, ...others].map(({ v }) => this.#effect(before, v)))
+  }
+
+  atLeastOnce(lines: readonly Line[]): void {
+    this.finish(lines)
+  }
+
+  takeBack(): void {
+    // undo works only with ids of Sluice.
+  }
+
+  repaired(n: number): void {
+    this.finish([{ n, v: 1, isBad: false }])
+  }
+
+  lost(): void {
+    this.#possible.clear()
+  }
+
+  prefilled(index: readonly Stored[]): void {
+    for (const { n, v } of index) this.#possible.set(n, new Set([v]))
+  }
+
+  /** How a load of these lines is counted, if only one thing is possible. */
+  outcome({ n, v }: Line): string | undefined {
+    const possible = this.#of(n)
+    const made = new Set([...possible].map(before => outcomes[this.#op]?.(before, v)))
+    return made.size === 1 ? [...made][0] : undefined
+  }
+
+  check(index: readonly Stored[]): string[] {
+    const seen = new Map(index.map(({ n, v }) => [n, v]))
+    const problems: string[] = []
+    for (const n of new Set([...seen.keys(), ...this.#possible.keys()])) {
+      const edition = seen.get(n) ?? ABSENT
+      const possible = this.#of(n)
+      if (!possible.has(edition))
+        problems.push(
+          `${edition === ABSENT ? 'lost' : 'false'}: document ${n} has edition ${edition}, and not ${[...possible].join(' or ')}`,
+        )
+    }
+    return problems
+  }
+
+  #effect(before: number, v: number): number {
+    return effects[this.#op]?.(before, v) ?? before
+  }
+
+  #of(n: number): ReadonlySet<number> {
+    return this.#possible.get(n) ?? new Set([ABSENT])
+  }
+
+  #set({ n, isBad }: Line, make: (before: number) => readonly number[]): void {
+    if (!isBad) this.#possible.set(n, new Set([...this.#of(n)].flatMap(make)))
+  }
+}

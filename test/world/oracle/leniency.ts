@@ -1,0 +1,33 @@
+/** Where the oracle is lenient: each rule has a name, and the page that says so. A use of each is counted. */
+const leniencies = {
+  'an input changed while its load was unfinished':
+    'docs/guide/same-input.md: edited behind what was read continues, edited before that is refused. A user cannot see how far a load came',
+  'a document was edited while its load was unfinished':
+    'the same, with ids from fields: the index holds one edition of it',
+  'a run name without the state':
+    'docs/guide/interrupted-and-stdin.md: without the state, the same name is only for the same bytes',
+  'too many rejected':
+    'docs/guide/bad-input-and-replay.md: the load stops. What was sent until then depends on its batches',
+  'an unfinished spool': 'docs/guide/interrupted-and-stdin.md: the next run loads the spool first, then the new stdin',
+  'a killed spool': 'docs/guide/interrupted-and-stdin.md: Sluice did not see the end of stdin, exit code 5',
+  'lost answers and ids from fields':
+    'docs/guide/updates-and-deletes.md: stored by Sluice or by somebody else counts as unknown',
+  'undo after a replay': 'docs/guide/verify-and-undo.md: undo deletes only what the run created',
+  'replay without its state or index':
+    'docs/guide/bad-input-and-replay.md: sends all documents again, under the same ids',
+  'other content that a run covered':
+    'docs/guide/verify-and-undo.md: a run that was continued or covered by later ones is looked up by what the state still holds',
+  'a copy of unfinished content':
+    'docs/guide/same-input.md: interrupted, then copied, and both files exist: continues, and loads the copy',
+  'rotated files after the index was lost':
+    'docs/guide/follow.md names only files since the last one that Sluice knows. After the index is lost, Sluice knows none',
+  'again, and not finished':
+    'docs/guide/same-input.md: interrupted, then with --again: continues. Inputs that were not begun stay as they were',
+  'changes of an index that was lost':
+    'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
+  'forgotten after the index was lost':
+    'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
+  'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
+} as const
+
+export type Leniency = keyof typeof leniencies

@@ -1,0 +1,104 @@
+/** What the oracle keeps between commands. */
+import type { After, Line } from '../facts.js'
+import { Counted } from './counted.js'
+import type { Expected } from './expected.js'
+import { Keyed } from './keyed.js'
+import type { Leniency } from './leniency.js'
+import { type Record, Records } from './records.js'
+
+export class Memory {
+  readonly leniencies = new Set<string>()
+  readonly records = new Records()
+  readonly expected: Expected
+  /** Set if ids come from a field. */
+  readonly keyed: Keyed | undefined
+  /** Lines of a spool that was not loaded to its end. */
+  spooled: Line[] = []
+  isSpoolCut = false
+  /** How an unfinished spool is to be loaded. */
+  spoolSetting: string | undefined
+  /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
+  readonly streams = new Map<string, { readonly lines: readonly Line[]; readonly isSure: boolean }>()
+  /** Ids of dead letters that were corrected and loaded. */
+  readonly replayed = new Set<string>()
+  isReplayed = false
+  readonly refusedAgain = new Set<string>()
+  mayReplayAgain = false
+  /** Paths that were followed. */
+  readonly followed = new Set<string>()
+  isFollowVague = false
+  /** Whether a load was unfinished when its index was lost. */
+  wasOpen = false
+  /** Whether Sluice may know inputs in two ways from now on. */
+  isBlurred = false
+  isForgotten = false
+  isIndexLost = false
+  isStateLost = false
+  isIndexGone = true
+  /** Runs whose documents are not all where the run put them. */
+  readonly disturbed = new Set<string>()
+  /** How many documents the index held, and their ids. */
+  size = 0
+  ids: ReadonlySet<string> = new Set()
+  /** Documents in the dead letters of before. */
+  letters: ReadonlySet<number> = new Set()
+
+  constructor(isKeyed: boolean, op: string) {
+    this.keyed = isKeyed ? new Keyed(op) : undefined
+    this.expected = this.keyed ?? new Counted()
+  }
+
+  lenient(rule: Leniency): void {
+    this.leniencies.add(rule)
+  }
+
+  /** Notes what stands in the index now. */
+  see({ index }: Pick<After, 'index'>): void {
+    this.ids = new Set(index.map(({ id }) => id))
+    this.size = index.length
+    if (this.size > 0) this.isIndexGone = false
+  }
+
+  disturb({ parts }: Pick<Record, 'parts'>): void {
+    for (const { run } of parts) this.disturbed.add(run)
+  }
+
+  /** Whether a run of this name makes the ids of an earlier one for the same bytes. */
+  isNameReused(runId: string | undefined): boolean {
+    if (this.isBlurred) return true
+    if (runId === undefined || !(this.isForgotten || this.isStateLost)) return false
+    this.lenient('a run name without the state')
+    return true
+  }
+
+  prefilled(after: After): void {
+    this.keyed?.prefilled(after.index)
+    this.see(after)
+  }
+
+  stateLost(): void {
+    this.records.all = []
+    this.streams.clear()
+    this.spooled = []
+    this.isSpoolCut = false
+    this.spoolSetting = undefined
+    this.mayReplayAgain = true
+    this.isFollowVague = true
+    this.isStateLost = true
+  }
+
+  indexLost(isMadeAnew: boolean): void {
+    this.isIndexLost = true
+    this.isIndexGone = !isMadeAnew
+    // A load that was begun has its options, also without its index.
+    this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
+    this.expected.lost()
+    this.isFollowVague = true
+    this.records.all = []
+    this.streams.clear()
+    this.replayed.clear()
+    this.mayReplayAgain = true
+    this.size = 0
+    this.ids = new Set()
+  }
+}

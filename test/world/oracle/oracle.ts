@@ -1,0 +1,91 @@
+/**
+ * Says after each command whether the index, the receipt, the exit code and the dead letters are what the guides promise. It shares no
+ * code with Sluice, and each of its leniencies has a name.
+ */
+import type { After, Dead, Ended, Load } from '../facts.js'
+import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.js'
+import { isVague, judgeNamed, judgeTags, outcomesOf } from './documents.js'
+import { Memory } from './memory.js'
+import { type Plan, plansOf } from './plans.js'
+import { judgeReceipt } from './receipt.js'
+import { judgeFailure, judgeRefusal } from './refusals.js'
+import { begin, finish, keepSpool } from './settling.js'
+
+export class Oracle {
+  readonly #memory: Memory
+
+  constructor(isKeyed: boolean, op: string) {
+    this.#memory = new Memory(isKeyed, op)
+  }
+
+  get leniencies(): ReadonlySet<string> {
+    return this.#memory.leniencies
+  }
+
+  load(load: Load, after: After): string[] {
+    const memory = this.#memory
+    const plans = plansOf(memory, load)
+    const judged = judgeRefusal(memory, load, plans) ?? this.#loaded(load, plans, after)
+    const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
+    memory.see(after)
+    memory.letters = new Set(after.dead.map(({ n }) => n))
+    return problems
+  }
+
+  /** Judges a load that was not refused at once. */
+  #loaded(load: Load, plans: readonly Plan[], after: After): readonly string[] {
+    const memory = this.#memory
+    const { ended, isSpooled } = load
+    const { records } = memory
+    const isGone = load.isFollowed && records.all.some(one => !load.disk.some(({ inode }) => inode === one.inode))
+    const counts = outcomesOf(memory, load, plans)
+    // A load that was refused at its start has begun nothing.
+    if (isSpooled || ended.code === undefined || (ended.thisProcess?.read ?? 0) > 0) begin(memory, load, plans)
+    let problems: readonly string[]
+    if (ended.isKilled === true || ended.code !== undefined) problems = judgeFailure(memory, load, plans)
+    else {
+      const known = {
+        isGone,
+        isVague: isVague(memory, load),
+        counts,
+        grown: after.index.length - memory.size,
+        isKeyed: memory.keyed !== undefined,
+        spooled: memory.spooled,
+      }
+      const receipt = judgeReceipt(load, plans, known)
+      finish(memory, load, plans)
+      problems = [...receipt, ...judgeNamed(memory, load, plans, after)]
+    }
+    if (isSpooled) keepSpool(memory, load)
+    if (load.isFollowed) for (const { path } of load.inputs) memory.followed.add(path)
+    return problems
+  }
+
+  verify(run: string, ended: Ended, _after: After): readonly string[] {
+    return judgeVerify(this.#memory, run, ended)
+  }
+
+  undo(run: string, ended: Ended, after: After): readonly string[] {
+    return judgeUndo(this.#memory, run, ended, after)
+  }
+
+  forget(run: string, ended: Ended, after: After): readonly string[] {
+    return judgeForget(this.#memory, run, ended, after)
+  }
+
+  replay(letters: readonly Dead[], ended: Ended, after: After): readonly string[] {
+    return judgeReplay(this.#memory, letters, ended, after)
+  }
+
+  prefilled(after: After): void {
+    this.#memory.prefilled(after)
+  }
+
+  stateLost(): void {
+    this.#memory.stateLost()
+  }
+
+  indexLost(isMadeAnew: boolean): void {
+    this.#memory.indexLost(isMadeAnew)
+  }
+}

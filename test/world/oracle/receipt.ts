@@ -1,0 +1,65 @@
+/** Whether a receipt says what happened. */
+import type { Counts, Line, Load } from '../facts.js'
+import type { Plan } from './plans.js'
+
+interface Known {
+  /** How the load must be counted, if ids come from a field and only one thing is possible. */
+  readonly counts: ReadonlyMap<string, number> | undefined
+  /** How many documents the index has more. */
+  readonly grown: number
+  readonly isKeyed: boolean
+  /** Whether the load may find other files too. */
+  readonly isVague: boolean
+  /** Whether a followed file is gone: then lines may be lost, and the receipt names it. */
+  readonly isGone: boolean
+  readonly spooled: readonly Line[]
+}
+
+const kinds = ['created', 'updated', 'deleted', 'noop', 'notFound', 'rejected'] as const
+
+export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): string[] {
+  const { ended, trouble } = load
+  const { counts, thisProcess } = ended
+  if (counts === undefined || thisProcess === undefined)
+    return [`no receipt, exit code ${ended.exit}: ${ended.said.slice(-400)}`]
+  const isCalm =
+    trouble === 'none' &&
+    !known.isVague &&
+    plans.every(({ match }) => match.kind === 'new' || (match.kind === 'known' && !match.record.isOpen)) &&
+    known.spooled.length === 0
+  return [
+    ...(known.isGone && ended.exit === 1 ? [] : judgeExit(load, counts)),
+    ...(known.isKeyed ? [] : judgeGrowth(thisProcess, known.grown)),
+    ...(isCalm && !known.isKeyed
+      ? judgeCalm(
+          thisProcess,
+          plans.flatMap(({ rest }) => rest),
+        )
+      : []),
+    ...(isCalm && known.counts !== undefined ? judgeKinds(thisProcess, known.counts) : []),
+  ]
+}
+
+function judgeExit({ ended }: Load, { rejected, unknown }: Counts): string[] {
+  const isWell = rejected === 0 && unknown === 0
+  if (isWell === (ended.exit === 0)) return []
+  return [`exit code ${ended.exit} with ${rejected} rejected and ${unknown} unknown: ${ended.said.slice(-300)}`]
+}
+
+/** What the index has more is what this process created, or found stored after an answer was lost. */
+function judgeGrowth({ created, duplicate, unknown }: Counts, grown: number): string[] {
+  if (created <= grown && grown <= created + duplicate + unknown) return []
+  return [`the receipt says ${created} created and ${duplicate} duplicate, but the index has ${grown} more`]
+}
+
+function judgeCalm({ read, created, rejected, duplicate }: Counts, lines: readonly Line[]): string[] {
+  const good = lines.filter(({ isBad }) => !isBad).length
+  if (read === lines.length && created === good && rejected === lines.length - good && duplicate === 0) return []
+  const seen = `${read} read, ${created} created, ${rejected} rejected, ${duplicate} duplicate`
+  return [`the receipt says ${seen}, and not ${lines.length} read, ${good} created, ${lines.length - good} rejected`]
+}
+
+function judgeKinds(counts: Counts, expected: ReadonlyMap<string, number>): string[] {
+  const wrong = kinds.filter(kind => counts[kind] !== (expected.get(kind) ?? 0))
+  return wrong.map(kind => `the receipt says ${counts[kind]} ${kind}, and not ${expected.get(kind) ?? 0}`)
+}

@@ -1,0 +1,66 @@
+/** Whether a load that was refused or failed had a reason. */
+import type { Load } from '../facts.js'
+import type { Memory } from './memory.js'
+import type { Plan } from './plans.js'
+
+/** Returns problems if Sluice refused a load before it sent anything. Undefined: it did not. */
+export function judgeRefusal(
+  memory: Memory,
+  { ended, setting, isSpooled }: Load,
+  plans: readonly Plan[],
+): readonly string[] | undefined {
+  // New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused.
+  const isOther = ({ match }: Plan) => match.kind !== 'new' && match.record.isOpen && match.record.setting !== setting
+  if (ended.code === 'INPUT_CHANGED') {
+    const isChanged = memory.wasOpen || plans.some(({ match }) => match.kind === 'unclear')
+    if (isChanged) memory.lenient('an input changed while its load was unfinished')
+    return isChanged ? [] : [`INPUT_CHANGED, but no input changed: ${ended.said.slice(-300)}`]
+  }
+  const isOtherSpool = isSpooled && memory.spoolSetting !== undefined && memory.spoolSetting !== setting
+  if (ended.code === 'RUN_OPTIONS_CHANGED')
+    return isOtherSpool || memory.wasOpen || plans.some(isOther)
+      ? []
+      : ['RUN_OPTIONS_CHANGED, but the options are those of before']
+  return undefined
+}
+
+/** A load may only fail if something happened, now or before. */
+export function judgeFailure(memory: Memory, load: Load, plans: readonly Plan[]): readonly string[] {
+  const { ended } = load
+  if (ended.isKilled === true) return []
+  const code = ended.code ?? ''
+  if (ended.exit === 0) return [`exit code 0 with ${code}`]
+  if (isTooMany(memory, load, plans) || hasReason(memory, load)) return []
+  return [`failed with ${code} (exit code ${ended.exit}) for no reason: ${ended.said.slice(-600)}`]
+}
+
+function isTooMany(memory: Memory, { ended, maxRejected }: Load, plans: readonly Plan[]): boolean {
+  if (maxRejected === undefined) return false
+  if (ended.code !== 'TOO_MANY_REJECTED' && ended.code !== 'REJECTED_NOT_REPLAYED') return false
+  const bad = plans.flatMap(({ rest }) => rest).filter(({ isBad }) => isBad).length
+  const mayBe = bad > maxRejected || memory.keyed !== undefined || memory.letters.size > 0
+  if (mayBe) memory.lenient('too many rejected')
+  return mayBe
+}
+
+function hasReason(memory: Memory, load: Load): boolean {
+  const { ended, trouble, op } = load
+  switch (ended.code) {
+    case 'CLUSTER_IP_FILTERED':
+    case 'EGRESS_NOT_ALLOWED':
+      return trouble === 'filter'
+    case 'OPTION_INVALID':
+      // A repeated run with the same name stores no document twice, so it cannot be loaded again.
+      return load.runId !== undefined && load.isAgain
+    case 'REQUEST_REFUSED':
+      // Elasticsearch makes no index for an update or a delete.
+      return memory.isIndexGone && ['update', 'delete'].includes(op)
+    case 'RUN_INTERRUPTED':
+      return trouble === 'stopped' || trouble === 'killed'
+    default:
+      if (trouble === 'server' && ended.code?.startsWith('INPUT_') === true) return true
+      if (!load.isSpooled || !memory.isSpoolCut || ended.exit !== 5) return false
+      memory.lenient('a killed spool')
+      return true
+  }
+}

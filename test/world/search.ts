@@ -1,0 +1,98 @@
+/** Plays many stories, and shortens those that fail. */
+import { writeFileSync } from 'node:fs'
+import known from './known-faults.json' with { type: 'json' }
+import { Coverage } from './coverage.js'
+import { type Played, playStory } from './play.js'
+import { shorten } from './shorten.js'
+import { openStage } from './stage.js'
+import { draw, type Story } from './story.js'
+
+/** What the search finds and Sluice does not survive yet. */
+interface KnownFault {
+  readonly problem: string
+  /** Acts that the story must hold in this order: another problem of the same words may be a new fault. */
+  readonly needs: readonly string[]
+  readonly reason: string
+  readonly story: Story
+}
+
+const knownFaults: readonly KnownFault[] = known
+
+export interface Found {
+  readonly seed: number
+  /** The shortest story that still fails so. */
+  readonly story: Story
+  readonly played: Played
+}
+
+export interface Searched {
+  readonly found: readonly Found[]
+  readonly coverage: Coverage
+  readonly stories: number
+  readonly commands: number
+}
+
+interface Wanted {
+  readonly seed: number
+  readonly stories: number
+  /** How far the seeds are from each other. */
+  readonly step?: number
+  readonly only?: string | undefined
+  /** Ends the search after so many failures. */
+  readonly most?: number
+  readonly say?: (line: string) => void
+  readonly sayFound?: (found: Found) => void
+  readonly sayPlayed?: (played: Played) => void
+  readonly isShortened?: boolean
+}
+
+export async function search({
+  seed: first,
+  stories,
+  step = 1,
+  only,
+  most = 1,
+  say = () => undefined,
+  sayFound = () => undefined,
+  sayPlayed = () => undefined,
+  isShortened = true,
+}: Wanted): Promise<Searched> {
+  await using stage = await openStage()
+  const coverage = new Coverage()
+  const found: Found[] = []
+  let [played, commands] = [0, 0]
+  for (let seed = first; seed < first + stories * step && found.length < most; seed += step) {
+    const story = draw(seed, only)
+    stage.set(story)
+    const one = await playStory(story, stage)
+    played += 1
+    commands += one.commands
+    coverage.add(story, one)
+    sayPlayed(one)
+    if (one.problems.length === 0) continue
+    const fault = knownFaults.find(known => isOf(known, story, one))
+    if (fault !== undefined) {
+      say(`seed ${seed} is skipped, because Sluice does not survive it yet: ${fault.reason}`)
+      continue
+    }
+    say(`seed ${seed}: ${one.problems[0] ?? ''}`)
+    const shortest = { seed, ...(isShortened ? await shorten(story, stage, one) : { story, played: one }) }
+    found.push(shortest)
+    sayFound(shortest)
+  }
+  return { found, coverage, stories: played, commands }
+}
+
+function isOf({ problem, needs }: KnownFault, { acts }: Story, { problems, acts: played }: Played): boolean {
+  const seen = acts.slice(0, played + 1).map(({ act }) => act)
+  return new RegExp(problem).test(problems[0] ?? '') && new RegExp(needs.join(' (.* )?')).test(seen.join(' '))
+}
+
+/** Returns what failed as a person reads it: the story to play again, what happened, and what is wrong. */
+export function tellOf({ seed, story, played }: Found): string {
+  return [`seed ${seed}`, JSON.stringify(story), ...played.told, ...played.problems.map(one => `  ✗ ${one}`)].join('\n')
+}
+
+export function keep(path: string, { story, played }: Found): void {
+  writeFileSync(path, `${JSON.stringify({ problems: played.problems, story }, undefined, 2)}\n`)
+}

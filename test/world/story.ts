@@ -1,0 +1,84 @@
+/** A story is data: it can be printed, shortened and played again. */
+import { seeded, type Seeded } from '../support/random/seeded.js'
+import { acts } from './acts.js'
+import { ways } from './ways.js'
+
+export interface Act {
+  readonly act: string
+  readonly [detail: string]: string | number | boolean
+}
+
+export interface Story {
+  readonly way: string
+  readonly op: string
+  /** Ids: `run`, `field`, `hash`, or `own` if documents carry them. */
+  readonly ids: string
+  readonly batchDocs: number
+  /** Options that some stories have. */
+  readonly tag?: string
+  readonly runId?: string
+  readonly maxRejected?: number
+  /** Whether each document names its index. */
+  readonly isByField?: boolean
+  /** How often a checkpoint is written, in milliseconds. */
+  readonly checkpointMs: number
+  /** Whether time passes between the commands, so that files are known by their times. */
+  readonly isLater: boolean
+  readonly acts: readonly Act[]
+}
+
+/** Draws a story. The same seed draws the same one. */
+export function draw(seed: number, only?: string): Story {
+  const random = seeded(seed)
+  const way = only ?? random.pick(Object.keys(ways))
+  const { ops, without, hasIds = false } = ways[way] ?? fail(way)
+  const op = random.pick(ops)
+  const isKeyed = op !== 'create' || (random.chance(0.25) && ops.length > 1)
+  const ids = hasIds ? 'own' : isKeyed ? random.pick(['field', 'field', 'hash']) : 'run'
+  const mayBeByField = !hasIds && ['create', 'index', 'upsert'].includes(op)
+  const isByField = mayBeByField && random.chance(0.15)
+  return {
+    way,
+    op,
+    ids,
+    batchDocs: 1 + random.below(6),
+    ...(random.chance(0.25) ? { tag: random.pick(['x', 'y']) } : {}),
+    ...(random.chance(0.15) && ways[way]?.isKept === true && way !== 'follow' ? { runId: 'nightly' } : {}),
+    ...(random.chance(0.1) ? { maxRejected: random.below(3) } : {}),
+    ...(isByField ? { isByField } : {}),
+    checkpointMs: random.pick([0, 3, 10, 500]),
+    isLater: random.chance(0.6),
+    acts: [...drawActs(random, [...without, ...(isByField ? ofOneIndex : [])])],
+  }
+}
+
+/** Sluice loads nothing again if one of many indices was deleted (docs/guide/index-by-field.md). */
+const ofOneIndex = ['deleteIndex', 'makeIndexAnew']
+
+function* drawActs(random: Seeded, without: readonly string[]): Generator<Act> {
+  yield drawAct(random, 'write')
+  if (random.chance(0.4)) yield drawAct(random, 'write')
+  if (random.chance(0.3)) yield drawAct(random, 'prefill')
+  const turns = 2 + random.below(5)
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (let change = random.below(3); change > 0; change -= 1) yield drawAct(random, pickOf(random, without, 'world'))
+    if (random.chance(0.35)) yield drawAct(random, 'trouble')
+    yield drawAct(random, random.chance(0.7) ? 'load' : pickOf(random, without, 'user'))
+  }
+  // In the end all is well, and nothing is new.
+  yield { act: 'load', which: 'all' }
+  yield { act: 'load', which: 'all' }
+}
+
+function drawAct(random: Seeded, act: string): Act {
+  return { act, ...acts[act]?.draw(random) }
+}
+
+function pickOf(random: Seeded, without: readonly string[], who: 'user' | 'world'): string {
+  const fit = Object.entries(acts).filter(([name, one]) => one.who === who && !without.includes(name))
+  return random.pick(fit.flatMap(([name, { often = 1 }]) => Array.from({ length: often }, () => name)))
+}
+
+function fail(way: string): never {
+  throw new Error(`no such way: ${way}. There are ${Object.keys(ways).join(', ')}`)
+}

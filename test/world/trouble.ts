@@ -1,0 +1,112 @@
+/** What may happen while a command runs. A kill in this process puts back the files of an instant after which the cluster stored nothing. */
+import { EventEmitter } from 'node:events'
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import type { Faults } from '../../src/lab/index.js'
+import { plantAtServer, serverTroubles } from './bucket.js'
+import type { Ended } from './facts.js'
+import type { World } from './world.js'
+
+const rejected = { type: 'es_rejected_execution_exception', reason: 'queue is full' }
+
+/** Plants a fault by its name. `after` and `times` count bulk requests. */
+const faults: Readonly<Record<string, (after: number, times: number) => Faults>> = {
+  lost: (after, times) => ({ drop: { after, times } }),
+  busy: (after, times) => ({ bulk: { status: 429, after, times } }),
+  failing: (after, times) => ({ bulk: { status: 503, after, times } }),
+  'failing but stored': (after, times) => ({ bulk: { status: 503, after, times, stored: true } }),
+  'busy items': (after, times) => ({ items: { status: 429, ...rejected, after, times } }),
+  'filter closes': after => ({ filter: { after } }),
+}
+
+export const troubles = [
+  ...Object.keys(faults),
+  ...serverTroubles,
+  'filter closed',
+  'stopped',
+  'killed',
+  'killed, stored',
+]
+
+/** Runs a command in the trouble that waits for it. After that, the world is well again. */
+export async function inTrouble(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
+  const { lab, server } = world.stage
+  const { kind, after, times, turns } = world.takeTrouble()
+  const signals = new EventEmitter()
+  const healServer = plantAtServer(server, kind, after, times)
+  try {
+    if (kind === 'filter closed') lab.control.register('none')
+    if (faults[kind] !== undefined) lab.control.plant(faults[kind](after, times))
+    if (kind === 'stopped') return await whenStored(world, after, signals, run)
+    if (kind.startsWith('killed'))
+      return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
+    return await run(signals)
+  } finally {
+    healServer()
+    lab.control.heal()
+    lab.control.register('both')
+  }
+}
+
+/** Sends SIGINT as soon as so many documents are stored. */
+async function whenStored(
+  world: World,
+  count: number,
+  signals: EventEmitter,
+  run: (signals: EventEmitter) => Promise<Ended>,
+): Promise<Ended> {
+  const wanted = world.count() + count
+  const look = { isOver: false }
+  const watching = (async () => {
+    while (!look.isOver && world.count() < wanted) await setImmediate()
+    signals.emit('SIGINT')
+  })()
+  const ended = await run(signals)
+  look.isOver = true
+  await watching
+  return ended
+}
+
+async function killed(
+  world: World,
+  isStored: boolean,
+  { after, times, turns }: { readonly after: number; readonly times: number; readonly turns: number },
+  signals: EventEmitter,
+  run: (signals: EventEmitter) => Promise<Ended>,
+): Promise<Ended> {
+  const { control } = world.stage.lab
+  const [state, dead, kept] = [world.at('state'), world.at('dead.ndjson'), world.at('killed')]
+  rmSync(kept, { recursive: true, force: true })
+  mkdirSync(kept)
+  // Others behind it get their answers until the process is killed.
+  control.plant({ hold: { after, times, stored: isStored } })
+  world.env['SLUICE_GRACE'] = '1ms'
+  const look = { isOver: false, isKilled: false }
+  const watching = (async () => {
+    for (let left = turns; !look.isOver; await setImmediate()) {
+      if (control.struck('hold') === 0 || (left -= 1) > 0) continue
+      control.plant({ hold: { stored: false } })
+      // A load without a memory has no state. Nobody holds the locks of a process that is gone.
+      if (existsSync(state))
+        cpSync(state, `${kept}/state`, { recursive: true, filter: path => !path.endsWith('.sock') })
+      if (existsSync(dead)) copyFileSync(dead, `${kept}/dead`)
+      look.isKilled = true
+      signals.emit('SIGINT')
+      return
+    }
+  })()
+  const ended = await Promise.race([run(signals), watching.then(async () => await new Promise<never>(() => undefined))])
+  look.isOver = true
+  await watching
+  delete world.env['SLUICE_GRACE']
+  if (!look.isKilled) return ended
+  // What lies in sockets of the killed run is not stored either.
+  for (let turn = 0; turn < 30; turn += 1) await setImmediate()
+  rmSync(state, { recursive: true, force: true })
+  if (existsSync(`${kept}/state`)) cpSync(`${kept}/state`, state, { recursive: true })
+  rmSync(`${state}/locks`, { recursive: true, force: true })
+  if (existsSync(`${kept}/dead`)) copyFileSync(`${kept}/dead`, dead)
+  else rmSync(dead, { force: true })
+  world.tell('  killed')
+  return { exit: 137, unreplayed: 0, said: '', isKilled: true }
+}

@@ -1,0 +1,29 @@
+/** Stories that failed before, and a few dozen others. `npm run search:world` plays thousands. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { playStory } from './play.js'
+import { search, tellOf } from './search.js'
+import { openStage } from './stage.js'
+import type { Story } from './story.js'
+
+const folder = new URL('stories/', import.meta.url)
+const FEW = 16
+
+test('stories that failed once come to a good end', async () => {
+  const names = readdirSync(folder).filter(name => name.endsWith('.json'))
+  expect(names.length).toBeGreaterThan(0)
+  await using stage = await openStage()
+  const problems: string[] = []
+  for (const name of names) {
+    const { story } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as { story: Story }
+    stage.set(story)
+    problems.push(...(await playStory(story, stage)).problems.map(one => `${name}: ${one}`))
+  }
+  expect(problems).toEqual([])
+})
+
+test(`${FEW} stories of all ways in come to a good end`, async () => {
+  const { found, commands } = await search({ seed: 1, stories: FEW })
+  expect(found.map(tellOf)).toEqual([])
+  expect(commands).toBeGreaterThan(FEW)
+})

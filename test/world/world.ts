@@ -1,0 +1,282 @@
+/** The files, the index and the state of one story. */
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { Lab } from '../../src/lab/index.js'
+import type { ObjectServer } from '../support/servers/object-server.js'
+import type { Dead, Line, Seen, Stored } from './facts.js'
+import { BUCKET } from './bucket.js'
+import { documentOf, partOf } from './formats.js'
+import { packed, packingOf } from './packing.js'
+import type { Way } from './ways.js'
+
+/** What all stories share. */
+export interface Stage {
+  readonly lab: Lab
+  readonly server: ObjectServer
+  /** Changes the clock of this machine. */
+  jump(hours: number): void
+}
+
+export interface Settings {
+  readonly op: string
+  readonly ids: string
+  readonly batchDocs: number
+  readonly tag?: string | undefined
+  readonly runId?: string | undefined
+  readonly maxRejected?: number | undefined
+  readonly isAgain: boolean
+}
+
+export interface Trouble {
+  readonly kind: string
+  readonly after: number
+  readonly times: number
+  readonly turns: number
+}
+
+interface Held {
+  lines: readonly Line[]
+  isOpen: boolean
+}
+
+const calm: Trouble = { kind: 'none', after: 0, times: 0, turns: 0 }
+
+export class World {
+  /** What happened, for people. */
+  readonly told: string[] = []
+  readonly env: Record<string, string>
+  trouble = calm
+  /** The last number of a document. */
+  n = 0
+  #replays = 0
+  readonly #held = new Map<string, Held>()
+
+  constructor(
+    readonly stage: Stage,
+    readonly folder: string,
+    readonly index: string,
+    readonly way: Way,
+    readonly op: string,
+    /** Whether each document names its index. */
+    readonly isByField: boolean,
+  ) {
+    mkdirSync(join(folder, 'in/sub'), { recursive: true })
+    const { env, line } = stage.lab
+    const plain = { ELASTICSEARCH_URL: line.cluster.httpUrl, SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+    this.env = { ...env, ...plain, PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
+    rmSync(join(folder, 'in/sub'), { recursive: true })
+  }
+
+  tell(what: string): void {
+    this.told.push(what.replaceAll(`${this.folder}/`, '').replaceAll(`${this.index} `, 'INDEX '))
+  }
+
+  at(path: string): string {
+    return join(this.folder, path)
+  }
+
+  takeTrouble(): Trouble {
+    const trouble = this.trouble
+    this.trouble = calm
+    return trouble
+  }
+
+  newLines(count: number, bad = 0): Line[] {
+    return Array.from({ length: count }, (_, at) => ({ n: (this.n += 1), v: 1, isBad: at < bad }))
+  }
+
+  get names(): string[] {
+    return [...this.#held.keys()].toSorted()
+  }
+
+  /** The files that a command of this way finds. */
+  get inputs(): string[] {
+    return this.way.without.includes('loadAgain') ? this.names.filter(name => name.endsWith('.ndjson')) : this.names
+  }
+
+  /** A name that is free. */
+  freeName(): string | undefined {
+    return ['a', 'b', 'c', 'd', 'e', 'f'].map(name => name + this.way.extension).find(name => !this.#held.has(name))
+  }
+
+  held(name: string): Held {
+    return this.#held.get(name) ?? { lines: [], isOpen: false }
+  }
+
+  bytesOf(name: string): Buffer {
+    const { lines, isOpen } = this.held(name)
+    return packed(name, this.way.bytes(lines, isOpen, this.op))
+  }
+
+  /** The files as one stream of whole lines. */
+  stream(names: readonly string[]): Buffer {
+    return Buffer.concat(names.map(name => this.way.bytes(this.held(name).lines, false, this.op)))
+  }
+
+  textsOf(name: string): string[] {
+    return this.held(name).lines.map(line => this.way.bytes([line], true, this.op).toString())
+  }
+
+  /** What an application passes: a line that is no document is a text. */
+  objectsOf(name: string): (object | string)[] {
+    return this.held(name).lines.map(line => (line.isBad ? `broken ${line.n} ${line.v}` : documentOf(line)))
+  }
+
+  /** Writes a whole file: over the one of that name, or as another file that takes its name. */
+  put(name: string, lines: readonly Line[], { isOpen = false, isInPlace = true } = {}): void {
+    this.#held.set(name, { lines, isOpen: isOpen && this.way.isAppended })
+    const bytes = this.bytesOf(name)
+    if (this.way.isOnServer === true) return this.stage.server.put(this.#key(name), bytes)
+    const path = this.at(`in/${name}`)
+    if (isInPlace) return writeFileSync(path, bytes)
+    writeFileSync(this.at('new'), bytes)
+    renameSync(this.at('new'), path)
+  }
+
+  append(name: string, more: readonly Line[], isOpen: boolean): void {
+    const before = this.bytesOf(name)
+    const lines = [...this.held(name).lines, ...more]
+    const isPlain = this.way.isAppended && packingOf(name) === ''
+    if (!isPlain || this.way.isOnServer === true) return this.put(name, lines, { isOpen })
+    this.#held.set(name, { lines, isOpen })
+    appendFileSync(this.at(`in/${name}`), this.bytesOf(name).subarray(before.length))
+  }
+
+  rename(name: string, to: string): void {
+    this.#held.set(to, this.held(name))
+    this.#held.delete(name)
+    if (this.way.isOnServer === true) this.stage.server.rename(this.#key(name), this.#key(to))
+    else renameSync(this.at(`in/${name}`), this.at(`in/${to}`))
+  }
+
+  copy(name: string, to: string): void {
+    if (this.way.isOnServer === true) return this.put(to, this.held(name).lines, this.held(name))
+    this.#held.set(to, { ...this.held(name) })
+    copyFileSync(this.at(`in/${name}`), this.at(`in/${to}`))
+  }
+
+  remove(name: string): void {
+    this.#held.delete(name)
+    if (this.way.isOnServer === true) this.stage.server.objects.delete(`/${this.#key(name)}`)
+    else rmSync(this.at(`in/${name}`))
+  }
+
+  touch(name: string): void {
+    if (this.way.isOnServer !== true) utimesSync(this.at(`in/${name}`), 1000, 1000)
+  }
+
+  #key(name: string): string {
+    return `${BUCKET}/${this.index}/${name}`
+  }
+
+  url(name: string): string {
+    return this.stage.server.url(this.#key(name))
+  }
+
+  /** The address of an object. Without a name: of all of them. */
+  object(name = '*'): string {
+    return `s3://${this.#key(name)}`
+  }
+
+  spelled(name: string, spelling: number): string {
+    const pattern = `[${name.slice(0, 1)}]${name.slice(1)}`
+    const forms = [`in/${name}`, `in/./${name}`, `in/../in/${name}`, `in/${pattern}`]
+    return `${this.folder}/${forms[spelling % forms.length] ?? ''}`
+  }
+
+  see(names: readonly string[]): Seen[] {
+    return names.map(name => {
+      const { lines, isOpen } = this.held(name)
+      const path = `in/${name}`
+      if (this.way.isOnServer === true) return { path, lines, isOpen }
+      return { path, inode: statSync(this.at(path)).ino, lines, isOpen }
+    })
+  }
+
+  /** What the user passes to `--index`. */
+  get target(): string {
+    return this.isByField ? `${this.index}-{part}` : this.index
+  }
+
+  get #indices(): readonly string[] {
+    return this.isByField ? [1, 2].map(n => this.indexOf(n)) : [this.index]
+  }
+
+  /** The index of a document. */
+  indexOf(n: number): string {
+    return this.isByField ? `${this.index}-${partOf(n)}` : this.index
+  }
+
+  /** How many documents the index holds. */
+  count(): number {
+    return this.#indices.reduce((sum, index) => sum + this.stage.lab.control.count(index), 0)
+  }
+
+  /** What the index holds. */
+  stored(): Stored[] {
+    const { control } = this.stage.lab
+    return this.#indices.flatMap(index =>
+      control.ids(index).map(id => {
+        const { n, v, tag } = JSON.parse(String(control.source(index, id))) as Record<string, string | number>
+        const isElsewhere = index !== this.indexOf(Number(n))
+        if (isElsewhere) throw new Error(`document ${n} stands in ${index}`)
+        return { id, n: Number(n), v: Number(v), ...(tag === undefined ? {} : { tag: String(tag) }) }
+      }),
+    )
+  }
+
+  dead(file = 'dead.ndjson'): Dead[] {
+    return this.#records(file).map(({ id = '', line, document }) => {
+      const text = JSON.stringify(line ?? document)
+      return { id: String(id), n: Number(/\d+/.exec(text)?.[0]), isRepaired: line === undefined }
+    })
+  }
+
+  #records(file: string): Record<string, unknown>[] {
+    const path = this.at(file)
+    if (!existsSync(path)) return []
+    const lines = readFileSync(path, 'utf8').split('\n')
+    return lines.filter(line => line !== '').map(line => JSON.parse(line) as Record<string, unknown>)
+  }
+
+  /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */
+  repair(): string {
+    const records = this.#records('dead.ndjson').map(({ line, ...record }) => {
+      const n = Number(/\d+/.exec(String(line))?.[0])
+      const document = { n, v: 1, part: partOf(n) }
+      return JSON.stringify(line === undefined ? record : { ...record, document })
+    })
+    writeFileSync(this.at('dead.ndjson'), records.map(record => `${record}\n`).join(''))
+    return 'dead.ndjson'
+  }
+
+  nextReplay(): string {
+    return `dead-again-${(this.#replays += 1)}.ndjson`
+  }
+
+  loseState(): void {
+    rmSync(this.at('state'), { recursive: true, force: true })
+  }
+
+  /** A request past Sluice. */
+  async ask(method: string, path: string, body?: string): Promise<void> {
+    const { line, control } = this.stage.lab
+    control.register('everyone')
+    const { httpUrl, apiKey } = line.cluster
+    const headers = { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/x-ndjson' }
+    const answer = await fetch(`${httpUrl}/${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
+    await answer.text()
+    control.register('both')
+  }
+}
