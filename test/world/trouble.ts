@@ -85,7 +85,11 @@ async function killed(
   const watching = (async () => {
     for (let left = turns; !look.isOver; await setImmediate()) {
       if (control.struck('hold') === 0 || (left -= 1) > 0) continue
-      control.plant({ hold: { stored: false } })
+      // After a signal, a followed load waits for the cluster, and must be refused.
+      if (world.way.plays.includes('follow')) {
+        control.register('none')
+        control.heal()
+      } else control.plant({ hold: { stored: false } })
       // A load without a memory has no state. Nobody holds the locks of a process that is gone.
       if (existsSync(state))
         cpSync(state, `${kept}/state`, { recursive: true, filter: path => !path.endsWith('.sock') })

@@ -4,8 +4,14 @@ import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
 
 /** After the index was lost, nothing of it was stored by updates that were all rejected: then Sluice knows them still. */
-export function isVague(memory: Memory, { isFollowed, op, runId }: Load): boolean {
+export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
+  const { isFollowed, op, runId, setting } = load
   if (memory.isNameReused(runId)) return true
+  const isOther = plans.some(({ match }) => match.kind === 'known' && match.record.setting !== setting)
+  if (memory.keyed !== undefined && isOther) {
+    memory.lenient('other options after all was rejected')
+    return true
+  }
   if (!memory.isFollowVague) return false
   const changes = op === 'update' || op === 'delete'
   if (changes) memory.lenient('changes of an index that was lost')
@@ -48,7 +54,7 @@ export function judgeNamed(memory: Memory, load: Load, plans: readonly Plan[], {
   const letters = new Set(dead.map(({ n }) => n))
   const bad = plans.flatMap(({ file }) => file.lines).filter(({ isBad }) => isBad)
   const problems = bad.filter(({ n }) => !letters.has(n)).map(({ n }) => `bad line ${n} is named nowhere`)
-  if (ended.exit !== 0 || bad.length === 0 || isVague(memory, load)) return problems
+  if (ended.exit !== 0 || bad.length === 0 || isVague(memory, load, plans)) return problems
   // What an unfinished load rejected is not rejected again.
   const isNew = (line: Line) => !memory.letters.has(line.n) && plans.some(({ rest }) => rest.includes(line))
   if (bad.some(isNew)) return [...problems, `exit code 0, but ${bad.length} lines are bad`]

@@ -27,6 +27,8 @@ const leniencies = {
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
     'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
+  'other options after all was rejected':
+    'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
   'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
 } as const
 

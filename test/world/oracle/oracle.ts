@@ -39,6 +39,7 @@ export class Oracle {
     const { records } = memory
     const isGone = load.isFollowed && records.all.some(one => !load.disk.some(({ inode }) => inode === one.inode))
     const counts = outcomesOf(memory, load, plans)
+    const isOpen = isVague(memory, load, plans)
     // A load that was refused at its start has begun nothing.
     if (isSpooled || ended.code === undefined || (ended.thisProcess?.read ?? 0) > 0) begin(memory, load, plans)
     let problems: readonly string[]
@@ -46,7 +47,7 @@ export class Oracle {
     else {
       const known = {
         isGone,
-        isVague: isVague(memory, load),
+        isVague: isOpen,
         counts,
         grown: after.index.length - memory.size,
         isKeyed: memory.keyed !== undefined,
