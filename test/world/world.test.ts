@@ -1,4 +1,4 @@
-/** Stories that failed before, and a few dozen others. `npm run search:world` plays thousands. */
+/** Stories that failed before, and a few others. `npm run search:world` plays thousands. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { playStory } from './play.js'
@@ -7,7 +7,7 @@ import { openStage } from './stage.js'
 import type { Story } from './story.js'
 
 const folder = new URL('stories/', import.meta.url)
-const FEW = 16
+const FEW = 8
 
 test('stories that failed once come to a good end', async () => {
   const names = readdirSync(folder).filter(name => name.endsWith('.json'))
@@ -22,8 +22,8 @@ test('stories that failed once come to a good end', async () => {
   expect(problems).toEqual([])
 })
 
-test(`${FEW} stories of all ways in come to a good end`, async () => {
-  const { found, commands } = await search({ seed: 1, stories: FEW })
+test.each(Array.from({ length: FEW }, (_, at) => at + 1))('the story of seed %i comes to a good end', async seed => {
+  const { found, commands } = await search({ seed, stories: 1 })
   expect(found.map(tellOf)).toEqual([])
-  expect(commands).toBeGreaterThan(FEW)
+  expect(commands).toBeGreaterThan(0)
 })
