@@ -1,11 +1,11 @@
 // @module-tag long
-/** A few hundred stories in several processes. `npm run search:world` plays thousands. */
+/** A hundred stories in several processes. `npm run search:world` plays thousands. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-const STORIES = 200
+const STORIES = 100
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 test(`${STORIES} stories come to a good end`, async () => {
