@@ -4,7 +4,7 @@
  * stand in nights.txt. To write it again, run `npm run nights`.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
@@ -134,7 +134,9 @@ test('the recipe mails exactly when a person should look', async () => {
   orders('wednesday', 5000, 150)
   expect(await mailed('4. Too many rejected documents')).toContain('exit code 3')
   orders('wednesday', 0)
-  expect(await night('4. The file is replaced')).toBe('')
+  expect(await mailed('4. The file is replaced, and the dead letters are there')).toContain('REJECTED_NOT_REPLAYED')
+  for (const name of readdirSync(at('lib'))) if (name.includes('dead-letters')) rmSync(at('lib', name))
+  expect(await night('4. The dead letters are deleted')).toBe('')
 
   orders('thursday', 100)
   access({ STATIC_PROXY_URL: 'http://user:pass@127.0.0.1:9' })
