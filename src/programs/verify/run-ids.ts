@@ -41,7 +41,7 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
       last,
       mayEndBlank: mark.tail > 0,
       sharesFirst: start?.wasRead ?? false,
-      // What is behind it belongs to the later run.
+      // The documents after it belong to the later run.
       isOpen: isDoubtful && status !== 'finished' && !isContinued,
       isContinued,
     }

@@ -7,7 +7,7 @@ import { type Kernel, mostBytes, openKernel } from './kernel/kernel.js'
 const BYTES_BEFORE_THREADS = 16 << 20
 /** How long threads wait for the next body. */
 const KEPT_MS = 5_000
-/** Others get their turn after so many parts, about a megabyte. */
+/** After this many parts (about 1 MB), other work of the process gets a turn. */
 const PARTS_AT_ONCE = 5
 
 type Thread = Pick<GzipThread, 'isBusy' | 'isOver' | 'gzip' | 'close'>

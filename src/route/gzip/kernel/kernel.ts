@@ -12,7 +12,7 @@ interface Exports {
 
 const PAGE_BYTES = 64 << 10
 
-/** Returns undefined without WebAssembly, memory, or the checksum of zlib. */
+/** Returns undefined without WebAssembly or memory. */
 export function openKernel(): Kernel | undefined {
   const compiled = compile(kernelCode)
   const memory = newMemory(Math.ceil(MEMORY_BYTES / PAGE_BYTES))

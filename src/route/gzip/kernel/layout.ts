@@ -1,4 +1,4 @@
-/** Where the kernel has its bytes and tables. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
+/** The addresses of the kernel's bytes and tables. TypeScript and AssemblyScript both read this file, so it holds only whole numbers. */
 
 /** A match lies at most this far back (RFC 1951). */
 export const WINDOW_BYTES = 32_768

@@ -59,7 +59,7 @@ class Replays {
   readonly settled: ReadonlySet<string>
   /** Rejected documents of all runs of a name. */
   readonly #rejected = new Map<string, number>()
-  /** Several replays may have read one file, each from where the last one stopped. */
+  /** Several replays may have read one file. Each starts where the last one stopped. */
   readonly #byToken = new Map<string, Replay[]>()
 
   constructor(known: readonly KnownRun[]) {

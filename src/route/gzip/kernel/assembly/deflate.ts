@@ -45,7 +45,7 @@ export function begin(): void {
   memory.fill(PLACES, 0, PLACES_BYTES)
 }
 
-/** Deflates the bytes at `INPUT`, at most `BLOCK_BYTES`. Returns where the output ends that begins at `OUTPUT`. */
+/** Deflates up to `BLOCK_BYTES` bytes at `INPUT`. Writes the output at `OUTPUT`, and returns its end. */
 export function deflate(bytes: u32, isLast: bool): usize {
   const to: usize = INPUT + bytes
   beginAt(OUTPUT)

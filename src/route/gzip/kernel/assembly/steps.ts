@@ -30,7 +30,7 @@ const FIRST_LENGTH: u32 = 257
 
 /** Literals behind the last match. */
 export let tail: u32 = 0
-/** Where the steps end. */
+/** The end of the steps. */
 export let stepsEnd: usize = 0
 
 /** `origin`: where place 0 would lie. `first`: the first byte that a match may copy. Counts the symbols. */
