@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { hiddenNote, openRun } from './open-run.js'
+import { hiddenNote } from './look-at-indices.js'
+import { openRun } from './open-run.js'
 import { lookUpIds } from './run-ids.js'
 import { newTally, type Tallied } from './tally.js'
 import { type VerifyOptions, readVerifyOptions } from './verify-options.js'

@@ -3,7 +3,7 @@ import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { seeBehind } from '../../../route/cluster/many-indices.js'
 import { haveStayed } from './witnesses.js'
-import type { Checkpoint } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, Holder } from '../checkpoint/checkpoint.js'
 
 /** Stands for the uuid of an index that was deleted before Sluice knew it. No index has it. */
 export const DELETED = '(deleted)'
@@ -51,13 +51,30 @@ export async function lostHolders(
   // There may be very many finished runs, and only an index that was made again matters to them.
   const asked = isOver && seen !== undefined ? [] : holders.map(({ index }) => index)
   const now = await seeBehind(cluster, seen, asked)
-  const lost: string[] = []
-  for (const { index, indexUuid, witnesses = [] } of holders) {
-    const one = now.get(index)
-    const isOther = one?.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
-    if (isOther || (isGone(indexUuid, one) && (!isOver || one?.kind === 'index'))) lost.push(index)
-  }
+  const lost = await lostOf(holders, now, { isOver, isGone }, cluster)
   return lost.length === 0 ? undefined : { indices: lost, isPart: lost.length < holders.length, startsAfresh: true }
+}
+
+interface HowLost {
+  /** Whether the load is finished. Then an index that is missing was removed on purpose. */
+  readonly isOver: boolean
+  isGone(wasUuid: string | undefined, seen: IndexSeen | undefined): boolean
+}
+
+/** Returns the indices that were deleted or made again. `now`: their present state. Never throws. */
+export async function lostOf(
+  all: readonly Holder[],
+  now: ReadonlyMap<string, IndexSeen>,
+  { isOver, isGone: isLostNow }: HowLost,
+  cluster: Cluster,
+): Promise<readonly string[]> {
+  const lost: string[] = []
+  for (const { index, indexUuid, witnesses = [] } of all) {
+    const seen = now.get(index)
+    const isOther = seen?.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
+    if (isOther || (isLostNow(indexUuid, seen) && (!isOver || seen?.kind === 'index'))) lost.push(index)
+  }
+  return lost
 }
 
 /** Returns whether an index that stored documents is another one now, or none. */

@@ -5,8 +5,8 @@ import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Checkpoint, NamedIndex } from '../checkpoint/checkpoint.js'
-import { DELETED, isLost, type LostIndices } from './lost-index.js'
-import { haveStayed, type Witnesses } from './witnesses.js'
+import { DELETED, isLost, type LostIndices, lostOf } from './lost-index.js'
+import type { Witnesses } from './witnesses.js'
 
 interface Asking {
   readonly cluster: Cluster
@@ -79,7 +79,7 @@ export class NamedIndices {
       documents > 0 && this.#uuids.has(index) ? [index] : [],
     )
     const seen = await this.#ask(taken)
-    return taken.filter(index => isGone(this.#uuids.get(index), seen.get(index)))
+    return taken.filter(index => isNameGone(this.#uuids.get(index), seen.get(index)))
   }
 
   async #ask(names: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {
@@ -95,7 +95,8 @@ export class NamedIndices {
   }
 }
 
-function isGone(uuid: string | undefined, seen: IndexSeen | undefined): boolean {
+/** A name that is an alias or a data stream has no uuid, and stays. */
+function isNameGone(uuid: string | undefined, seen: IndexSeen | undefined): boolean {
   return seen !== undefined && isLost(uuid, seen, true)
 }
 
@@ -114,12 +115,7 @@ export async function lostNamed(
     taken.map(({ index }) => index),
   )
   const isOver = status === 'finished'
-  const lost: string[] = []
-  for (const { index, indexUuid, witnesses = [] } of taken) {
-    const now = seen.get(index)
-    const isOther = now?.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
-    if (isOther || (isGone(indexUuid, now) && !(isOver && now?.kind !== 'index'))) lost.push(index)
-  }
+  const lost = await lostOf(taken, seen, { isOver, isGone: isNameGone }, cluster)
   if (lost.length === 0) return undefined
   return { indices: lost, isPart: lost.length < taken.length, startsAfresh: !isOver }
 }
