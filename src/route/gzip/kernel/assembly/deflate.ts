@@ -104,6 +104,7 @@ function layLengths(): void {
   }
 }
 
+/** Keeps the bits that wait in variables of its own: with those of `bits.ts`, the whole kernel is a sixth slower. */
 function writeSteps(): void {
   let bits = waiting
   let count = waitingBits
