@@ -99,24 +99,33 @@ export function describeRuns(world: () => World): void {
         const { old_index: old } = await indices.rollover({ alias: index })
         await indices.delete({ index: old })
       }
-      const path = join(folder, 'a.ndjson')
+      const source = [join(folder, 'a.ndjson'), join(folder, 'b.ndjson')]
       const line = (n: number) => `{"@timestamp":"2026-11-21T00:00:00Z","n":${n}}\n`
-      await writeFile(path, Array.from({ length: 2000 }, (_one, n) => line(n)).join(''))
+      for (const [at, path] of source.entries())
+        await writeFile(path, Array.from({ length: 1000 }, (_one, n) => line(at * 1000 + n)).join(''))
       const controller = new AbortController()
       let changing: Promise<unknown> | undefined
       const onEvent = ({ type }: IngestEvent) => {
         if (type !== 'progress') return
         if (isStopped) controller.abort('test')
-        else changing ??= lose()
+        else changing ??= lose().finally(goOn)
+      }
+      // The load waits in the second file: an old index that goes later is what a retention removes.
+      let goOn = () => {}
+      const isChanged = new Promise<void>(resolve => (goOn = resolve))
+      const transform = async (document: object) => {
+        if (!isStopped && 'n' in document && document.n === 1000) await isChanged
+        return document
       }
       const load = async (more: object) =>
-        await ingest({ ...base(), source: path, index, stateDir: folder, batchDocs: 100, concurrency: 4, ...more })
+        await ingest({ ...base(), source, transform, index, stateDir: folder, batchDocs: 100, concurrency: 4, ...more })
       const first = await load({ onEvent, signal: controller.signal }).then(
         () => undefined,
         (error: unknown) => error,
       )
       if (isStopped) await lose()
       await changing
+      goOn()
       // A request that meets the deletion itself, or an index in the alias's place, may end the run.
       if (first !== undefined) expect(first).toHaveProperty('code')
       await load({})
