@@ -14,6 +14,8 @@ export class Memory {
   readonly keyed: Keyed | undefined
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
+  /** Lines that a spool may hold whose end Sluice did not see. */
+  maybeSpooled: Line[] = []
   isSpoolCut = false
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
@@ -80,6 +82,7 @@ export class Memory {
     this.records.all = []
     this.streams.clear()
     this.spooled = []
+    this.maybeSpooled = []
     this.isSpoolCut = false
     this.spoolSetting = undefined
     this.mayReplayAgain = true
@@ -93,6 +96,8 @@ export class Memory {
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
     this.expected.lost()
+    // A spool is loaded into the next one.
+    this.expected.begin([...this.spooled, ...this.maybeSpooled])
     this.isFollowVague = true
     this.records.all = []
     this.streams.clear()
