@@ -15,6 +15,8 @@ export interface Seen {
   readonly lines: readonly Line[]
   /** Whether the last line has no line end yet. */
   readonly isOpen: boolean
+  /** When it was written last, as its folder shows it. */
+  readonly writtenMs?: number
 }
 
 /** A document in the index. */

@@ -1,7 +1,7 @@
 /** What may happen while a command runs. A kill in this process puts back the files of an instant after which the cluster stored nothing. */
 import { EventEmitter } from 'node:events'
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
 import { plantAtServer, serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
@@ -19,6 +19,9 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'filter closes': after => ({ filter: { after } }),
 }
 
+/** No command of a story takes a tenth of it. */
+const HANG_MS = 60_000
+
 export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
@@ -30,6 +33,20 @@ export const troubles = [
 
 /** Runs a command in the trouble that waits for it. After that, the world is well again. */
 export async function inTrouble(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
+  const { kind } = world.trouble
+  const over = new AbortController()
+  const hang = sleep(HANG_MS, undefined, { ref: false, signal: over.signal }).then(
+    () => fail(`a command does not end${kind === 'none' ? '' : ` after: ${kind}`}`),
+    async () => await new Promise<never>(() => undefined),
+  )
+  return await Promise.race([around(world, run), hang]).finally(() => over.abort())
+}
+
+function fail(what: string): never {
+  throw new Error(what)
+}
+
+async function around(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
   const { lab, server } = world.stage
   const { kind, after, times, turns } = world.takeTrouble()
   const signals = new EventEmitter()

@@ -200,7 +200,8 @@ export class World {
       const { lines, isOpen } = this.held(name)
       const path = `in/${name}`
       if (this.way.isOnServer === true) return { path, lines, isOpen }
-      return { path, inode: statSync(this.at(path)).ino, lines, isOpen }
+      const { ino: inode, mtimeMs: writtenMs } = statSync(this.at(path))
+      return { path, inode, lines, isOpen, writtenMs }
     })
   }
 

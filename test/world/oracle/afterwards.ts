@@ -32,7 +32,10 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
 }
 
 export function judgeForget(memory: Memory, run: string, ended: Ended, after: After): readonly string[] {
+  const isOf = ({ parts }: Record) => parts.at(-1)?.run === run
+  const last = memory.records.all.filter(isOf)
   if (ended.exit === 0) forgetParts(memory, run, () => undefined)
+  for (const record of last) record.isCutShort = record.parts.length > 0
   return memory.expected.check(after.index)
 }
 

@@ -24,8 +24,8 @@ export class Memory {
   isReplayed = false
   readonly refusedAgain = new Set<string>()
   mayReplayAgain = false
-  /** Paths that were followed. */
-  readonly followed = new Set<string>()
+  /** Paths that were followed, and when the newest file of each that Sluice knows was written. */
+  readonly followed = new Map<string, number>()
   isFollowVague = false
   /** Whether a load was unfinished when its index was lost. */
   wasOpen = false

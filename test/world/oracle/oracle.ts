@@ -6,7 +6,7 @@ import type { After, Dead, Ended, Load } from '../facts.js'
 import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.js'
 import { isVague, judgeNamed, judgeTags, outcomesOf } from './documents.js'
 import { Memory } from './memory.js'
-import { type Plan, plansOf } from './plans.js'
+import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeReceipt } from './receipt.js'
 import { judgeFailure, judgeRefusal } from './refusals.js'
 import { begin, finish, keepSpool } from './settling.js'
@@ -58,7 +58,8 @@ export class Oracle {
       problems = [...receipt, ...judgeNamed(memory, load, plans, after)]
     }
     if (isSpooled) keepSpool(memory, load)
-    if (load.isFollowed) for (const { path } of load.inputs) memory.followed.add(path)
+    const isBegun = ended.code === undefined || (ended.thisProcess?.read ?? 0) > 0
+    if (load.isFollowed && isBegun) noteFollowed(memory, load)
     return problems
   }
 

@@ -28,14 +28,37 @@ function matchesOf({ records }: Memory, load: Load, inputs: readonly Seen[]): Re
 /** Files of the same name that were rotated away while nobody followed. */
 function rotated(memory: Memory, load: Load, matches: ReadonlyMap<Seen, Match>): Plan[] {
   const taken = new Set([...matches.values()].flatMap(match => (match.kind === 'new' ? [] : [match.record])))
-  const isOfFollowed = (path: string) => /\.\d+$/.test(path) && memory.followed.has(path.replace(/(\.\d+)+$/, ''))
-  const whole = load.disk.filter(({ path }) => isOfFollowed(path)).map(withoutOpen)
+  const whole = load.disk.filter(file => isUnread(memory, load, file)).map(withoutOpen)
+  // By its lines, an input continues a file. By its inode, that file stands elsewhere: the input is a copy of it.
+  const isElsewhere = (inode: number | undefined) => inode !== undefined && whole.some(file => file.inode === inode)
+  for (const { inode, lines } of taken) {
+    if (!isElsewhere(inode)) continue
+    memory.lenient('a copy of a rotated file')
+    memory.expected.begin(lines)
+    memory.isFollowVague = true
+  }
   if (memory.isFollowVague) {
     if (whole.length > 0) memory.lenient('rotated files after the index was lost')
     for (const { lines } of whole) memory.expected.begin(lines)
     return []
   }
-  return [...memory.records.match(load, whole, taken)].map(([file, match]) => planOf(file, match))
+  const plans = [...memory.records.match(load, whole, taken)].map(([file, match]) => planOf(file, match))
+  // Sluice notes a renamed file only if it has to load something of it.
+  return plans.filter(({ match, rest }) => rest.length > 0 || (match.kind === 'known' && match.record.isOpen))
+}
+
+/** Only files that were written after the last one that Sluice knows count (docs/guide/follow.md). */
+function isUnread(memory: Memory, { inputs }: Load, { path, writtenMs = 0 }: Seen): boolean {
+  const name = path.replace(/(\.\d+)+$/, '')
+  const sinceMs = memory.followed.get(name)
+  if (name === path || sinceMs === undefined || writtenMs < sinceMs) return false
+  const isThere = inputs.some(input => input.path === name)
+  if (!isThere) memory.lenient('a followed name that no file has')
+  return isThere
+}
+
+export function noteFollowed({ followed }: Memory, { inputs }: Load): void {
+  for (const { path, writtenMs = 0 } of inputs) followed.set(path, Math.max(writtenMs, followed.get(path) ?? 0))
 }
 
 function planOf(file: Seen, match: Match): Plan {

@@ -25,7 +25,10 @@ export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): 
   const isCalm =
     trouble === 'none' &&
     !known.isVague &&
-    plans.every(({ match }) => match.kind === 'new' || (match.kind === 'known' && !match.record.isOpen)) &&
+    plans.every(
+      ({ match }) =>
+        match.kind === 'new' || (match.kind === 'known' && !match.record.isOpen && match.record.isCutShort !== true),
+    ) &&
     known.spooled.length === 0
   return [
     ...(known.isGone && ended.exit === 1 ? [] : judgeExit(load, counts)),

@@ -17,6 +17,8 @@ export interface Record {
   isOpen: boolean
   setting: string
   parts: Part[]
+  /** Whether the user has forgotten its last run: its next lines get the ids that they had. */
+  isCutShort?: boolean
 }
 
 export type Match =

@@ -34,11 +34,14 @@ export function judgeFailure(memory: Memory, load: Load, plans: readonly Plan[])
   return [`failed with ${code} (exit code ${ended.exit}) for no reason: ${ended.said.slice(-600)}`]
 }
 
-function isTooMany(memory: Memory, { ended, maxRejected }: Load, plans: readonly Plan[]): boolean {
+function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
+  const { ended, maxRejected } = load
   if (maxRejected === undefined) return false
   if (ended.code !== 'TOO_MANY_REJECTED' && ended.code !== 'REJECTED_NOT_REPLAYED') return false
   const bad = plans.flatMap(({ rest }) => rest).filter(({ isBad }) => isBad).length
-  const mayBe = bad > maxRejected || memory.keyed !== undefined || memory.letters.size > 0
+  // Rotated files may be loaded, too.
+  const isMore = memory.isFollowVague && load.isFollowed
+  const mayBe = bad > maxRejected || isMore || memory.keyed !== undefined || memory.letters.size > 0
   if (mayBe) memory.lenient('too many rejected')
   return mayBe
 }
