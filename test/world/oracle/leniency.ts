@@ -23,6 +23,8 @@ const leniencies = {
     'docs/guide/same-input.md: loads a copy if both files exist, and nothing of it if the first one is no longer where it was. Both hold',
   'a followed name that no file has':
     'no guide: Sluice looks for earlier files of a name as soon as a file has the name again',
+  'a followed file without a document':
+    'docs/guide/follow.md: only plain NDJSON can be followed. Lines of which none is a document are not recognised as that',
   'rotated files after the index was lost':
     'docs/guide/follow.md names only files since the last one that Sluice knows. After the index is lost, Sluice knows none',
   'again, and not finished':

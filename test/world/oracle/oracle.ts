@@ -25,7 +25,10 @@ export class Oracle {
   load(load: Load, after: After): string[] {
     const memory = this.#memory
     const plans = plansOf(memory, load)
-    const judged = judgeRefusal(memory, load, plans) ?? this.#loaded(load, plans, after)
+    const refused = judgeRefusal(memory, load, plans)
+    // A followed load may have loaded other files before.
+    if (refused !== undefined && (load.ended.thisProcess?.read ?? 0) > 0) begin(memory, load, plans)
+    const judged = refused ?? this.#loaded(load, plans, after)
     const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
     memory.see(after)
     memory.letters = new Set(after.dead.map(({ n }) => n))

@@ -30,7 +30,7 @@ export function judgeFailure(memory: Memory, load: Load, plans: readonly Plan[])
   if (ended.isKilled === true) return []
   const code = ended.code ?? ''
   if (ended.exit === 0) return [`exit code 0 with ${code}`]
-  if (isTooMany(memory, load, plans) || hasReason(memory, load)) return []
+  if (isTooMany(memory, load, plans) || hasReason(memory, load, plans)) return []
   return [`failed with ${code} (exit code ${ended.exit}) for no reason: ${ended.said.slice(-600)}`]
 }
 
@@ -46,13 +46,20 @@ function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   return mayBe
 }
 
-function hasReason(memory: Memory, load: Load): boolean {
+function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { ended, trouble, op } = load
   switch (ended.code) {
     case 'CLUSTER_IP_FILTERED':
     case 'EGRESS_NOT_ALLOWED':
       return trouble === 'filter'
     case 'OPTION_INVALID':
+      if (
+        load.isFollowed &&
+        plans.some(({ file: { lines } }) => lines.length > 0 && lines.every(({ isBad }) => isBad))
+      ) {
+        memory.lenient('a followed file without a document')
+        return true
+      }
       // A repeated run with the same name stores no document twice, so it cannot be loaded again.
       return load.runId !== undefined && load.isAgain
     case 'REQUEST_REFUSED':
