@@ -8,7 +8,7 @@ import { isVague, judgeNamed, judgeTags, outcomesOf } from './documents.js'
 import { Memory } from './memory.js'
 import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeReceipt } from './receipt.js'
-import { judgeFailure, judgeRefusal } from './refusals.js'
+import { isOther, judgeFailure, judgeRefusal } from './refusals.js'
 import { begin, finish, keepSpool } from './settling.js'
 
 export class Oracle {
@@ -27,7 +27,10 @@ export class Oracle {
     const plans = plansOf(memory, load)
     const refused = judgeRefusal(memory, load, plans)
     // A followed load may have loaded other files before.
-    if (refused !== undefined && (load.ended.thisProcess?.read ?? 0) > 0) begin(memory, load, plans)
+    if (refused !== undefined && (load.ended.thisProcess?.read ?? 0) > 0) {
+      const own = plans.filter(plan => !isOther(plan, load.setting))
+      begin(memory, load, own)
+    }
     const judged = refused ?? this.#loaded(load, plans, after)
     const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
     memory.see(after)

@@ -51,14 +51,17 @@ function rotated(memory: Memory, load: Load, matches: ReadonlyMap<Seen, Match>):
 function isUnread(memory: Memory, { inputs }: Load, { path, writtenMs = 0 }: Seen): boolean {
   const name = path.replace(/(\.\d+)+$/, '')
   const sinceMs = memory.followed.get(name)
-  if (name === path || sinceMs === undefined || writtenMs < sinceMs) return false
+  if (name === path || sinceMs === undefined || Math.floor(writtenMs) < Math.floor(sinceMs)) return false
   const isThere = inputs.some(input => input.path === name)
   if (!isThere) memory.lenient('a followed name that no file has')
   return isThere
 }
 
-export function noteFollowed({ followed }: Memory, { inputs }: Load): void {
-  for (const { path, writtenMs = 0 } of inputs) followed.set(path, Math.max(writtenMs, followed.get(path) ?? 0))
+/** A process that failed or was killed may have left out files between two that it knew. */
+export function noteFollowed({ followed }: Memory, { inputs, ended }: Load): void {
+  const isWhole = ended.code === undefined && ended.isKilled !== true
+  for (const { path, writtenMs = 0 } of inputs)
+    if (isWhole || !followed.has(path)) followed.set(path, Math.max(writtenMs, followed.get(path) ?? 0))
 }
 
 function planOf(file: Seen, match: Match): Plan {

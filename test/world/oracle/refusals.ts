@@ -9,8 +9,6 @@ export function judgeRefusal(
   { ended, setting, isSpooled }: Load,
   plans: readonly Plan[],
 ): readonly string[] | undefined {
-  // New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused.
-  const isOther = ({ match }: Plan) => match.kind !== 'new' && match.record.isOpen && match.record.setting !== setting
   if (ended.code === 'INPUT_CHANGED') {
     const isChanged = memory.wasOpen || plans.some(({ match }) => match.kind === 'unclear')
     if (isChanged) memory.lenient('an input changed while its load was unfinished')
@@ -18,10 +16,15 @@ export function judgeRefusal(
   }
   const isOtherSpool = isSpooled && memory.spoolSetting !== undefined && memory.spoolSetting !== setting
   if (ended.code === 'RUN_OPTIONS_CHANGED')
-    return isOtherSpool || memory.wasOpen || plans.some(isOther)
+    return isOtherSpool || memory.wasOpen || plans.some(plan => isOther(plan, setting))
       ? []
       : ['RUN_OPTIONS_CHANGED, but the options are those of before']
   return undefined
+}
+
+/** New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused. */
+export function isOther({ match }: Plan, setting: string): boolean {
+  return match.kind !== 'new' && match.record.isOpen && match.record.setting !== setting
 }
 
 /** A load may only fail if something happened, now or before. */
