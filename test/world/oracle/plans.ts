@@ -1,7 +1,7 @@
 /** What a load does with each of its inputs, by what earlier loads have settled. */
 import type { Line, Load, Seen } from '../facts.js'
 import type { Memory } from './memory.js'
-import type { Match } from './records.js'
+import { begins, type Match, type Record } from './records.js'
 
 export interface Plan {
   readonly file: Seen
@@ -14,7 +14,20 @@ export function plansOf(memory: Memory, load: Load): Plan[] {
   const inputs = load.inputs.map(file => (load.isFollowed ? withoutOpen(file) : file))
   const matches = matchesOf(memory, load, inputs)
   const plans = inputs.map(file => planOf(file, matches.get(file) ?? { kind: 'new' }))
-  return load.isFollowed ? [...plans, ...rotated(memory, load, matches)] : plans
+  if (!load.isFollowed) return plans
+  return [...plans.map(plan => copyOfRotated(memory, plan)), ...rotated(memory, load, matches)]
+}
+
+/** Whether Sluice loads a copy of a rotated file that it has read is not promised. */
+function copyOfRotated(memory: Memory, plan: Plan): Plan {
+  const { file, match } = plan
+  const isCopy = ({ path, lines }: Record) => /\.\d+$/.test(path) && begins(file.lines, lines)
+  const record = match.kind === 'new' ? memory.records.all.find(isCopy) : undefined
+  if (record === undefined) return plan
+  memory.lenient('a copy of a rotated file')
+  memory.isFollowVague = true
+  memory.expected.begin(record.lines)
+  return { ...plan, rest: file.lines.slice(record.lines.length) }
 }
 
 /** With --again, or without a memory, everything is new, except what was begun. */

@@ -30,7 +30,7 @@ export type Match =
 const isSame = (one: Line | undefined, other: Line) => one?.n === other.n && one.v === other.v
 
 /** Whether a file begins with these lines. */
-function begins(file: readonly Line[], lines: readonly Line[]): boolean {
+export function begins(file: readonly Line[], lines: readonly Line[]): boolean {
   return lines.length > 0 && lines.every((line, at) => isSame(file[at], line))
 }
 
