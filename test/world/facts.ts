@@ -66,7 +66,7 @@ export interface Ended {
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
-export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'stopped' | 'killed'
+export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'index' | 'stopped' | 'killed'
 
 export interface Load {
   /** The inputs, in the order of the command. */
@@ -85,6 +85,8 @@ export interface Load {
   readonly runId?: string
   readonly maxRejected?: number
   readonly trouble: Trouble
+  /** Whether somebody deleted the index meanwhile. */
+  readonly indexLost?: 'deleted' | 'made anew'
   readonly ended: Ended
 }
 

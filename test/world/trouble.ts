@@ -26,6 +26,8 @@ export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
   'filter closed',
+  'index deleted',
+  'index made anew',
   'stopped',
   'killed',
   'killed, stored',
@@ -55,7 +57,9 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
-    if (kind === 'stopped') return await whenStored(world, after, signals, run)
+    if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
+    if (kind.startsWith('index ') && !world.isByField)
+      return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
     if (kind.startsWith('killed'))
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
     return await run(signals)
@@ -66,18 +70,19 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   }
 }
 
-/** Sends SIGINT as soon as so many documents are stored. */
+/** Does something as soon as so many documents are stored. */
 async function whenStored(
   world: World,
   count: number,
-  signals: EventEmitter,
+  act: () => Promise<void>,
   run: (signals: EventEmitter) => Promise<Ended>,
+  signals: EventEmitter,
 ): Promise<Ended> {
   const wanted = (await world.count()) + count
   const look = { isOver: false }
   const watching = (async () => {
     while (!look.isOver && (await world.count()) < wanted) await setImmediate()
-    signals.emit('SIGINT')
+    if (!look.isOver) await act()
   })()
   const ended = await run(signals)
   look.isOver = true

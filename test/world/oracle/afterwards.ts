@@ -42,6 +42,7 @@ export function judgeForget(memory: Memory, run: string, ended: Ended, after: Af
 /** The part of a run is no longer known, unless a later run continued behind it. */
 function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) => void): void {
   memory.isForgotten = true
+  memory.expected.forgetIds()
   if (memory.isIndexLost) {
     // An earlier run may know the same inputs, and by the same ids.
     memory.lenient('forgotten after the index was lost')

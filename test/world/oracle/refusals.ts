@@ -68,6 +68,8 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
     case 'REQUEST_REFUSED':
       // Elasticsearch makes no index for an update or a delete.
       return memory.isIndexGone && ['update', 'delete'].includes(op)
+    case 'INDEX_REPLACED':
+      return load.indexLost !== undefined
     case 'RUN_INTERRUPTED':
       return trouble === 'stopped' || trouble === 'killed'
     default:
