@@ -97,6 +97,8 @@ export async function runLibrary(
       concurrency: 2,
       deadLetters: world.at('dead.ndjson'),
       graceMs: SLUICE_GRACE === undefined ? 25_000 : 1,
+      // A followed load that is killed waits for answers that never come.
+      ...(SLUICE_GRACE !== undefined && more.follow === true ? { timeoutMs: 500 } : {}),
       stateDir: world.at('state'),
       signal: stop.signal,
       onEvent: event => {

@@ -110,6 +110,7 @@ export class Play {
       if (!this.runs.includes(ended.run)) this.runs.push(ended.run)
     }
     const { isKept } = world.way
+    const indexLost = world.takeLoss()
     const load: Load = {
       inputs,
       disk,
@@ -123,6 +124,7 @@ export class Play {
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
       trouble,
+      ...(indexLost === undefined ? {} : { indexLost }),
       ended,
     }
     this.check(this.oracle.load(load, await this.after()))
@@ -142,6 +144,7 @@ export class Play {
     const { kind } = this.world.trouble
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
+    if (kind.startsWith('index ')) return 'index'
     if (kind.startsWith('server')) return this.world.way.isOnServer === true ? 'server' : 'none'
     if (kind === 'none' || kind === 'stopped') return kind
     return 'answers'
@@ -176,8 +179,8 @@ export class Play {
   }
 
   async deleteIndex(isMadeAnew: boolean): Promise<void> {
-    await this.world.stage.cluster.ask('DELETE', this.world.index)
-    if (isMadeAnew) await this.world.stage.cluster.ask('PUT', this.world.index)
+    await this.world.loseIndex(isMadeAnew)
+    this.world.takeLoss()
     this.oracle.indexLost(isMadeAnew)
   }
 }

@@ -1,7 +1,7 @@
 /** What may happen while a command runs. A kill in this process puts back the files of an instant after which the cluster stored nothing. */
 import { EventEmitter } from 'node:events'
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
 import { serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
@@ -19,10 +19,15 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'filter closes': after => ({ filter: { after } }),
 }
 
+/** No command of a story takes a tenth of it. */
+const HANG_MS = 60_000
+
 export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
   'filter closed',
+  'index deleted',
+  'index made anew',
   'stopped',
   'killed',
   'killed, stored',
@@ -30,6 +35,20 @@ export const troubles = [
 
 /** Runs a command in the trouble that waits for it. After that, the world is well again. */
 export async function inTrouble(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
+  const { kind } = world.trouble
+  const over = new AbortController()
+  const hang = sleep(HANG_MS, undefined, { ref: false, signal: over.signal }).then(
+    () => fail(`a command does not end${kind === 'none' ? '' : ` after: ${kind}`}`),
+    async () => await new Promise<never>(() => undefined),
+  )
+  return await Promise.race([around(world, run), hang]).finally(() => over.abort())
+}
+
+function fail(what: string): never {
+  throw new Error(what)
+}
+
+async function around(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
   const { cluster, objects } = world.stage
   const { kind, after, times, turns } = world.takeTrouble()
   const signals = new EventEmitter()
@@ -38,7 +57,9 @@ export async function inTrouble(world: World, run: (signals: EventEmitter) => Pr
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
-    if (kind === 'stopped') return await whenStored(world, after, signals, run)
+    if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
+    if (kind.startsWith('index ') && !world.isByField)
+      return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
     if (kind.startsWith('killed'))
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
     return await run(signals)
@@ -49,18 +70,19 @@ export async function inTrouble(world: World, run: (signals: EventEmitter) => Pr
   }
 }
 
-/** Sends SIGINT as soon as so many documents are stored. */
+/** Does something as soon as so many documents are stored. */
 async function whenStored(
   world: World,
   count: number,
-  signals: EventEmitter,
+  act: () => Promise<void>,
   run: (signals: EventEmitter) => Promise<Ended>,
+  signals: EventEmitter,
 ): Promise<Ended> {
   const wanted = (await world.count()) + count
   const look = { isOver: false }
   const watching = (async () => {
     while (!look.isOver && (await world.count()) < wanted) await setImmediate()
-    signals.emit('SIGINT')
+    if (!look.isOver) await act()
   })()
   const ended = await run(signals)
   look.isOver = true

@@ -76,6 +76,7 @@ export class World {
   /** The last number of a document. */
   n = 0
   #replays = 0
+  #lost: 'deleted' | 'made anew' | undefined
   readonly #held = new Map<string, Held>()
 
   constructor(
@@ -242,7 +243,8 @@ export class World {
       const { lines, isOpen } = this.held(name)
       const path = `in/${name}`
       if (this.way.isOnServer === true) return { path, lines, isOpen }
-      return { path, inode: statSync(this.at(path)).ino, lines, isOpen }
+      const { ino: inode, mtimeMs: writtenMs } = statSync(this.at(path))
+      return { path, inode, lines, isOpen, writtenMs }
     })
   }
 
@@ -258,6 +260,20 @@ export class World {
   /** The index of a document. */
   indexOf(n: number): string {
     return this.isByField ? `${this.index}-${partOf(n)}` : this.index
+  }
+
+  /** Deletes the index, past Sluice. */
+  async loseIndex(isMadeAnew: boolean): Promise<void> {
+    this.#lost = isMadeAnew ? 'made anew' : 'deleted'
+    await this.stage.cluster.ask('DELETE', this.index)
+    if (isMadeAnew) await this.stage.cluster.ask('PUT', this.index)
+  }
+
+  /** How the index was lost since the last call. */
+  takeLoss(): 'deleted' | 'made anew' | undefined {
+    const lost = this.#lost
+    this.#lost = undefined
+    return lost
   }
 
   /** How many documents the index holds. */

@@ -26,8 +26,8 @@ export class Memory {
   isReplayed = false
   readonly refusedAgain = new Set<string>()
   mayReplayAgain = false
-  /** Paths that were followed. */
-  readonly followed = new Set<string>()
+  /** Paths that were followed, and when the newest file of each that Sluice knows was written. */
+  readonly followed = new Map<string, number>()
   isFollowVague = false
   /** Whether a load was unfinished when its index was lost. */
   wasOpen = false
@@ -37,6 +37,8 @@ export class Memory {
   isIndexLost = false
   isStateLost = false
   isIndexGone = true
+  /** Whether the index was lost during a load, and no other load has ended well since. */
+  isUnsure = false
   /** Runs whose documents are not all where the run put them. */
   readonly disturbed = new Set<string>()
   /** How many documents the index held, and their ids. */
@@ -87,6 +89,7 @@ export class Memory {
   }
 
   stateLost(): void {
+    this.expected.forgetIds()
     this.records.all = []
     this.streams.clear()
     this.spooled = []
