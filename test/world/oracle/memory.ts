@@ -15,6 +15,8 @@ export class Memory {
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
   isSpoolCut = false
+  /** Lines that a process that was killed may have read of stdin. */
+  maybeSpooled: Line[] = []
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
@@ -83,6 +85,7 @@ export class Memory {
     this.records.all = []
     this.streams.clear()
     this.spooled = []
+    this.maybeSpooled = []
     this.isSpoolCut = false
     this.spoolSetting = undefined
     this.mayReplayAgain = true
@@ -97,7 +100,7 @@ export class Memory {
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
     this.expected.lost()
     // A spool is loaded whatever became of the index.
-    this.expected.begin(this.spooled)
+    this.expected.begin([...this.spooled, ...this.maybeSpooled])
     this.isFollowVague = true
     this.records.all = []
     this.streams.clear()

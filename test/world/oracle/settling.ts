@@ -1,5 +1,5 @@
 /** Notes what a load begins and settles. */
-import type { Load } from '../facts.js'
+import type { Line, Load } from '../facts.js'
 import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
 import type { Record } from './records.js'
@@ -91,6 +91,7 @@ function finishUnclear(memory: Memory, before: Record, record: Record): void {
 export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: Load): void {
   if (ended.isKilled === undefined && ended.code === undefined) {
     memory.spooled = []
+    memory.maybeSpooled = []
     memory.isSpoolCut = false
     memory.spoolSetting = undefined
     return
@@ -100,5 +101,7 @@ export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: L
   if (ended.isKilled !== true && trouble !== 'stopped') return
   // A process that was killed or stopped may not have read all of stdin.
   memory.isSpoolCut = true
-  memory.spooled = memory.spooled.filter(line => !inputs.some(({ lines }) => lines.includes(line)))
+  const isOfNow = (line: Line) => inputs.some(({ lines }) => lines.includes(line))
+  memory.maybeSpooled.push(...memory.spooled.filter(isOfNow))
+  memory.spooled = memory.spooled.filter(line => !isOfNow(line))
 }
