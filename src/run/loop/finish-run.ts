@@ -32,11 +32,14 @@ export async function finishRun(
   let failure = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
   // Only a dry run plans what a load would refuse.
   failure ??= plan.inputs.find(({ refused }) => refused !== undefined)?.refused
-  if (!run.sections.dryRun) failure ??= await watch.lost()
+  const lost = run.sections.dryRun || failure !== undefined ? undefined : await watch.lost()
+  failure ??= lost
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
   const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
-  const ended = { isDone: plan.isDone || isComplete, learnt: sender.learnt }
+  // What was stored is gone with its index, and is loaded again.
+  const isDone = lost === undefined && (plan.isDone || isComplete)
+  const ended = { isDone, learnt: sender.learnt }
   for (const hook of hooks) await hook.finished?.(ended)
   const stopped = failure ?? unkept
   const receipt = receiptOf(run, started, pipeline, { written, stopped, elapsedMs, bytesRead: loaded.bytesRead })
