@@ -53,7 +53,8 @@ export const districts: readonly District[] = [
       format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
       bulk: { doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        doors: 'account committed-prefix dead-letters describe-origin ledger receipt truncate-dead-letters',
+        doors:
+          'account committed-prefix dead-letters describe-origin ledger receipt rejection-limit truncate-dead-letters',
       },
     },
   },

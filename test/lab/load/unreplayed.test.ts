@@ -74,6 +74,49 @@ test('after too many rejections, the same command fails until they are replayed'
   expect(await load({ maxRejected: 100 })).toMatchObject({ receipt: { exit: 0, status: 'finished' } })
 })
 
+test('after too many rejections in the middle, the same command loads the rest and what is new, and fails until they are replayed', async () => {
+  await withMapping('long')
+  const wrong = (n: number) => `{"n":"x","row":${n}}\n`.repeat(10)
+  await writeFile(path('a.ndjson'), rows(10, 0) + wrong(1) + rows(40, 0))
+  // Two batches at most are sent before the first answer is known.
+  const stopped = await load({ maxRejected: 5, concurrency: 1 })
+  expect(stopped).toMatchObject({ code: 'TOO_MANY_REJECTED', receipt: { rejected: 10 } })
+  expect(stopped.receipt?.created).toBeLessThan(50)
+
+  await writeFile(path('b.ndjson'), rows(20, 0))
+  const night = { source: [path('a.ndjson'), path('b.ndjson')], maxRejected: 5, concurrency: 1 }
+  const second = await load(night)
+  const waiting = [{ run: stopped.receipt?.run, documents: 10, deadLetters: letters() }]
+  expect(second).toMatchObject({ code: 'REJECTED_NOT_REPLAYED', receipt: { created: 70, rejected: 10, exit: 3 } })
+  expect(second.receipt?.unreplayed).toEqual(waiting)
+  expect(said.join()).toContain(`sluice replay ${letters()}`)
+
+  const { receipt, code } = await load(night)
+  expect({ code, read: receipt?.read }).toEqual({ code: 'REJECTED_NOT_REPLAYED', read: 0 })
+  expect(receipt?.unreplayed).toEqual(waiting)
+
+  // Rejected for the same reason: the limit counts anew, and names what waits.
+  await appendFile(path('b.ndjson'), wrong(2) + rows(30, 0))
+  const third = await load(night)
+  expect(third).toMatchObject({ code: 'TOO_MANY_REJECTED', receipt: { rejected: 10, unreplayed: waiting } })
+  await writeFile(path('c.ndjson'), rows(5, 2))
+  const fourth = await load({ ...night, source: [...night.source, path('c.ndjson')] })
+  expect(fourth).toMatchObject({ code: 'REJECTED_NOT_REPLAYED', receipt: { created: 33, rejected: 12 } })
+  expect(fourth.receipt?.unreplayed?.map(one => one.documents)).toEqual([10, 10])
+
+  await repair(letters())
+  expect(await again(letters())).toMatchObject({ created: 22 })
+  expect(await load(night)).toMatchObject({ receipt: { exit: 0, created: 0 } })
+})
+
+test('if a load continues with a limit that allows all of them, it only counts them', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(10, 10) + rows(60, 0))
+  expect(await load({ maxRejected: 5, concurrency: 1 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+  expect(await load({ maxRejected: 10 })).toMatchObject({ receipt: { created: 60, rejected: 10, exit: 1 } })
+  expect(await load({ maxRejected: 10 })).toMatchObject({ receipt: { exit: 0, unreplayed: [{ documents: 10 }] } })
+})
+
 test('rejections of an earlier run are named each time, until they are replayed', async () => {
   await withMapping('long')
   await writeFile(path('a.ndjson'), rows(20, 3))

@@ -37,6 +37,8 @@ export interface Checkpoint {
   readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
   /** For a replay: the runs that wrote the dead letters that it has read. */
   readonly replays?: readonly string[] | undefined
+  /** Set if an earlier process stopped at too many rejected documents: what the run had counted then. The limit counts anew from there. */
+  readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** How the last process ended the run. Absent while one works on it, and after a kill. */
   readonly ended?: RunEnd | undefined
 }
@@ -164,6 +166,12 @@ export const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tai
 /** Returns a name that no other run has: the user may give the same name to several. */
 export function nameOf({ run, began }: Pick<Checkpoint, 'run' | 'began'>): string {
   return `${run} ${began}`
+}
+
+/** Returns where the limit of rejected documents counts from, if the run continues: see `limitFrom`. */
+export function nextLimitFrom({ ended, counts, limitFrom }: Checkpoint): Checkpoint['limitFrom'] {
+  const { read, rejected } = counts
+  return ended?.failure?.code === 'TOO_MANY_REJECTED' ? { read, rejected } : limitFrom
 }
 
 /** Compares uuids, or URLs if one of the uuids is not known. */

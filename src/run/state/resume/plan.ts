@@ -51,7 +51,10 @@ export interface Plan {
   readonly inputs: readonly PlannedInput[]
   /** Documents that earlier processes of this run committed. */
   readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
-  /** Other runs of these inputs, or of the same command, whose rejected documents this run does not read again. */
+  /**
+   * Other runs of these inputs, or of the same command, whose rejected documents this run does not read again. Also the run that
+   * continues, if it stopped at too many.
+   */
   readonly unsettled: readonly Checkpoint[]
   /** See `Checkpoint`. */
   readonly settles: readonly string[]

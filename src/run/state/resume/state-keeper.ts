@@ -8,7 +8,7 @@ import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { DeadLetters } from '../../../pipeline/ledger/dead-letters.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import { systemClock } from '../../../base/time/system-clock.js'
-import type { Checkpoint, CheckpointInput } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, type CheckpointInput, nextLimitFrom } from '../checkpoint/checkpoint.js'
 import { CheckpointWriter } from '../checkpoint/checkpoint-writer.js'
 import type { FoundRun } from './find-run.js'
 import type { IndexWatch } from './index-watch.js'
@@ -324,6 +324,7 @@ export class StateKeeper {
     deadLetters: Checkpoint['deadLetters'],
   ) {
     const { identity, plan } = this.#keeping.found
+    const limitFrom = plan.continues === undefined ? undefined : nextLimitFrom(plan.continues)
     const replays = new Set([...(plan.continues?.replays ?? []), ...(identity.replays ?? [])])
     return {
       status,
@@ -335,6 +336,7 @@ export class StateKeeper {
       rejections,
       ...(deadLetters === undefined ? {} : { deadLetters }),
       ...(replays.size === 0 ? {} : { replays: [...replays] }),
+      ...(limitFrom === undefined ? {} : { limitFrom }),
     }
   }
 

@@ -1,7 +1,7 @@
 /** Finds out which rejected documents still wait: nobody has stored them by a replay, read their inputs again, or deleted their file. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Checkpoint, type CheckpointInput, nameOf } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, type CheckpointInput, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
 import type { KnownRun } from './runs.js'
 
@@ -11,8 +11,8 @@ interface OpenLetters {
   readonly documents: number
   /** Absolute path of the dead letters. Absent if none were written. */
   readonly deadLetters?: string
-  /** Whether the load ended because too many documents were rejected. */
-  readonly isTooMany: boolean
+  /** Names of the runs that stopped because too many documents were rejected, these among them: see `nameOf`. */
+  readonly tooMany: readonly string[]
 }
 
 /** Knows what became of dead letters. It looks through all runs once, and answers for many. */
@@ -32,16 +32,20 @@ export class Letters {
   async openOf(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]> {
     const open = new Map<string, OpenLetters>()
     for (const run of runs) {
-      const isTooMany = run.ended?.failure?.code === 'TOO_MANY_REJECTED'
+      const tooMany = run.status !== 'finished' && nextLimitFrom(run) !== undefined ? [nameOf(run)] : []
       if (!this.#there.has(nameOf(run)) || this.#replays.settled.has(nameOf(run))) continue
       for (const left of this.#replays.leftBy(run)) {
         const name = nameOf(left)
         const path = pathOf(left)
-        if (this.#forgotten.has(name) || (path === undefined ? !isTooMany : !(await isThere(path)))) continue
-        const before = open.get(name)
+        if (this.#forgotten.has(name) || (path === undefined ? tooMany.length === 0 : !(await isThere(path)))) continue
         const deadLetters = path === undefined ? {} : { deadLetters: path }
         const documents = left.counts.rejected
-        open.set(name, { run: left.run, documents, ...deadLetters, isTooMany: isTooMany || before?.isTooMany === true })
+        open.set(name, {
+          run: left.run,
+          documents,
+          ...deadLetters,
+          tooMany: [...(open.get(name)?.tooMany ?? []), ...tooMany],
+        })
       }
     }
     return [...open.values()]
