@@ -32,7 +32,9 @@ export async function finishRun(
   let failure = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
   // Only a dry run plans what a load would refuse.
   failure ??= plan.inputs.find(({ refused }) => refused !== undefined)?.refused
-  if (!run.sections.dryRun) failure ??= await watch.lost()
+  // A request that meets the deletion of its index is refused.
+  const mayBeLost = failure === undefined || failure.code === 'REQUEST_REFUSED'
+  if (mayBeLost && !run.sections.dryRun) failure = (await watch.lost()) ?? failure
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
   const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
