@@ -113,11 +113,12 @@ function receiptOf(
 function inputsOf({ inputs }: Plan, ledger: Ledger, dryRun: boolean): InputReceipt[] {
   const loadedBy = loaders()
   return inputs.flatMap((input): InputReceipt[] => {
-    const { source, isLoaded, read: before, from, place, refused } = input
+    const { source, isLoaded, read: before, from, place, refused, moved } = input
+    const was = moved === undefined ? {} : { loadedAs: moved }
     const planned = dryRun ? { plan: planOf(input) } : {}
     const by = loadedBy(input)
     if (isLoaded)
-      return [{ name: source.name, status: 'finished', read: before, alreadyLoaded: true, ...by, ...planned }]
+      return [{ name: source.name, status: 'finished', read: before, alreadyLoaded: true, ...by, ...was, ...planned }]
     if (refused !== undefined)
       return [{ name: source.name, status: 'unfinished', read: 0, ...by, ...planned, failure: refused }]
     const now = ledger.input(source.id)
@@ -130,6 +131,7 @@ function inputsOf({ inputs }: Plan, ledger: Ledger, dryRun: boolean): InputRecei
         ...(from === undefined ? {} : { resumedAt: from.document }),
         ...(since === undefined ? {} : { since }),
         ...(dryRun ? by : {}),
+        ...was,
         ...planned,
       },
     ]

@@ -95,6 +95,8 @@ export interface PlannedInput {
   readonly file?: FileIdentity
   /** The content of the file as it is now, if it is packed otherwise than before. */
   readonly content?: CheckpointInput['content']
+  /** The path or URL of the input when it was read, if that is another one now. */
+  readonly moved?: string
   /** Whether the lines are not the stored bytes, as far as Sluice knows. Default false. */
   readonly isPacked?: boolean
   /** The open input, if it was opened to compare it. */
