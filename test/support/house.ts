@@ -103,7 +103,7 @@ export const districts: readonly District[] = [
     // One load from start to end, and what outlives it. It names no feature.
     name: 'run',
     rooms: {
-      'state/checkpoint': { doors: 'checkpoint checkpoint-writer old-checkpoint' },
+      'state/checkpoint': { doors: 'checkpoint checkpoint-writer letters-of old-checkpoint' },
       'state/inputs': {
         beside: 'state/checkpoint',
         doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',

@@ -3,9 +3,9 @@
 import { appendFile, copyFile, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { connect, ingest, type IngestOptions, isSluiceError, replay, type Receipt } from '../../../src/index.js'
+import { connect, ingest, type IngestOptions, isSluiceError, replay, type Receipt, verify } from '../../../src/index.js'
 import { forgetRun } from '../../../src/features/spool/run-list.js'
-import { index, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
+import { index, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 import { ObjectServer } from '../../support/servers/object-server.js'
 import { runFiles } from '../../support/state/stored-runs.js'
 import { follow } from '../follow/followed.js'
@@ -319,6 +319,24 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
         await load('a')
         await withMapping('keyword')
         await load('a')
+        return async () => await load('a')
+      },
+    },
+    'the run was continued with other files of dead letters': {
+      waiting: [1, 5, 6],
+      story: async () => {
+        const calm = { batchDocs: 10, concurrency: 1 }
+        await write('a', good(4) + bad(6) + good(1005) + bad(5) + good(1009) + bad(1))
+        expect(await load('a', { ...calm, maxRejected: 2 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+        const first = last()
+        expect(await load('a', { ...calm, maxRejected: 2 })).toMatchObject({
+          code: 'TOO_MANY_REJECTED',
+          files: [first],
+        })
+        const { run, waiting } = await load('a')
+        expect(waiting).toEqual([6, 5])
+        const checked = await verify({ ...way(), run, stateDir: path('state') })
+        expect(checked).toMatchObject({ ok: true, rejected: 12, unlisted: 0 })
         return async () => await load('a')
       },
     },

@@ -33,14 +33,30 @@ export interface Checkpoint {
   /** Counts of the documents before the marks. */
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
-  /** The file's length for documents before the marks, and the mark of this process in later records. */
-  readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
+  /**
+   * The file's length for documents before the marks, and the mark of this process in later records. `earlier`: other files that earlier
+   * processes wrote.
+   */
+  readonly deadLetters?: LettersFile & {
+    readonly writer?: string | undefined
+    readonly earlier?: readonly EarlierLetters[] | undefined
+  }
   /** For a replay: the runs that wrote the dead letters that it has read. */
   readonly replays?: readonly string[] | undefined
   /** Set if an earlier process stopped at too many rejected documents: what the run had counted then. The limit counts anew from there. */
   readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** How the last process ended the run. Absent while one works on it, and after a kill. */
   readonly ended?: RunEnd | undefined
+}
+
+interface LettersFile {
+  readonly path: string
+  readonly length: number
+}
+
+/** `documents`: how many of the rejected documents it holds. */
+export interface EarlierLetters extends LettersFile {
+  readonly documents: number
 }
 
 /** How a run ended: its receipt, or as much of one as is known. */

@@ -5,6 +5,7 @@ import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Lines, Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
+import { lettersOf } from '../checkpoint/letters-of.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
 import { type LostIndices, sayLost } from './lost-index.js'
 import { dropPlan, type Plan, type Planning } from './plan.js'
@@ -118,7 +119,9 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const runs = known.map(one => one.checkpoint).filter(run => !isBound || !startsAfresh.includes(run))
   const [previous] = runs
   // A glob that asks for dead letters finds those that the interrupted run itself wrote.
-  const written = new Set(runs.flatMap(run => (run.status === 'finished' ? [] : [run.deadLetters?.path])))
+  const written = new Set(
+    runs.flatMap(run => (run.status === 'finished' ? [] : lettersOf(run).map(({ path }) => path))),
+  )
   const plan = await identity.plan({
     runs,
     rejecting,

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Checkpoint, type CheckpointInput, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
+import { lettersOf } from '../checkpoint/letters-of.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
 import type { KnownRun } from './runs.js'
 
@@ -34,10 +35,11 @@ export class Letters {
     for (const run of runs) {
       const tooMany = run.status !== 'finished' && nextLimitFrom(run) !== undefined ? [nameOf(run)] : []
       if (!this.#there.has(nameOf(run)) || this.#replays.settled.has(nameOf(run))) continue
-      for (const left of this.#replays.leftBy(run)) {
-        const name = nameOf(left)
+      for (const left of filesOf(run).flatMap(file => this.#replays.leftBy(file))) {
+        const name = nameOfFile(left)
         const path = pathOf(left)
-        if (this.#forgotten.has(name) || (path === undefined ? tooMany.length === 0 : !(await isThere(path)))) continue
+        if (this.#forgotten.has(nameOf(left)) || (path === undefined ? tooMany.length === 0 : !(await isThere(path))))
+          continue
         const deadLetters = path === undefined ? {} : { deadLetters: path }
         const documents = left.counts.rejected
         open.set(name, {
@@ -80,16 +82,17 @@ class Replays {
     this.settled = new Set(settled)
   }
 
-  /** Returns the runs whose files hold what is left of the rejected documents of a run. */
-  leftBy(run: Checkpoint, before: ReadonlySet<Checkpoint> = new Set()): readonly Checkpoint[] {
-    if (before.has(run)) return []
-    const files = [...this.#byToken.values()].filter(parts => parts.some(part => isOf(run, part)))
-    const whole = files.filter(parts => this.#haveAll(parts, run))
+  /** Returns the runs whose files hold what is left of the rejected documents of a run with one file. */
+  leftBy(run: Checkpoint, before: ReadonlySet<string> = new Set()): readonly Checkpoint[] {
+    if (before.has(nameOfFile(run))) return []
+    const replayed = [...this.#byToken.values()].filter(parts => parts.some(part => isOf(run, part)))
+    const whole = replayed.filter(parts => this.#haveAll(parts, run))
     // One whole replay that rejected nothing has stored all of them.
     if (whole.some(parts => parts.every(part => part.run.counts.rejected === 0))) return []
-    const seen = new Set([...before, run])
-    const again = new Set(files.flat().map(part => part.run))
-    const left = [...again].filter(one => one.counts.rejected > 0).flatMap(one => this.leftBy(one, seen))
+    const seen = new Set([...before, nameOfFile(run)])
+    const again = new Set(replayed.flat().map(part => part.run))
+    const files = [...again].filter(one => one.counts.rejected > 0).flatMap(filesOf)
+    const left = files.flatMap(one => this.leftBy(one, seen))
     return whole.length > 0 ? left : [run, ...left]
   }
 
@@ -113,6 +116,21 @@ class Replays {
 function isOf(run: Checkpoint, { run: replay, input }: Replay): boolean {
   const path = pathOf(run)
   return replay.replays?.includes(run.run) === true || (path !== undefined && input.file?.path === path)
+}
+
+/** Returns a run once for each file that holds its dead letters, each with the documents of that file. */
+function filesOf(run: Checkpoint): readonly Checkpoint[] {
+  const files = lettersOf(run)
+  if (files.length < 2) return [run]
+  return files.map(({ path, length, documents }) => ({
+    ...run,
+    deadLetters: { path, length },
+    counts: { ...run.counts, rejected: documents },
+  }))
+}
+
+function nameOfFile(run: Checkpoint): string {
+  return `${nameOf(run)} ${pathOf(run) ?? ''}`
 }
 
 function pathOf({ deadLetters }: Checkpoint): string | undefined {
