@@ -257,6 +257,20 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
         return async () => await load('a')
       },
     },
+    'a copy of a part of the file was replayed, with dead letters of a run that is not known': {
+      waiting: [3],
+      story: async () => {
+        const shared = path('shared.ndjson')
+        await write('x', good(2) + bad(5))
+        await load('x', { stateDir: path('elsewhere'), deadLetters: shared })
+        await write('a', good(2) + bad(3))
+        await load('a', { deadLetters: shared })
+        await copyFile(shared, path('copy.ndjson'))
+        await repair(path('copy.ndjson'), 7)
+        await again(path('copy.ndjson'))
+        return async () => await load('a')
+      },
+    },
     'the file was renamed, and a replay rejected its documents again': {
       waiting: [3],
       story: async () => {
@@ -362,6 +376,24 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
           await load('a', more)
         }
         return async () => await load('a', more)
+      },
+    },
+    'a replay in two parts is older than any limit, and its run is unfinished': {
+      waiting: [],
+      story: async () => {
+        const calm = { deadLetters: path('parts.ndjson'), batchDocs: 10, concurrency: 1 }
+        await write('a', good(4) + bad(6) + good(1005) + bad(5) + good(1009))
+        for (const _ of [1, 2]) {
+          expect(await load('a', { ...calm, maxRejected: 2 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+          // Unchanged, so that the second replay reads only what is new.
+          await again(path('parts.ndjson'), { index: `${index}-texts` })
+        }
+        await write('b', good(2))
+        await load('b')
+        for (const file of await runFiles(path('state'))) await utimes(file, 1, 1)
+        await write('c', good(2))
+        await load('c', { keepDays: 1 })
+        return async () => await load('a')
       },
     },
     'the run is older than any limit': {

@@ -8,6 +8,8 @@ export interface Checkpoint {
   readonly status: 'running' | 'finished' | 'interrupted' | 'failed'
   /** ISO 8601. */
   readonly began: string
+  /** When the last process began, if it continued the run. ISO 8601. */
+  readonly since?: string | undefined
   readonly written: string
   readonly target: Target
   /** Where documents go, without the cluster: see `RunIdentity`. */

@@ -34,6 +34,7 @@ export type Whole = Pick<
   readonly deadLetters?: Checkpoint['deadLetters'] | undefined
   readonly replays?: Checkpoint['replays']
   readonly limitFrom?: Checkpoint['limitFrom']
+  readonly since?: Checkpoint['since']
 }
 
 /** The file of the run that this process writes. */
@@ -140,7 +141,7 @@ export function wholeLine(whole: Whole): string {
 export function* linesOf(checkpoint: KeptRun): Generator<string> {
   const { run, began, scope, kind, named, key, sources, options, settles, inputs } = checkpoint
   const { status, written, target, isDoubtful, left, counts, rejections } = checkpoint
-  const { deadLetters, replays, limitFrom } = checkpoint
+  const { deadLetters, replays, limitFrom, since } = checkpoint
   const head: Head = { run, began, scope, kind, named, key, sources, options, settles }
   yield `${JSON.stringify({ sluice: VERSION, ...head })}\n`
   let text = ''
@@ -166,6 +167,7 @@ export function* linesOf(checkpoint: KeptRun): Generator<string> {
     deadLetters,
     replays,
     limitFrom,
+    since,
   })
 }
 

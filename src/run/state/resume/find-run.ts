@@ -21,6 +21,8 @@ export interface FoundRun {
   readonly oldPath?: string
   /** When the run began. A resume keeps it. ISO 8601. */
   readonly began: string
+  /** When this process took the run up. Later than all that the state folder knows, also if somebody has set the clock back. */
+  readonly since: string
   /** The same for all runs of one command. */
   readonly key: string
   readonly target: Target
@@ -103,7 +105,9 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   await identity.look?.(cluster)
   const { where, place } = placeOf(cluster)
   const places = [...new Set([place, where.url])]
-  const { known, rejecting } = stateDir === undefined ? { known: [], rejecting: [] } : await runsInto(where, query)
+  const { known, rejecting, lastMs } =
+    stateDir === undefined ? { known: [], rejecting: [], lastMs: 0 } : await runsInto(where, query)
+  const since = new Date(Math.max(Date.now(), lastMs + 1)).toISOString()
   const [newest] = known
   const lastIndex = identity.lastIndex(newest?.checkpoint)
   const isSeen = lastIndex !== undefined && (!dryRun || newest !== undefined)
@@ -150,7 +154,8 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     plan,
     ...(path === undefined ? {} : { path }),
     ...(oldPath === undefined || oldPath === path ? {} : { oldPath }),
-    began: plan.continues?.began ?? new Date().toISOString(),
+    began: plan.continues?.began ?? since,
+    since,
     key: runKey(place, identity, runId),
     target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow, startsAfresh.length > 0) },
     hasOwnIndex: identity.hasOwnIndex === true,

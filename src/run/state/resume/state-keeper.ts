@@ -63,9 +63,8 @@ export class StateKeeper {
     const { plan } = found
     this.#keeping = keeping
     this.path = keeping.path
-    const now = new Date().toISOString()
     this.#began = found.began
-    this.#since = plan.continues === undefined ? undefined : now
+    this.#since = plan.continues === undefined ? undefined : found.since
     this.#writer = new CheckpointWriter(async () => await this.#write('running'), CHECKPOINT_MS, systemClock)
     for (const { id } of inputsOf(plan.continues ?? { inputs: [] })) this.#nextId = Math.max(this.#nextId, id + 1)
     this.#left = plan.inputs.filter(({ isLoaded }) => !isLoaded).length
@@ -339,6 +338,7 @@ export class StateKeeper {
       ...(deadLetters === undefined ? {} : { deadLetters }),
       ...(replays.size === 0 ? {} : { replays: [...replays] }),
       ...(limitFrom === undefined ? {} : { limitFrom }),
+      ...(this.#since === undefined ? {} : { since: this.#since }),
     }
   }
 

@@ -106,7 +106,8 @@ class Replays {
     if (path !== undefined && isWhole && isOwn) return true
     const runs = new Set(parts.map(part => part.run))
     const names = new Set(parts.flatMap(part => part.run.replays ?? []))
-    const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? 0), 0)
+    // How many are of a run that nobody knows any more is not known either.
+    const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? Infinity), 0)
     const read = [...runs].reduce((sum, { counts }) => sum + counts.read, 0)
     return names.has(run.run) && read >= wanted && parts.every(part => part.run.left === 0)
   }
