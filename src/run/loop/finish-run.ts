@@ -32,7 +32,9 @@ export async function finishRun(
   let failure = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
   // Only a dry run plans what a load would refuse.
   failure ??= plan.inputs.find(({ refused }) => refused !== undefined)?.refused
-  if (!run.sections.dryRun) failure ??= await watch.lost()
+  // A request that meets the deletion of its index is refused.
+  const mayBeLost = failure === undefined || failure.code === 'REQUEST_REFUSED'
+  if (mayBeLost && !run.sections.dryRun) failure = (await watch.lost()) ?? failure
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
   const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
@@ -111,11 +113,12 @@ function receiptOf(
 function inputsOf({ inputs }: Plan, ledger: Ledger, dryRun: boolean): InputReceipt[] {
   const loadedBy = loaders()
   return inputs.flatMap((input): InputReceipt[] => {
-    const { source, isLoaded, read: before, from, place, refused } = input
+    const { source, isLoaded, read: before, from, place, refused, moved } = input
+    const was = moved === undefined ? {} : { loadedAs: moved }
     const planned = dryRun ? { plan: planOf(input) } : {}
     const by = loadedBy(input)
     if (isLoaded)
-      return [{ name: source.name, status: 'finished', read: before, alreadyLoaded: true, ...by, ...planned }]
+      return [{ name: source.name, status: 'finished', read: before, alreadyLoaded: true, ...by, ...was, ...planned }]
     if (refused !== undefined)
       return [{ name: source.name, status: 'unfinished', read: 0, ...by, ...planned, failure: refused }]
     const now = ledger.input(source.id)
@@ -128,6 +131,7 @@ function inputsOf({ inputs }: Plan, ledger: Ledger, dryRun: boolean): InputRecei
         ...(from === undefined ? {} : { resumedAt: from.document }),
         ...(since === undefined ? {} : { since }),
         ...(dryRun ? by : {}),
+        ...was,
         ...planned,
       },
     ]
