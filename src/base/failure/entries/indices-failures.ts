@@ -56,9 +56,8 @@ export const indexEntries = {
     example: { rejected: 1204, limit: 100 },
   },
   REJECTED_NOT_REPLAYED: {
-    title: 'An earlier process stopped at too many rejected documents, and these are not loaded',
-    message:
-      'run {run} stopped because too many documents were rejected: {documents} of them, in {deadLetters}, are not replayed',
+    title: 'Too many documents were rejected before, and these are not replayed',
+    message: 'too many documents were rejected before, and {documents} of run {run} are not replayed: {deadLetters}',
     observed:
       'A nightly load that failed once, and then succeeds without documents, because all of its files are known.',
     causes: ['Nobody has replayed or deleted the dead letters of that run. This load itself is complete.'],
