@@ -91,7 +91,7 @@ export const districts: readonly District[] = [
         doors:
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
-      gzip: { doors: 'gzip' },
+      gzip: { doors: 'gzip kernel/kernel' },
       sender: {
         beside: 'cluster gzip',
         doors:
