@@ -76,18 +76,21 @@ test('a request that meets the deletion is refused, and all is loaded again', as
   // As Elasticsearch answers a request that it has begun to work on.
   const reason = `no such index [${index}]`
   let isDeleted = false
+  const deleteOnce = async () => {
+    if (!(await isKnown()) || isDeleted) return
+    isDeleted = true
+    lab.control.plant({ items: { status: 404, type: 'index_not_found_exception', reason } })
+    await direct.client.indices.delete({ index })
+  }
   const { warnings, hear } = listening()
   const receipt = await ingest({
     ...smallBatches(),
     source: path('a.ndjson'),
-    onEvent: async event => {
+    onEvent: event => {
       hear(event)
       // The load begins again.
       if (event.type === 'warning') lab.control.heal()
-      if (event.type !== 'progress' || isDeleted || !(await isKnown())) return
-      isDeleted = true
-      lab.control.plant({ items: { status: 404, type: 'index_not_found_exception', reason } })
-      await direct.client.indices.delete({ index })
+      if (event.type === 'progress') void deleteOnce()
     },
   })
   expect(warnings).toEqual([expect.stringContaining(`${index} is no longer the index that run`) as string])
