@@ -41,10 +41,13 @@ test('killed again and again while files grow and rotate, each line is stored on
     const life = { isOver: false }
     void running.ended.finally(() => (life.isOver = true))
     while (!life.isOver && lab.control.count(index) < wanted) {
-      await grow()
-      if (random.chance(0.1)) {
-        await rename(`${log()}.1`, path(`logs/old-${next}.ndjson`)).catch(() => undefined)
-        await rename(log(), `${log()}.1`)
+      // A slow machine still gets to the end of what is written.
+      if (next < lab.control.count(index) + 400) {
+        await grow()
+        if (random.chance(0.1)) {
+          await rename(`${log()}.1`, path(`logs/old-${next}.ndjson`)).catch(() => undefined)
+          await rename(log(), `${log()}.1`)
+        }
       }
       await after(random.below(30))
     }
