@@ -2,7 +2,7 @@
 // the sources that is replaced by another one.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,7 +18,11 @@ export async function bundleWorld(name, sins = []) {
     external: /^(?!@oxc-project)[^./\0]/,
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     transform: { target: 'es2023' },
-    plugins: [{ name: 'plant', load: id => plant(id, sins, planted) }],
+    plugins: [
+      { name: 'plant', load: id => plant(id, sins, planted) },
+      // Each source keeps its place: some start programs beside them.
+      { name: 'place', transform: (code, id) => code.replaceAll('import.meta.url', () => JSON.stringify(placeOf(id))) },
+    ],
     onLog: (level, { message }) => {
       throw new Error(`${level}: ${message}`)
     },
@@ -28,6 +32,10 @@ export async function bundleWorld(name, sins = []) {
   const missed = sins.filter(sin => !planted.has(sin))
   if (missed.length > 0) throw new Error(`no longer loaded: ${missed.map(({ file: path }) => path).join(', ')}`)
   return file
+}
+
+function placeOf(id) {
+  return pathToFileURL(id).href
 }
 
 function plant(id, sins, planted) {

@@ -12,7 +12,7 @@ export interface RealWorld extends World {
   refuseWith(body: keyof typeof refusals): Promise<void>
   /** Rewrites the filter's rules with any addresses. */
   allow(addresses: readonly string[]): Promise<void>
-  /** Asks the cluster as its superuser, past proxy and filter. `body` is sent as JSON. */
+  /** Asks the cluster as its superuser, past proxy and filter. `body` is sent as JSON, or as it is if it is a text. */
   ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>
 }
 

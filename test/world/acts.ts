@@ -245,5 +245,5 @@ async function onRun(play: Play, { at }: Act, what: 'verify' | 'undo' | 'forget'
   const args = { verify: ['verify', run], undo: ['undo', run, '--yes'], forget: ['runs', 'rm', run] }[what]
   play.world.takeTrouble()
   const ended: Ended = await runCommand(play.world, args)
-  play.check(play.oracle[what](run, ended, play.after()))
+  play.check(play.oracle[what](run, ended, await play.after()))
 }

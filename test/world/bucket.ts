@@ -1,17 +1,48 @@
-/** Makes a bucket of S3 of the web server, and lets its answers fail. */
+/** The web server and the bucket of a story, and how their answers fail. */
 import type { ServerResponse } from 'node:http'
-import {
-  type Asked,
-  etagOf,
-  type Fault,
-  type ObjectServer,
-  type ServedObject,
-} from '../support/servers/object-server.js'
+import { type Asked, etagOf, type Fault, ObjectServer, type ServedObject } from '../support/servers/object-server.js'
 
-export const BUCKET = 'bucket'
+const BUCKET = 'bucket'
+
+/** Files that are not on this machine. `real/` has others, on real servers. */
+export interface StoryObjects extends AsyncDisposable {
+  readonly bucket: string
+  /** What a command needs to reach them. The AWS tools read the environment of the process. */
+  readonly env: Readonly<Record<string, string>>
+  put(key: string, bytes: Buffer): void
+  rename(key: string, to: string): void
+  remove(key: string): void
+  /** The address of an object on the web server. */
+  url(key: string): string
+  /** Resolves when the servers have all of that. */
+  settle(): Promise<void>
+  /** Lets some answers with objects fail. Returns a function that ends that. */
+  plant(kind: string, after: number, times: number): () => void
+}
+
+export async function startObjects(): Promise<StoryObjects> {
+  const server = await ObjectServer.start()
+  openBucket(server)
+  return {
+    bucket: BUCKET,
+    env: {
+      AWS_ACCESS_KEY_ID: 'someone',
+      AWS_SECRET_ACCESS_KEY: 'not a secret',
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL_S3: server.url(''),
+    },
+    put: (key, bytes) => server.put(`${BUCKET}/${key}`, bytes),
+    rename: (key, to) => server.rename(`${BUCKET}/${key}`, `${BUCKET}/${to}`),
+    remove: key => server.objects.delete(`/${BUCKET}/${key}`),
+    url: key => server.url(`${BUCKET}/${key}`),
+    settle: async () => undefined,
+    plant: (kind, after, times) => plantAtServer(server, kind, after, times),
+    [Symbol.asyncDispose]: async () => await server[Symbol.asyncDispose](),
+  }
+}
 
 /** Answers lists of objects. */
-export function openBucket(server: ObjectServer): void {
+function openBucket(server: ObjectServer): void {
   server.fault = (asked, response) => {
     const { pathname, searchParams } = new URL(asked.path, 'http://server')
     if (searchParams.get('list-type') === '2') {
@@ -52,7 +83,7 @@ const failing: Readonly<Record<string, Failing>> = {
 export const serverTroubles = Object.keys(failing)
 
 /** Lets some answers with objects fail. Returns a function that ends that. */
-export function plantAtServer(server: ObjectServer, kind: string, after: number, times: number): () => void {
+function plantAtServer(server: ObjectServer, kind: string, after: number, times: number): () => void {
   const { fault: usual = () => false } = server
   const fail = failing[kind]
   let count = 0

@@ -1,5 +1,6 @@
 /** Runs commands in this process, in whatever trouble the world is, and reads what they say as a user does. */
 import { EventEmitter } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { runProgram } from '../../src/cli/program.js'
 import { openTerminal } from '../../src/cli/terminal/terminal.js'
@@ -76,11 +77,12 @@ export async function runLibrary(
     const stop = new AbortController()
     let said = ''
     signals.on('SIGINT', () => stop.abort('SIGINT'))
-    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_GRACE } = world.env
+    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE } = world.env
+    const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
     const { op, ids, tag, isAgain, batchDocs, runId, maxRejected } = settings
     const options: IngestOptions = {
       source,
-      target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY },
+      target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY, ...ca },
       proxy: STATIC_PROXY_URL,
       preflightConnections: 1,
       index: world.target,
@@ -95,6 +97,8 @@ export async function runLibrary(
       concurrency: 2,
       deadLetters: world.at('dead.ndjson'),
       graceMs: SLUICE_GRACE === undefined ? 25_000 : 1,
+      // A followed load that is killed waits for answers that never come.
+      ...(SLUICE_GRACE !== undefined && more.follow === true ? { timeoutMs: 500 } : {}),
       stateDir: world.at('state'),
       signal: stop.signal,
       onEvent: event => {

@@ -15,6 +15,8 @@ export interface Seen {
   readonly lines: readonly Line[]
   /** Whether the last line has no line end yet. */
   readonly isOpen: boolean
+  /** When it was written last, as its folder shows it. */
+  readonly writtenMs?: number
 }
 
 /** A document in the index. */
@@ -64,7 +66,7 @@ export interface Ended {
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
-export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'stopped' | 'killed'
+export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'index' | 'stopped' | 'killed'
 
 export interface Load {
   /** The inputs, in the order of the command. */
@@ -83,6 +85,8 @@ export interface Load {
   readonly runId?: string
   readonly maxRejected?: number
   readonly trouble: Trouble
+  /** Whether somebody deleted the index meanwhile. */
+  readonly indexLost?: 'deleted' | 'made anew'
   readonly ended: Ended
 }
 

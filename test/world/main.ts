@@ -8,6 +8,8 @@ import { workerArgs } from '../support/worker-args.js'
 import { Coverage } from './coverage.js'
 import { playStory } from './play.js'
 import { type Found, keep, search, tellOf } from './search.js'
+import { fitRealServers, notOnRealServers } from './real/not-drawn.js'
+import { startRealServers } from './real/servers.js'
 import { openStage } from './stage.js'
 
 const text = { type: 'string' } as const
@@ -23,6 +25,9 @@ const { values } = parseArgs({
     story: text,
     // Stories that fail are not shortened.
     'as-it-is': { type: 'boolean' },
+    // Plays on real servers, with Elasticsearch of this version.
+    real: { type: 'boolean' },
+    major: text,
   },
 })
 const number = (name: 'seed' | 'stories' | 'failures' | 'processes', otherwise: number) =>
@@ -30,7 +35,11 @@ const number = (name: 'seed' | 'stories' | 'failures' | 'processes', otherwise: 
 const seed = number('seed', 1)
 const stories = number('stories', 1000)
 const most = number('failures', 1)
-const processes = Math.min(stories, number('processes', availableParallelism() + 1))
+const isReal = values.real === true
+// One Elasticsearch is enough for a machine.
+const processes = isReal ? 1 : Math.min(stories, number('processes', availableParallelism() + 1))
+const major = values.major === '8' ? 8 : 9
+const open = async () => await openStage(isReal ? async () => await startRealServers(major) : undefined)
 
 type Message =
   | { readonly line: string }
@@ -44,7 +53,7 @@ else await play(Number(values.player))
 
 async function tellStory(path: string): Promise<void> {
   const { story } = JSON.parse(readFileSync(path, 'utf8')) as Pick<Found, 'story'>
-  await using stage = await openStage()
+  await using stage = await open()
   stage.set(story)
   const played = await playStory(story, stage)
   console.log(tellOf({ seed: 0, story, played }))
@@ -61,6 +70,8 @@ async function play(turn: number): Promise<void> {
     most,
     only: values.only,
     isShortened: values['as-it-is'] !== true,
+    open,
+    ...(isReal ? { fit: fitRealServers } : {}),
     say: line => tell({ line }),
     sayFound: found => tell({ found }),
     sayPlayed: ({ commands }) => tell({ commands }),
@@ -100,5 +111,7 @@ async function lead(): Promise<void> {
   const minutes = (performance.now() - began) / 60_000
   console.log(`${total.stories} stories, ${total.commands} commands, ${Math.round(total.stories / minutes)} a minute`)
   console.log(coverage.tell())
+  if (isReal)
+    for (const [name, why] of Object.entries(notOnRealServers)) console.log(`not drawn: ${name}, because ${why}`)
   if (total.found > 0 || total.ended < processes) process.exitCode = 1
 }

@@ -1,5 +1,5 @@
 /** Plays a story: each act in the world, and each command also before the oracle. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acts } from './acts.js'
@@ -44,7 +44,7 @@ export async function playStory(story: Story, stage: Stage): Promise<Played> {
     const problems = error instanceof Wrong ? error.message.split('\n') : [(error as Error).stack ?? String(error)]
     return { ...play.result, problems, acts: played }
   } finally {
-    play.end()
+    await play.world.end()
   }
 }
 
@@ -76,12 +76,8 @@ export class Play {
     return { told: this.world.told, commands: this.#commands, leniencies: this.oracle.leniencies }
   }
 
-  end(): void {
-    rmSync(this.world.folder, { recursive: true, force: true })
-  }
-
-  after(): After {
-    return { index: this.world.stored(), dead: this.world.dead() }
+  async after(): Promise<After> {
+    return { index: await this.world.stored(), dead: this.world.dead() }
   }
 
   check(problems: readonly string[]): void {
@@ -109,6 +105,7 @@ export class Play {
       if (!this.runs.includes(ended.run)) this.runs.push(ended.run)
     }
     const { isKept } = world.way
+    const indexLost = world.takeLoss()
     const load: Load = {
       inputs,
       disk,
@@ -122,9 +119,10 @@ export class Play {
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
       trouble,
+      ...(indexLost === undefined ? {} : { indexLost }),
       ended,
     }
-    this.check(this.oracle.load(load, this.after()))
+    this.check(this.oracle.load(load, await this.after()))
   }
 
   /** Returns how the one ended that loaded. The other one is refused, or finds nothing to do. */
@@ -141,6 +139,7 @@ export class Play {
     const { kind } = this.world.trouble
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
+    if (kind.startsWith('index ')) return 'index'
     if (kind.startsWith('server')) return this.world.way.isOnServer === true ? 'server' : 'none'
     if (kind === 'none' || kind === 'stopped') return kind
     return 'answers'
@@ -155,7 +154,7 @@ export class Play {
     const to = world.nextReplay()
     const args = ['replay', world.at('dead.ndjson'), '--dead-letters', world.at(to)]
     const ended = await runCommand(world, args)
-    this.check(this.oracle.replay(letters, ended, { ...this.after(), dead: world.dead(to) }))
+    this.check(this.oracle.replay(letters, ended, { ...(await this.after()), dead: world.dead(to) }))
   }
 
   async prefill(count: number): Promise<void> {
@@ -164,8 +163,8 @@ export class Play {
     const numbers = Array.from({ length: count }, (_, at) => 1 + at * 2)
     const action = (n: number) => `{"index":{"_index":"${this.world.indexOf(n)}","_id":"${n}"}}`
     const body = numbers.map(n => `${action(n)}\n{"n":${n},"v":0}\n`).join('')
-    await this.world.ask('POST', '_bulk?refresh=true', body)
-    this.oracle.prefilled(this.after())
+    await this.world.stage.cluster.ask('POST', '_bulk?refresh=true', body)
+    this.oracle.prefilled(await this.after())
   }
 
   loseState(): void {
@@ -175,8 +174,8 @@ export class Play {
   }
 
   async deleteIndex(isMadeAnew: boolean): Promise<void> {
-    await this.world.ask('DELETE', this.world.index)
-    if (isMadeAnew) await this.world.ask('PUT', this.world.index)
+    await this.world.loseIndex(isMadeAnew)
+    this.world.takeLoss()
     this.oracle.indexLost(isMadeAnew)
   }
 }

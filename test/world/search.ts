@@ -4,7 +4,7 @@ import known from './known-faults.json' with { type: 'json' }
 import { Coverage } from './coverage.js'
 import { type Played, playStory } from './play.js'
 import { shorten } from './shorten.js'
-import { openStage } from './stage.js'
+import { openStage, type OpenStage } from './stage.js'
 import { draw, type Story } from './story.js'
 
 /** What the search finds and Sluice does not survive yet. */
@@ -44,6 +44,10 @@ interface Wanted {
   readonly sayFound?: (found: Found) => void
   readonly sayPlayed?: (played: Played) => void
   readonly isShortened?: boolean
+  /** Opens the stage. Default: the lab. */
+  readonly open?: () => Promise<OpenStage>
+  /** Leaves out what the stage cannot play. */
+  readonly fit?: (story: Story) => Story
 }
 
 export async function search({
@@ -56,13 +60,15 @@ export async function search({
   sayFound = () => undefined,
   sayPlayed = () => undefined,
   isShortened = true,
+  open = openStage,
+  fit = story => story,
 }: Wanted): Promise<Searched> {
-  await using stage = await openStage()
+  await using stage = await open()
   const coverage = new Coverage()
   const found: Found[] = []
   let [played, commands] = [0, 0]
   for (let seed = first; seed < first + stories * step && found.length < most; seed += step) {
-    const story = draw(seed, only)
+    const story = fit(draw(seed, only))
     stage.set(story)
     const one = await playStory(story, stage)
     played += 1

@@ -1,25 +1,25 @@
-/** One lab and one web server for many stories, and a clock on which nobody waits long. */
+/** One cluster and its servers for many stories, and a clock on which nobody waits long. */
 import { CHECKPOINT_MS } from '../../src/run/state/resume/state-keeper.js'
 import { systemClock } from '../../src/base/time/system-clock.js'
-import { startLab } from '../../src/lab/index.js'
-import { ObjectServer } from '../support/servers/object-server.js'
-import { openBucket } from './bucket.js'
+import { startObjects } from './bucket.js'
+import { startLabCluster } from './cluster.js'
 import type { Story } from './story.js'
-import type { Stage } from './world.js'
+import type { Servers, Stage } from './world.js'
 
-interface OpenStage extends Stage, AsyncDisposable {
+export interface OpenStage extends Stage, AsyncDisposable {
   set(story: Story): void
 }
 
 /** Waits of this length and more guard against a hang. */
 const LONG_MS = 20_000
 
-export async function openStage(): Promise<OpenStage> {
-  const [lab, server] = [await startLab(), await ObjectServer.start()]
+/** `start`: where the stories are played. */
+export async function openStage(start: () => Promise<Servers> = startLabServers): Promise<OpenStage> {
+  const servers = await start()
+  const { env } = servers.objects
   const { sleep } = systemClock
-  openBucket(server)
   const usual = { ...process.env }
-  Object.assign(process.env, awsOf(server))
+  Object.assign(process.env, env)
   const RealDate = Date
   let jumpedMs = 0
   let story: Pick<Story, 'checkpointMs' | 'isLater'> = { checkpointMs: CHECKPOINT_MS, isLater: false }
@@ -36,8 +36,7 @@ export async function openStage(): Promise<OpenStage> {
     }
   } as DateConstructor
   return {
-    lab,
-    server,
+    ...servers,
     set: next => {
       story = next
       jumpedMs = 0
@@ -46,20 +45,21 @@ export async function openStage(): Promise<OpenStage> {
     [Symbol.asyncDispose]: async () => {
       Object.assign(systemClock, { sleep })
       globalThis.Date = RealDate
-      for (const name of Object.keys(awsOf(server))) restore(name, usual[name])
-      await server[Symbol.asyncDispose]()
-      await lab.close()
+      for (const name of Object.keys(env)) restore(name, usual[name])
+      await servers[Symbol.asyncDispose]()
     },
   }
 }
 
-/** The AWS tools read the environment of the process. */
-function awsOf(server: ObjectServer): Readonly<Record<string, string>> {
+async function startLabServers(): Promise<Servers> {
+  const [cluster, objects] = [await startLabCluster(), await startObjects()]
   return {
-    AWS_ACCESS_KEY_ID: 'someone',
-    AWS_SECRET_ACCESS_KEY: 'not a secret',
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_S3: server.url(''),
+    cluster,
+    objects,
+    [Symbol.asyncDispose]: async () => {
+      await objects[Symbol.asyncDispose]()
+      await cluster[Symbol.asyncDispose]()
+    },
   }
 }
 

@@ -1,9 +1,9 @@
 /** What may happen while a command runs. A kill in this process puts back the files of an instant after which the cluster stored nothing. */
 import { EventEmitter } from 'node:events'
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
-import { plantAtServer, serverTroubles } from './bucket.js'
+import { serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
 import type { World } from './world.js'
 
@@ -19,10 +19,15 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'filter closes': after => ({ filter: { after } }),
 }
 
+/** No command of a story takes a tenth of it. */
+const HANG_MS = 60_000
+
 export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
   'filter closed',
+  'index deleted',
+  'index made anew',
   'stopped',
   'killed',
   'killed, stored',
@@ -30,36 +35,54 @@ export const troubles = [
 
 /** Runs a command in the trouble that waits for it. After that, the world is well again. */
 export async function inTrouble(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
-  const { lab, server } = world.stage
+  const { kind } = world.trouble
+  const over = new AbortController()
+  const hang = sleep(HANG_MS, undefined, { ref: false, signal: over.signal }).then(
+    () => fail(`a command does not end${kind === 'none' ? '' : ` after: ${kind}`}`),
+    async () => await new Promise<never>(() => undefined),
+  )
+  return await Promise.race([around(world, run), hang]).finally(() => over.abort())
+}
+
+function fail(what: string): never {
+  throw new Error(what)
+}
+
+async function around(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
+  const { cluster, objects } = world.stage
   const { kind, after, times, turns } = world.takeTrouble()
   const signals = new EventEmitter()
-  const healServer = plantAtServer(server, kind, after, times)
+  await objects.settle()
+  const healServer = objects.plant(kind, after, times)
   try {
-    if (kind === 'filter closed') lab.control.register('none')
-    if (faults[kind] !== undefined) lab.control.plant(faults[kind](after, times))
-    if (kind === 'stopped') return await whenStored(world, after, signals, run)
+    if (kind === 'filter closed') await cluster.register('none')
+    if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
+    if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
+    if (kind.startsWith('index ') && !world.isByField)
+      return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
     if (kind.startsWith('killed'))
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
     return await run(signals)
   } finally {
     healServer()
-    lab.control.heal()
-    lab.control.register('both')
+    cluster.heal()
+    await cluster.register('both')
   }
 }
 
-/** Sends SIGINT as soon as so many documents are stored. */
+/** Does something as soon as so many documents are stored. */
 async function whenStored(
   world: World,
   count: number,
-  signals: EventEmitter,
+  act: () => Promise<void>,
   run: (signals: EventEmitter) => Promise<Ended>,
+  signals: EventEmitter,
 ): Promise<Ended> {
-  const wanted = world.count() + count
+  const wanted = (await world.count()) + count
   const look = { isOver: false }
   const watching = (async () => {
-    while (!look.isOver && world.count() < wanted) await setImmediate()
-    signals.emit('SIGINT')
+    while (!look.isOver && (await world.count()) < wanted) await setImmediate()
+    if (!look.isOver) await act()
   })()
   const ended = await run(signals)
   look.isOver = true
@@ -74,27 +97,28 @@ async function killed(
   signals: EventEmitter,
   run: (signals: EventEmitter) => Promise<Ended>,
 ): Promise<Ended> {
-  const { control } = world.stage.lab
+  const { cluster } = world.stage
   const [state, dead, kept] = [world.at('state'), world.at('dead.ndjson'), world.at('killed')]
   rmSync(kept, { recursive: true, force: true })
   mkdirSync(kept)
   // Others behind it get their answers until the process is killed.
-  control.plant({ hold: { after, times, stored: isStored } })
+  cluster.plant({ hold: { after, times, stored: isStored } })
   world.env['SLUICE_GRACE'] = '1ms'
   const look = { isOver: false, isKilled: false }
   const watching = (async () => {
     for (let left = turns; !look.isOver; await setImmediate()) {
-      if (control.struck('hold') === 0 || (left -= 1) > 0) continue
-      // After a signal, a followed load waits for the cluster, and must be refused.
-      if (world.way.plays.includes('follow')) {
-        control.register('none')
-        control.heal()
-      } else control.plant({ hold: { stored: false } })
+      if (cluster.held() === 0 || (left -= 1) > 0) continue
+      cluster.plant({ hold: { stored: false } })
       // A load without a memory has no state. Nobody holds the locks of a process that is gone.
       if (existsSync(state))
         cpSync(state, `${kept}/state`, { recursive: true, filter: path => !path.endsWith('.sock') })
       if (existsSync(dead)) copyFileSync(dead, `${kept}/dead`)
       look.isKilled = true
+      // After a signal, a followed load waits for the cluster, and must be refused.
+      if (world.way.plays.includes('follow')) {
+        await cluster.register('none')
+        cluster.heal()
+      }
       signals.emit('SIGINT')
       return
     }
@@ -105,7 +129,7 @@ async function killed(
   delete world.env['SLUICE_GRACE']
   if (!look.isKilled) return ended
   // What lies in sockets of the killed run is not stored either.
-  for (let turn = 0; turn < 30; turn += 1) await setImmediate()
+  await cluster.settle()
   rmSync(state, { recursive: true, force: true })
   if (existsSync(`${kept}/state`)) cpSync(`${kept}/state`, state, { recursive: true })
   rmSync(`${state}/locks`, { recursive: true, force: true })

@@ -12,18 +12,21 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Lab } from '../../src/lab/index.js'
-import type { ObjectServer } from '../support/servers/object-server.js'
+import type { StoryObjects } from './bucket.js'
+import type { StoryCluster } from './cluster.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
-import { BUCKET } from './bucket.js'
 import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
 import type { Way } from './ways.js'
 
+/** Where stories are played. */
+export interface Servers extends AsyncDisposable {
+  readonly cluster: StoryCluster
+  readonly objects: StoryObjects
+}
+
 /** What all stories share. */
-export interface Stage {
-  readonly lab: Lab
-  readonly server: ObjectServer
+export interface Stage extends Servers {
   /** Changes the clock of this machine. */
   jump(hours: number): void
 }
@@ -60,6 +63,7 @@ export class World {
   /** The last number of a document. */
   n = 0
   #replays = 0
+  #lost: 'deleted' | 'made anew' | undefined
   readonly #held = new Map<string, Held>()
 
   constructor(
@@ -72,9 +76,8 @@ export class World {
     readonly isByField: boolean,
   ) {
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
-    const { env, line } = stage.lab
-    const plain = { ELASTICSEARCH_URL: line.cluster.httpUrl, SLUICE_PREFLIGHT_CONNECTIONS: '1' }
-    this.env = { ...env, ...plain, PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
+    const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
+    this.env = { ...stage.cluster.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', ...machine }
     rmSync(join(folder, 'in/sub'), { recursive: true })
   }
 
@@ -137,7 +140,7 @@ export class World {
   put(name: string, lines: readonly Line[], { isOpen = false, isInPlace = true } = {}): void {
     this.#held.set(name, { lines, isOpen: isOpen && this.way.isAppended })
     const bytes = this.bytesOf(name)
-    if (this.way.isOnServer === true) return this.stage.server.put(this.#key(name), bytes)
+    if (this.way.isOnServer === true) return this.stage.objects.put(this.#key(name), bytes)
     const path = this.at(`in/${name}`)
     if (isInPlace) return writeFileSync(path, bytes)
     writeFileSync(this.at('new'), bytes)
@@ -156,7 +159,7 @@ export class World {
   rename(name: string, to: string): void {
     this.#held.set(to, this.held(name))
     this.#held.delete(name)
-    if (this.way.isOnServer === true) this.stage.server.rename(this.#key(name), this.#key(to))
+    if (this.way.isOnServer === true) this.stage.objects.rename(this.#key(name), this.#key(to))
     else renameSync(this.at(`in/${name}`), this.at(`in/${to}`))
   }
 
@@ -168,7 +171,7 @@ export class World {
 
   remove(name: string): void {
     this.#held.delete(name)
-    if (this.way.isOnServer === true) this.stage.server.objects.delete(`/${this.#key(name)}`)
+    if (this.way.isOnServer === true) this.stage.objects.remove(this.#key(name))
     else rmSync(this.at(`in/${name}`))
   }
 
@@ -177,16 +180,16 @@ export class World {
   }
 
   #key(name: string): string {
-    return `${BUCKET}/${this.index}/${name}`
+    return `${this.index}/${name}`
   }
 
   url(name: string): string {
-    return this.stage.server.url(this.#key(name))
+    return this.stage.objects.url(this.#key(name))
   }
 
   /** The address of an object. Without a name: of all of them. */
   object(name = '*'): string {
-    return `s3://${this.#key(name)}`
+    return `s3://${this.stage.objects.bucket}/${this.#key(name)}`
   }
 
   spelled(name: string, spelling: number): string {
@@ -200,7 +203,8 @@ export class World {
       const { lines, isOpen } = this.held(name)
       const path = `in/${name}`
       if (this.way.isOnServer === true) return { path, lines, isOpen }
-      return { path, inode: statSync(this.at(path)).ino, lines, isOpen }
+      const { ino: inode, mtimeMs: writtenMs } = statSync(this.at(path))
+      return { path, inode, lines, isOpen, writtenMs }
     })
   }
 
@@ -218,22 +222,44 @@ export class World {
     return this.isByField ? `${this.index}-${partOf(n)}` : this.index
   }
 
+  /** Deletes the index, past Sluice. */
+  async loseIndex(isMadeAnew: boolean): Promise<void> {
+    this.#lost = isMadeAnew ? 'made anew' : 'deleted'
+    await this.stage.cluster.ask('DELETE', this.index)
+    if (isMadeAnew) await this.stage.cluster.ask('PUT', this.index)
+  }
+
+  /** How the index was lost since the last call. */
+  takeLoss(): 'deleted' | 'made anew' | undefined {
+    const lost = this.#lost
+    this.#lost = undefined
+    return lost
+  }
+
   /** How many documents the index holds. */
-  count(): number {
-    return this.#indices.reduce((sum, index) => sum + this.stage.lab.control.count(index), 0)
+  async count(): Promise<number> {
+    let sum = 0
+    for (const index of this.#indices) sum += await this.stage.cluster.count(index)
+    return sum
   }
 
   /** What the index holds. */
-  stored(): Stored[] {
-    const { control } = this.stage.lab
-    return this.#indices.flatMap(index =>
-      control.ids(index).map(id => {
-        const { n, v, tag } = JSON.parse(String(control.source(index, id))) as Record<string, string | number>
+  async stored(): Promise<Stored[]> {
+    const stored: Stored[] = []
+    for (const index of this.#indices) {
+      for (const { id, source } of await this.stage.cluster.documents(index)) {
+        const { n, v, tag } = JSON.parse(source) as Record<string, string | number>
         const isElsewhere = index !== this.indexOf(Number(n))
         if (isElsewhere) throw new Error(`document ${n} stands in ${index}`)
-        return { id, n: Number(n), v: Number(v), ...(tag === undefined ? {} : { tag: String(tag) }) }
-      }),
-    )
+        stored.push({ id, n: Number(n), v: Number(v), ...(tag === undefined ? {} : { tag: String(tag) }) })
+      }
+    }
+    return stored
+  }
+
+  async end(): Promise<void> {
+    rmSync(this.folder, { recursive: true, force: true })
+    for (const index of this.#indices) await this.stage.cluster.remove(index)
   }
 
   dead(file = 'dead.ndjson'): Dead[] {
@@ -267,16 +293,5 @@ export class World {
 
   loseState(): void {
     rmSync(this.at('state'), { recursive: true, force: true })
-  }
-
-  /** A request past Sluice. */
-  async ask(method: string, path: string, body?: string): Promise<void> {
-    const { line, control } = this.stage.lab
-    control.register('everyone')
-    const { httpUrl, apiKey } = line.cluster
-    const headers = { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/x-ndjson' }
-    const answer = await fetch(`${httpUrl}/${path}`, { method, headers, ...(body === undefined ? {} : { body }) })
-    await answer.text()
-    control.register('both')
   }
 }

@@ -145,7 +145,8 @@ export class FollowedFile implements KeptOpen {
       this.#sum = undefined
       if (sum.bytes < from) await addUpTo(from, sum, handle, into?.buffers[0])
       if (tail.length === 0) tail = await bytesBefore(handle, from)
-      const head = this.#head ?? (await headOf(handle))
+      // A last line without a line feed may be a part of the first bytes: then nothing can be compared yet.
+      const head = to < FIRST_BYTES ? undefined : (this.#head ?? (await headOf(handle)))
       if (generation === this.generation) this.#head = head
       opened(readingOf(fileStat(await handle.stat()), sum, head))
       while (sum.bytes < to) {

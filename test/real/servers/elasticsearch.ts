@@ -11,7 +11,7 @@ export interface Elasticsearch extends AsyncDisposable {
   readonly port: number
   readonly username: string
   readonly password: string
-  /** Asks the cluster as its superuser. `body` is sent as JSON. */
+  /** Asks the cluster as its superuser. `body` is sent as JSON, or as it is if it is a text. */
   ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>
 }
 
@@ -153,7 +153,7 @@ async function ready(
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { authorization, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     return { status: response.status, text: await response.text() }
   }

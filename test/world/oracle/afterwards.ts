@@ -32,13 +32,17 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
 }
 
 export function judgeForget(memory: Memory, run: string, ended: Ended, after: After): readonly string[] {
+  const isOf = ({ parts }: Record) => parts.at(-1)?.run === run
+  const last = memory.records.all.filter(isOf)
   if (ended.exit === 0) forgetParts(memory, run, () => undefined)
+  for (const record of last) record.isCutShort = record.parts.length > 0
   return memory.expected.check(after.index)
 }
 
 /** The part of a run is no longer known, unless a later run continued behind it. */
 function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) => void): void {
   memory.isForgotten = true
+  memory.expected.forgetIds()
   if (memory.isIndexLost) {
     // An earlier run may know the same inputs, and by the same ids.
     memory.lenient('forgotten after the index was lost')

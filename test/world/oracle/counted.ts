@@ -6,8 +6,25 @@ export class Counted implements Expected {
   readonly #least = new Map<string, number>()
   readonly #most = new Map<string, number>()
 
+  /** How often each may be sent under ids that it had. */
+  readonly #again = new Map<string, number>()
+
   begin(lines: readonly Line[]): void {
-    for (const line of lines) if (!line.isBad) add(this.#most, keyOf(line), 1)
+    for (const line of lines) {
+      if (line.isBad) continue
+      const again = this.#again.get(keyOf(line)) ?? 0
+      if (again > 0) this.#again.set(keyOf(line), again - 1)
+      else add(this.#most, keyOf(line), 1)
+    }
+  }
+
+  resent(lines: readonly Line[]): void {
+    this.begin(lines)
+    for (const line of lines) if (!line.isBad) add(this.#again, keyOf(line), 1)
+  }
+
+  forgetIds(): void {
+    this.#again.clear()
   }
 
   finish(lines: readonly Line[]): void {
@@ -35,6 +52,7 @@ export class Counted implements Expected {
   lost(): void {
     this.#least.clear()
     this.#most.clear()
+    this.#again.clear()
   }
 
   check(index: readonly Stored[]): string[] {

@@ -6,7 +6,7 @@ import type { Plan } from './plans.js'
 /** After the index was lost, nothing of it was stored by updates that were all rejected: then Sluice knows them still. */
 export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { isFollowed, op, runId, setting } = load
-  if (memory.isNameReused(runId)) return true
+  if (memory.isNameReused(runId) || memory.isUnsure) return true
   const isOther = plans.some(({ match }) => match.kind === 'known' && match.record.setting !== setting)
   if (memory.keyed !== undefined && isOther) {
     memory.lenient('other options after all was rejected')

@@ -4,6 +4,10 @@ import type { Line, Stored } from '../facts.js'
 export interface Expected {
   /** They are being sent. */
   begin(lines: readonly Line[]): void
+  /** They may be stored, and if they are sent once more, that is under the same ids. */
+  resent(lines: readonly Line[]): void
+  /** From now on, they get other ids if they are sent once more. */
+  forgetIds(): void
   /** What was begun is settled. */
   finish(lines: readonly Line[]): void
   /** What was begun is settled, and nobody can know whether it was stored before. */

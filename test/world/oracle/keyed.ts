@@ -34,6 +34,14 @@ export class Keyed implements Expected {
     for (const line of lines) this.#set(line, before => [before, this.#effect(before, line.v)])
   }
 
+  resent(lines: readonly Line[]): void {
+    this.begin(lines)
+  }
+
+  forgetIds(): void {
+    // They come from a field.
+  }
+
   finish(lines: readonly Line[]): void {
     const editions = new Map<number, Line[]>()
     for (const line of lines) editions.set(line.n, [...(editions.get(line.n) ?? []), line])

@@ -19,6 +19,12 @@ const leniencies = {
     'docs/guide/verify-and-undo.md: a run that was continued or covered by later ones is looked up by what the state still holds',
   'a copy of unfinished content':
     'docs/guide/same-input.md: interrupted, then copied, and both files exist: continues, and loads the copy',
+  'a copy of a rotated file':
+    'docs/guide/same-input.md: loads a copy if both files exist, and nothing of it if the first one is no longer where it was. Both hold',
+  'a followed name that no file has':
+    'no guide: Sluice looks for earlier files of a name as soon as a file has the name again',
+  'a followed file without a document':
+    'docs/guide/follow.md: only plain NDJSON can be followed. Lines of which none is a document are not recognised as that',
   'rotated files after the index was lost':
     'docs/guide/follow.md names only files since the last one that Sluice knows. After the index is lost, Sluice knows none',
   'again, and not finished':
@@ -29,6 +35,8 @@ const leniencies = {
     'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
   'other options after all was rejected':
     'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
+  'the next lines of a run that was forgotten':
+    'no guide: if an earlier run knows the lines before them, Sluice sends them again, under the ids that they had',
   'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
 } as const
 

@@ -24,8 +24,8 @@ export class Memory {
   isReplayed = false
   readonly refusedAgain = new Set<string>()
   mayReplayAgain = false
-  /** Paths that were followed. */
-  readonly followed = new Set<string>()
+  /** Paths that were followed, and when the newest file of each that Sluice knows was written. */
+  readonly followed = new Map<string, number>()
   isFollowVague = false
   /** Whether a load was unfinished when its index was lost. */
   wasOpen = false
@@ -35,6 +35,8 @@ export class Memory {
   isIndexLost = false
   isStateLost = false
   isIndexGone = true
+  /** Whether the index was lost during a load, and no other load has ended well since. */
+  isUnsure = false
   /** Runs whose documents are not all where the run put them. */
   readonly disturbed = new Set<string>()
   /** How many documents the index held, and their ids. */
@@ -77,6 +79,7 @@ export class Memory {
   }
 
   stateLost(): void {
+    this.expected.forgetIds()
     this.records.all = []
     this.streams.clear()
     this.spooled = []
@@ -93,6 +96,8 @@ export class Memory {
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
     this.expected.lost()
+    // A spool is loaded whatever became of the index.
+    this.expected.begin(this.spooled)
     this.isFollowVague = true
     this.records.all = []
     this.streams.clear()

@@ -6,9 +6,9 @@ import type { After, Dead, Ended, Load } from '../facts.js'
 import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.js'
 import { isVague, judgeNamed, judgeTags, outcomesOf } from './documents.js'
 import { Memory } from './memory.js'
-import { type Plan, plansOf } from './plans.js'
-import { judgeReceipt } from './receipt.js'
-import { judgeFailure, judgeRefusal } from './refusals.js'
+import { noteFollowed, type Plan, plansOf } from './plans.js'
+import { judgeExit, judgeReceipt } from './receipt.js'
+import { isOther, judgeFailure, judgeRefusal } from './refusals.js'
 import { begin, finish, keepSpool } from './settling.js'
 
 export class Oracle {
@@ -25,11 +25,32 @@ export class Oracle {
   load(load: Load, after: After): string[] {
     const memory = this.#memory
     const plans = plansOf(memory, load)
-    const judged = judgeRefusal(memory, load, plans) ?? this.#loaded(load, plans, after)
+    if (load.isAgain) memory.expected.forgetIds()
+    const refused = judgeRefusal(memory, load, plans)
+    // A followed load may have loaded other files before.
+    if (refused !== undefined && (load.ended.thisProcess?.read ?? 0) > 0) {
+      const own = plans.filter(plan => !isOther(plan, load.setting))
+      begin(memory, load, own)
+    }
+    const judged =
+      load.indexLost === undefined ? (refused ?? this.#loaded(load, plans, after)) : this.#lostIn(load, plans)
     const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
     memory.see(after)
     memory.letters = new Set(after.dead.map(({ n }) => n))
     return problems
+  }
+
+  /** The index was deleted while it was loaded into: what came before is lost, and the next load sends everything again. */
+  #lostIn(load: Load, plans: readonly Plan[]): readonly string[] {
+    const memory = this.#memory
+    const { ended, isKept, isSpooled } = load
+    memory.indexLost(load.indexLost === 'made anew')
+    memory.isUnsure = true
+    memory.wasOpen = true
+    if (isKept) for (const { file } of plans) memory.expected.resent(file.lines)
+    else begin(memory, load, plans)
+    if (isSpooled) keepSpool(memory, load)
+    return ended.code === undefined && ended.isKilled !== true ? judgeExit(load) : judgeFailure(memory, load, plans)
   }
 
   /** Judges a load that was not refused at once. */
@@ -55,10 +76,12 @@ export class Oracle {
       }
       const receipt = judgeReceipt(load, plans, known)
       finish(memory, load, plans)
+      memory.isUnsure = false
       problems = [...receipt, ...judgeNamed(memory, load, plans, after)]
     }
     if (isSpooled) keepSpool(memory, load)
-    if (load.isFollowed) for (const { path } of load.inputs) memory.followed.add(path)
+    const isBegun = ended.code === undefined || (ended.thisProcess?.read ?? 0) > 0
+    if (load.isFollowed && isBegun) noteFollowed(memory, load)
     return problems
   }
 

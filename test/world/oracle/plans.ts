@@ -1,7 +1,7 @@
 /** What a load does with each of its inputs, by what earlier loads have settled. */
 import type { Line, Load, Seen } from '../facts.js'
 import type { Memory } from './memory.js'
-import type { Match } from './records.js'
+import { begins, type Match, type Record } from './records.js'
 
 export interface Plan {
   readonly file: Seen
@@ -14,7 +14,20 @@ export function plansOf(memory: Memory, load: Load): Plan[] {
   const inputs = load.inputs.map(file => (load.isFollowed ? withoutOpen(file) : file))
   const matches = matchesOf(memory, load, inputs)
   const plans = inputs.map(file => planOf(file, matches.get(file) ?? { kind: 'new' }))
-  return load.isFollowed ? [...plans, ...rotated(memory, load, matches)] : plans
+  if (!load.isFollowed) return plans
+  return [...plans.map(plan => copyOfRotated(memory, plan)), ...rotated(memory, load, matches)]
+}
+
+/** Whether Sluice loads a copy of a rotated file that it has read is not promised. */
+function copyOfRotated(memory: Memory, plan: Plan): Plan {
+  const { file, match } = plan
+  const isCopy = ({ path, lines }: Record) => /\.\d+$/.test(path) && begins(file.lines, lines)
+  const record = match.kind === 'new' ? memory.records.all.find(isCopy) : undefined
+  if (record === undefined) return plan
+  memory.lenient('a copy of a rotated file')
+  memory.isFollowVague = true
+  memory.expected.begin(record.lines)
+  return { ...plan, rest: file.lines.slice(record.lines.length) }
 }
 
 /** With --again, or without a memory, everything is new, except what was begun. */
@@ -28,14 +41,40 @@ function matchesOf({ records }: Memory, load: Load, inputs: readonly Seen[]): Re
 /** Files of the same name that were rotated away while nobody followed. */
 function rotated(memory: Memory, load: Load, matches: ReadonlyMap<Seen, Match>): Plan[] {
   const taken = new Set([...matches.values()].flatMap(match => (match.kind === 'new' ? [] : [match.record])))
-  const isOfFollowed = (path: string) => /\.\d+$/.test(path) && memory.followed.has(path.replace(/(\.\d+)+$/, ''))
-  const whole = load.disk.filter(({ path }) => isOfFollowed(path)).map(withoutOpen)
+  const whole = load.disk.filter(file => isUnread(memory, load, file)).map(withoutOpen)
+  // By its lines, an input continues a file. By its inode, that file stands elsewhere: the input is a copy of it.
+  const isElsewhere = (inode: number | undefined) => inode !== undefined && whole.some(file => file.inode === inode)
+  for (const { inode, lines } of taken) {
+    if (!isElsewhere(inode)) continue
+    memory.lenient('a copy of a rotated file')
+    memory.expected.begin(lines)
+    memory.isFollowVague = true
+  }
   if (memory.isFollowVague) {
     if (whole.length > 0) memory.lenient('rotated files after the index was lost')
     for (const { lines } of whole) memory.expected.begin(lines)
     return []
   }
-  return [...memory.records.match(load, whole, taken)].map(([file, match]) => planOf(file, match))
+  const plans = [...memory.records.match(load, whole, taken)].map(([file, match]) => planOf(file, match))
+  // Sluice notes a renamed file only if it has to load something of it.
+  return plans.filter(({ match, rest }) => rest.length > 0 || (match.kind === 'known' && match.record.isOpen))
+}
+
+/** Only files that were written after the last one that Sluice knows count (docs/guide/follow.md). */
+function isUnread(memory: Memory, { inputs }: Load, { path, writtenMs = 0 }: Seen): boolean {
+  const name = path.replace(/(\.\d+)+$/, '')
+  const sinceMs = memory.followed.get(name)
+  if (name === path || sinceMs === undefined || Math.floor(writtenMs) < Math.floor(sinceMs)) return false
+  const isThere = inputs.some(input => input.path === name)
+  if (!isThere) memory.lenient('a followed name that no file has')
+  return isThere
+}
+
+/** A process that failed or was killed may have left out files between two that it knew. */
+export function noteFollowed({ followed }: Memory, { inputs, ended }: Load): void {
+  const isWhole = ended.code === undefined && ended.isKilled !== true
+  for (const { path, writtenMs = 0 } of inputs)
+    if (isWhole || !followed.has(path)) followed.set(path, Math.max(writtenMs, followed.get(path) ?? 0))
 }
 
 function planOf(file: Seen, match: Match): Plan {

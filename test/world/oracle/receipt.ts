@@ -25,10 +25,13 @@ export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): 
   const isCalm =
     trouble === 'none' &&
     !known.isVague &&
-    plans.every(({ match }) => match.kind === 'new' || (match.kind === 'known' && !match.record.isOpen)) &&
+    plans.every(
+      ({ match }) =>
+        match.kind === 'new' || (match.kind === 'known' && !match.record.isOpen && match.record.isCutShort !== true),
+    ) &&
     known.spooled.length === 0
   return [
-    ...(known.isGone && ended.exit === 1 ? [] : judgeExit(load, counts)),
+    ...(known.isGone && ended.exit === 1 ? [] : judgeExit(load)),
     ...(known.isKeyed ? [] : judgeGrowth(thisProcess, known.grown)),
     ...(isCalm && !known.isKeyed
       ? judgeCalm(
@@ -40,7 +43,8 @@ export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): 
   ]
 }
 
-function judgeExit({ ended }: Load, { rejected, unknown }: Counts): string[] {
+export function judgeExit({ ended }: Load): string[] {
+  const { rejected = 0, unknown = 0 } = ended.counts ?? {}
   const isWell = rejected === 0 && unknown === 0
   if (isWell === (ended.exit === 0)) return []
   return [`exit code ${ended.exit} with ${rejected} rejected and ${unknown} unknown: ${ended.said.slice(-300)}`]

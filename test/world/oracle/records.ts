@@ -17,6 +17,8 @@ export interface Record {
   isOpen: boolean
   setting: string
   parts: Part[]
+  /** Whether the user has forgotten its last run: its next lines get the ids that they had. */
+  isCutShort?: boolean
 }
 
 export type Match =
@@ -28,7 +30,7 @@ export type Match =
 const isSame = (one: Line | undefined, other: Line) => one?.n === other.n && one.v === other.v
 
 /** Whether a file begins with these lines. */
-function begins(file: readonly Line[], lines: readonly Line[]): boolean {
+export function begins(file: readonly Line[], lines: readonly Line[]): boolean {
   return lines.length > 0 && lines.every((line, at) => isSame(file[at], line))
 }
 

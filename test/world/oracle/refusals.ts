@@ -9,8 +9,6 @@ export function judgeRefusal(
   { ended, setting, isSpooled }: Load,
   plans: readonly Plan[],
 ): readonly string[] | undefined {
-  // New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused.
-  const isOther = ({ match }: Plan) => match.kind !== 'new' && match.record.isOpen && match.record.setting !== setting
   if (ended.code === 'INPUT_CHANGED') {
     const isChanged = memory.wasOpen || plans.some(({ match }) => match.kind === 'unclear')
     if (isChanged) memory.lenient('an input changed while its load was unfinished')
@@ -18,10 +16,15 @@ export function judgeRefusal(
   }
   const isOtherSpool = isSpooled && memory.spoolSetting !== undefined && memory.spoolSetting !== setting
   if (ended.code === 'RUN_OPTIONS_CHANGED')
-    return isOtherSpool || memory.wasOpen || plans.some(isOther)
+    return isOtherSpool || memory.wasOpen || plans.some(plan => isOther(plan, setting))
       ? []
       : ['RUN_OPTIONS_CHANGED, but the options are those of before']
   return undefined
+}
+
+/** New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused. */
+export function isOther({ match }: Plan, setting: string): boolean {
+  return match.kind !== 'new' && match.record.isOpen && match.record.setting !== setting
 }
 
 /** A load may only fail if something happened, now or before. */
@@ -30,31 +33,43 @@ export function judgeFailure(memory: Memory, load: Load, plans: readonly Plan[])
   if (ended.isKilled === true) return []
   const code = ended.code ?? ''
   if (ended.exit === 0) return [`exit code 0 with ${code}`]
-  if (isTooMany(memory, load, plans) || hasReason(memory, load)) return []
+  if (isTooMany(memory, load, plans) || hasReason(memory, load, plans)) return []
   return [`failed with ${code} (exit code ${ended.exit}) for no reason: ${ended.said.slice(-600)}`]
 }
 
-function isTooMany(memory: Memory, { ended, maxRejected }: Load, plans: readonly Plan[]): boolean {
+function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
+  const { ended, maxRejected } = load
   if (maxRejected === undefined) return false
   if (ended.code !== 'TOO_MANY_REJECTED' && ended.code !== 'REJECTED_NOT_REPLAYED') return false
   const bad = plans.flatMap(({ rest }) => rest).filter(({ isBad }) => isBad).length
-  const mayBe = bad > maxRejected || memory.keyed !== undefined || memory.letters.size > 0
+  // Rotated files may be loaded, too.
+  const isMore = memory.isFollowVague && load.isFollowed
+  const mayBe = bad > maxRejected || isMore || memory.keyed !== undefined || memory.letters.size > 0
   if (mayBe) memory.lenient('too many rejected')
   return mayBe
 }
 
-function hasReason(memory: Memory, load: Load): boolean {
+function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { ended, trouble, op } = load
   switch (ended.code) {
     case 'CLUSTER_IP_FILTERED':
     case 'EGRESS_NOT_ALLOWED':
       return trouble === 'filter'
     case 'OPTION_INVALID':
+      if (
+        load.isFollowed &&
+        plans.some(({ file: { lines } }) => lines.length > 0 && lines.every(({ isBad }) => isBad))
+      ) {
+        memory.lenient('a followed file without a document')
+        return true
+      }
       // A repeated run with the same name stores no document twice, so it cannot be loaded again.
       return load.runId !== undefined && load.isAgain
     case 'REQUEST_REFUSED':
       // Elasticsearch makes no index for an update or a delete.
       return memory.isIndexGone && ['update', 'delete'].includes(op)
+    case 'INDEX_REPLACED':
+      return load.indexLost !== undefined
     case 'RUN_INTERRUPTED':
       return trouble === 'stopped' || trouble === 'killed'
     default:

@@ -61,13 +61,17 @@ export function finish(memory: Memory, load: Load, plans: readonly Plan[]): void
     const record = records.all.find(one => one.path === file.path && one.lines === file.lines)
     if (record === undefined) throw new Error(`the oracle has no record of ${file.path}`)
     if (match.kind === 'unclear') finishUnclear(memory, match.record, record)
-    else if (memory.isNameReused(load.runId)) expected.atLeastOnce(record.pending)
+    else if (record.isCutShort === true) {
+      memory.lenient('the next lines of a run that was forgotten')
+      expected.atLeastOnce(record.pending)
+    } else if (memory.isNameReused(load.runId)) expected.atLeastOnce(record.pending)
     else if (!isOpenEnded) expected.finish(record.pending)
     if (record.isOpen) {
       const from = record.parts.at(-1)?.to ?? 0
       record.parts.push({ run: load.ended.run ?? '', from, to: file.lines.length })
     }
     record.isOpen = false
+    record.isCutShort = false
     record.pending = []
   }
 }

@@ -56,6 +56,17 @@ test('whole lines are read, each once', async () => {
   expect(said).toEqual(['b.ndjson is new'])
 })
 
+test('short lines are read before a long line that has no line feed yet', async () => {
+  await writeFile(at('a.ndjson'), `{"n":1}\n{"n":"${'x'.repeat(300)}`)
+  await using following = files('*.ndjson')
+  await following.scan()
+  expect(await readAll(following)).toBe('{"n":1}\n')
+  await appendFile(at('a.ndjson'), '"}\n')
+  await following.scan()
+  expect(await readAll(following)).toBe(`{"n":"${'x'.repeat(300)}"}\n`)
+  expect(said).toEqual([])
+})
+
 test('a line longer than what is looked at at once is found', async () => {
   const long = `{"n":"${'x'.repeat(200_000)}"}\n`
   await writeFile(at('a.ndjson'), `${long}${long}${'y'.repeat(150_000)}`)
