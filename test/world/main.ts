@@ -111,7 +111,7 @@ async function lead(): Promise<void> {
   const minutes = (performance.now() - began) / 60_000
   console.log(`${total.stories} stories, ${total.commands} commands, ${Math.round(total.stories / minutes)} a minute`)
   console.log(coverage.tell())
-  if (isReal)
-    for (const [name, why] of Object.entries(notOnRealServers)) console.log(`not drawn: ${name}, because ${why}`)
+  for (const { name, why } of isReal ? notOnRealServers : [])
+    console.log(`not drawn on real servers: ${name}, because ${why}`)
   if (total.found > 0 || total.ended < processes) process.exitCode = 1
 }

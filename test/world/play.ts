@@ -164,7 +164,7 @@ export class Play {
     const action = (n: number) => `{"index":{"_index":"${this.world.indexOf(n)}","_id":"${n}"}}`
     const body = numbers.map(n => `${action(n)}\n{"n":${n},"v":0}\n`).join('')
     await this.world.stage.cluster.ask('POST', '_bulk?refresh=true', body)
-    this.oracle.prefilled(await this.after())
+    this.oracle.prefilled(await this.after(), numbers)
   }
 
   loseState(): void {

@@ -77,7 +77,7 @@ export class World {
   ) {
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
-    this.env = { ...stage.cluster.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', ...machine }
+    this.env = { ...stage.cluster.env, ...stage.objects.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', ...machine }
     rmSync(join(folder, 'in/sub'), { recursive: true })
   }
 

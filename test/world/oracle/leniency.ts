@@ -4,6 +4,8 @@ const leniencies = {
     'docs/guide/same-input.md: edited behind what was read continues, edited before that is refused. A user cannot see how far a load came',
   'a document was edited while its load was unfinished':
     'the same, with ids from fields: the index holds one edition of it',
+  'written by others while a load was unfinished':
+    'docs/guide/same-input.md: what was settled before is not sent again, whoever writes it meanwhile',
   'a run name without the state':
     'docs/guide/interrupted-and-stdin.md: without the state, the same name is only for the same bytes',
   'too many rejected':

@@ -14,6 +14,8 @@ export class Memory {
   readonly keyed: Keyed | undefined
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
+  /** Lines that a spool may hold whose end Sluice did not see. */
+  maybeSpooled: Line[] = []
   isSpoolCut = false
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
@@ -73,8 +75,16 @@ export class Memory {
     return true
   }
 
-  prefilled(after: After): void {
+  prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
+    for (const record of this.records.all) {
+      const written = record.pending.filter(({ n }) => numbers.includes(n))
+      if (written.length === 0) continue
+      // Sluice may have settled them before, and then does not send them again.
+      this.lenient('written by others while a load was unfinished')
+      this.expected.begin(written)
+      record.pending = record.pending.filter(line => !written.includes(line))
+    }
     this.see(after)
   }
 
@@ -83,6 +93,7 @@ export class Memory {
     this.records.all = []
     this.streams.clear()
     this.spooled = []
+    this.maybeSpooled = []
     this.isSpoolCut = false
     this.spoolSetting = undefined
     this.mayReplayAgain = true
@@ -96,8 +107,8 @@ export class Memory {
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
     this.expected.lost()
-    // A spool is loaded whatever became of the index.
-    this.expected.begin(this.spooled)
+    // A spool is loaded into the next one.
+    this.expected.begin([...this.spooled, ...this.maybeSpooled])
     this.isFollowVague = true
     this.records.all = []
     this.streams.clear()

@@ -101,8 +101,8 @@ export class Oracle {
     return judgeReplay(this.#memory, letters, ended, after)
   }
 
-  prefilled(after: After): void {
-    this.#memory.prefilled(after)
+  prefilled(after: After, numbers: readonly number[]): void {
+    this.#memory.prefilled(after, numbers)
   }
 
   stateLost(): void {

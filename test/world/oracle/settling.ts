@@ -91,6 +91,7 @@ function finishUnclear(memory: Memory, before: Record, record: Record): void {
 export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: Load): void {
   if (ended.isKilled === undefined && ended.code === undefined) {
     memory.spooled = []
+    memory.maybeSpooled = []
     memory.isSpoolCut = false
     memory.spoolSetting = undefined
     return
@@ -100,5 +101,7 @@ export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: L
   if (ended.isKilled !== true && trouble !== 'stopped') return
   // A process that was killed or stopped may not have read all of stdin.
   memory.isSpoolCut = true
-  memory.spooled = memory.spooled.filter(line => !inputs.some(({ lines }) => lines.includes(line)))
+  const own = new Set(inputs.flatMap(({ lines }) => lines))
+  memory.maybeSpooled.push(...memory.spooled.filter(line => own.has(line)))
+  memory.spooled = memory.spooled.filter(line => !own.has(line))
 }

@@ -1,12 +1,29 @@
 /** What stories do not draw on real servers, and why. */
 import { serverTroubles } from '../bucket.js'
-import type { Story } from '../story.js'
+import type { Act, Story } from '../story.js'
+import { ways } from '../ways.js'
 
-export const notOnRealServers: Readonly<Record<string, string>> = Object.fromEntries(
-  serverTroubles.map(kind => [kind, 'a web server and a bucket that are real do not fail on command'] as const),
-)
+interface NotDrawn {
+  readonly name: string
+  readonly why: string
+  is(act: Act, isOnServer: boolean): boolean
+}
 
-/** Leaves these troubles out of a story. */
+export const notOnRealServers: readonly NotDrawn[] = [
+  {
+    name: serverTroubles.join(', '),
+    why: 'a web server and a bucket that are real do not fail on command',
+    is: ({ kind }) => serverTroubles.includes(String(kind)),
+  },
+  {
+    name: 'clockJumps, if the inputs are on a server',
+    why: 'a bucket refuses requests that are signed with a wrong time',
+    is: ({ act }, isOnServer) => act === 'clockJumps' && isOnServer,
+  },
+]
+
+/** Leaves these acts out of a story. */
 export function fitRealServers(story: Story): Story {
-  return { ...story, acts: story.acts.filter(({ kind }) => !(String(kind) in notOnRealServers)) }
+  const isOnServer = ways[story.way]?.isOnServer === true
+  return { ...story, acts: story.acts.filter(act => !notOnRealServers.some(one => one.is(act, isOnServer))) }
 }

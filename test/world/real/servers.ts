@@ -1,8 +1,8 @@
 /** Real servers for stories: Squid, nginx, Elasticsearch and versitygw. */
 import { type RealWorld, startRealWorld } from '../../contracts/real-world.js'
 import type { Servers } from '../world.js'
-import { startObjects } from '../bucket.js'
 import { openRealCluster } from './cluster.js'
+import { startRealObjects } from './objects.js'
 
 /** Starts them all. */
 export async function startRealServers(major: 8 | 9): Promise<Servers> {
@@ -19,7 +19,7 @@ export async function startRealServers(major: 8 | 9): Promise<Servers> {
 
 /** `world`: servers that others use too. */
 export async function openRealServers(world: RealWorld): Promise<Servers> {
-  const [cluster, objects] = [await openRealCluster(world), await startObjects()]
+  const [cluster, objects] = [await openRealCluster(world), await startRealObjects()]
   return {
     cluster,
     objects,
