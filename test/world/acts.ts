@@ -79,9 +79,12 @@ const rows: readonly ActRow[] = [
     play: (play, act) => {
       const name = pick(play, act)
       if (name === undefined) return
-      const to = rotated(play, name)
-      if (act['how'] === 'rename') play.world.rename(name, to)
-      else play.world.copy(name, to)
+      const isCopied = act['how'] !== 'rename'
+      if (!play.world.rotate(name, isCopied, play.packing)) {
+        const to = rotated(play, name)
+        if (isCopied) play.world.copy(name, to)
+        else play.world.rename(name, to)
+      }
       play.world.put(name, linesOf(play, act))
     },
   },

@@ -72,6 +72,11 @@ export class Play {
     this.oracle = new Oracle(story.ids !== 'run', story.op)
   }
 
+  /** How this machine packs rotated files. */
+  get packing(): number {
+    return this.#story.batchDocs
+  }
+
   get result() {
     return { told: this.world.told, commands: this.#commands, leniencies: this.oracle.leniencies }
   }

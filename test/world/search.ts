@@ -10,6 +10,8 @@ import { draw, type Story } from './story.js'
 /** What the search finds and Sluice does not survive yet. */
 interface KnownFault {
   readonly problem: string
+  /** Ways of which it is known. Absent: all. */
+  readonly ways?: string
   /** Acts that the story must hold in this order: another problem of the same words may be a new fault. */
   readonly needs: readonly string[]
   readonly reason: string
@@ -89,9 +91,17 @@ export async function search({
   return { found, coverage, stories: played, commands }
 }
 
-function isOf({ problem, needs }: KnownFault, { acts }: Story, { problems, acts: played }: Played): boolean {
+function isOf(
+  { problem, ways = '', needs }: KnownFault,
+  { way, acts }: Story,
+  { problems, acts: played }: Played,
+): boolean {
+  if (!new RegExp(ways).test(way)) return false
   const seen = acts.slice(0, played + 1).map(({ act }) => act)
-  return new RegExp(problem).test(problems[0] ?? '') && new RegExp(needs.join(' (.* )?')).test(seen.join(' '))
+  return (
+    new RegExp(problem).test(problems[0] ?? '') &&
+    new RegExp(needs.map(need => `(?:${need})`).join(' (.* )?')).test(seen.join(' '))
+  )
 }
 
 /** Returns what failed as a person reads it: the story to play again, what happened, and what is wrong. */

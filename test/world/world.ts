@@ -4,6 +4,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import type { StoryObjects } from './bucket.js'
 import type { StoryCluster } from './cluster.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
@@ -19,10 +21,21 @@ import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
 import type { Way } from './ways.js'
 
+/** Rotates a file of this machine, and those that were rotated before. */
+export type Rotate = (file: {
+  readonly path: string
+  readonly isCopied: boolean
+  /** Chooses a way to pack them. */
+  readonly packing: number
+  readonly mayPack: boolean
+}) => void
+
 /** Where stories are played. */
 export interface Servers extends AsyncDisposable {
   readonly cluster: StoryCluster
   readonly objects: StoryObjects
+  /** Without it, stories rotate files themselves. */
+  readonly rotate?: Rotate | undefined
 }
 
 /** What all stories share. */
@@ -118,8 +131,7 @@ export class World {
   }
 
   bytesOf(name: string): Buffer {
-    const { lines, isOpen } = this.held(name)
-    return packed(name, this.way.bytes(lines, isOpen, this.op))
+    return packed(name, this.#plain(name))
   }
 
   /** The files as one stream of whole lines. */
@@ -167,6 +179,34 @@ export class World {
     if (this.way.isOnServer === true) return this.put(to, this.held(name).lines, this.held(name))
     this.#held.set(to, { ...this.held(name) })
     copyFileSync(this.at(`in/${name}`), this.at(`in/${to}`))
+  }
+
+  /** Lets a program of the machine rotate a file. Returns false if none does. */
+  rotate(name: string, isCopied: boolean, packing: number): boolean {
+    const { rotate } = this.stage
+    if (rotate === undefined || this.way.isOnServer === true || packingOf(name) !== '') return false
+    const before = new Map(this.names.map(one => [this.#identity(one), this.held(one)]))
+    const plain = new Map(this.names.map(one => [this.#plain(one).toString(), this.held(one)]))
+    const mayPack = this.way.packs.includes('gz') && !this.way.without.includes('compress')
+    rotate({ path: this.at(`in/${name}`), isCopied, packing, mayPack })
+    this.#held.clear()
+    for (const one of readdirSync(this.at('in'))) {
+      const bytes = readFileSync(this.at(`in/${one}`))
+      const text = (packingOf(one) === '.gz' ? gunzipSync(bytes) : bytes).toString()
+      const held = before.get(this.#identity(one)) ?? plain.get(text) ?? { lines: [], isOpen: false }
+      this.#held.set(one, { ...held })
+    }
+    return true
+  }
+
+  #identity(name: string): string {
+    const { ino, size } = statSync(this.at(`in/${name}`))
+    return `${ino} ${size}`
+  }
+
+  #plain(name: string): Buffer {
+    const { lines, isOpen } = this.held(name)
+    return this.way.bytes(lines, isOpen, this.op)
   }
 
   remove(name: string): void {
