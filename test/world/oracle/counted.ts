@@ -19,8 +19,11 @@ export class Counted implements Expected {
   }
 
   resent(lines: readonly Line[]): void {
-    this.begin(lines)
-    for (const line of lines) if (!line.isBad) add(this.#again, keyOf(line), 1)
+    for (const line of lines) {
+      if (line.isBad) continue
+      add(this.#most, keyOf(line), 1)
+      add(this.#again, keyOf(line), 1)
+    }
   }
 
   forgetIds(): void {
