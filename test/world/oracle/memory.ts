@@ -1,5 +1,5 @@
 /** What the oracle keeps between commands. */
-import type { After, Line } from '../facts.js'
+import type { After, Line, Load } from '../facts.js'
 import { Counted } from './counted.js'
 import type { Expected } from './expected.js'
 import { Keyed } from './keyed.js'
@@ -29,6 +29,8 @@ export class Memory {
   /** Paths that were followed, and when the newest file of each that Sluice knows was written. */
   readonly followed = new Map<string, number>()
   isFollowVague = false
+  /** Files that were loaded into an index that is lost. Sluice notices if they are gone. */
+  readonly inodesBefore = new Set<number>()
   /** Whether a load was unfinished when its index was lost. */
   wasOpen = false
   /** Whether Sluice may know inputs in two ways from now on. */
@@ -61,6 +63,12 @@ export class Memory {
     this.ids = new Set(index.map(({ id }) => id))
     this.size = index.length
     if (this.size > 0) this.isIndexGone = false
+  }
+
+  /** Whether a file that was loaded stands nowhere. */
+  isGone(disk: Load['disk']): boolean {
+    const inodes = [...this.inodesBefore, ...this.records.all.map(({ inode }) => inode)]
+    return inodes.some(inode => !disk.some(file => file.inode === inode))
   }
 
   disturb({ parts }: Pick<Record, 'parts'>): void {
@@ -110,6 +118,7 @@ export class Memory {
     // A spool is loaded into the next one.
     this.expected.begin([...this.spooled, ...this.maybeSpooled])
     this.isFollowVague = true
+    for (const { inode } of this.records.all) if (inode !== undefined) this.inodesBefore.add(inode)
     this.records.all = []
     this.streams.clear()
     this.replayed.clear()

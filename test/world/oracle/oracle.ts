@@ -57,8 +57,7 @@ export class Oracle {
   #loaded(load: Load, plans: readonly Plan[], after: After): readonly string[] {
     const memory = this.#memory
     const { ended, isSpooled } = load
-    const { records } = memory
-    const isGone = load.isFollowed && records.all.some(one => !load.disk.some(({ inode }) => inode === one.inode))
+    const isGone = load.isFollowed && memory.isGone(load.disk)
     const counts = outcomesOf(memory, load, plans)
     const isOpen = isVague(memory, load, plans)
     // A load that was refused at its start has begun nothing.

@@ -50,6 +50,7 @@ function rotated(memory: Memory, load: Load, matches: ReadonlyMap<Seen, Match>):
     memory.expected.begin(lines)
     memory.isFollowVague = true
   }
+  if (whole.some(file => isOfThatMoment(memory, file))) memory.isFollowVague = true
   if (memory.isFollowVague) {
     if (whole.length > 0) memory.lenient('rotated files after the index was lost')
     for (const { lines } of whole) memory.expected.begin(lines)
@@ -68,6 +69,14 @@ function isUnread(memory: Memory, { inputs }: Load, { path, writtenMs = 0 }: See
   const isThere = inputs.some(input => input.path === name)
   if (!isThere) memory.lenient('a followed name that no file has')
   return isThere
+}
+
+/** Whether a file was written so shortly before the last one that Sluice knows that both may show the same time. */
+function isOfThatMoment(memory: Memory, { path, writtenMs = 0 }: Seen): boolean {
+  const sinceMs = memory.followed.get(path.replace(/(\.\d+)+$/, '')) ?? 0
+  const isSo = writtenMs < sinceMs && Math.floor(writtenMs) === Math.floor(sinceMs)
+  if (isSo) memory.lenient('rotated in the millisecond of the next line')
+  return isSo
 }
 
 /** A process that failed or was killed may have left out files between two that it knew. */

@@ -43,7 +43,8 @@ export async function openRealCluster(world: RealWorld): Promise<StoryCluster> {
       const text = await ask('GET', `${index}/_search?size=10000`)
       return text === undefined ? [] : documentsOf(JSON.parse(text) as Found)
     },
-    ask: async (method, path, body) => void (await ask(method, path, body)),
+    // A command may make the index anew before the story does.
+    ask: async (method, path, body) => void (await world.ask(method, `/${path}`, body)),
     register: async which => await world.register(which),
     plant: faults => relay.faults.plant(faults),
     held: () => relay.faults.struck('hold'),
