@@ -1,5 +1,5 @@
 /** Notes what a load begins and settles. */
-import type { Line, Load } from '../facts.js'
+import type { Load } from '../facts.js'
 import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
 import type { Record } from './records.js'
