@@ -34,11 +34,14 @@ export async function finishRun(
   failure ??= plan.inputs.find(({ refused }) => refused !== undefined)?.refused
   // A request that meets the deletion of its index is refused.
   const mayBeLost = failure === undefined || failure.code === 'REQUEST_REFUSED'
-  if (mayBeLost && !run.sections.dryRun) failure = (await watch.lost()) ?? failure
+  const lost = mayBeLost && !run.sections.dryRun ? await watch.lost() : undefined
+  failure = lost ?? failure
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
   const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
-  const ended = { isDone: plan.isDone || isComplete, learnt: sender.learnt }
+  // What was stored is gone with its index, and is loaded again.
+  const isDone = lost === undefined && (plan.isDone || isComplete)
+  const ended = { isDone, learnt: sender.learnt }
   for (const hook of hooks) await hook.finished?.(ended)
   const stopped = failure ?? unkept
   const receipt = receiptOf(run, started, pipeline, { written, stopped, elapsedMs, bytesRead: loaded.bytesRead })

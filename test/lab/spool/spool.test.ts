@@ -3,10 +3,17 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
+import {
+  connect,
+  type IngestEvent,
+  type IngestOptions,
+  type Receipt,
+  ingest,
+  isSluiceError,
+} from '../../../src/index.js'
 import { lines } from '../../support/lab/run-world.js'
 import { longUnless } from '../../support/long.js'
-import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
+import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
 
@@ -61,6 +68,26 @@ async function outage(before: string, behind: string, more: More = {}): Promise<
 const spools = async () => await readdir(path('state/spool')).catch(() => [])
 
 describe('a run that reads its stdin by way of the disk', () => {
+  test('keeps it if its index was deleted meanwhile, and the next run loads all of it once', async () => {
+    await using direct = await connect(way())
+    const stdin = new PassThrough()
+    stdin.write(lines(30))
+    let deleted: Promise<unknown> | undefined
+    const onEvent = (event: IngestEvent) => {
+      if (event.type !== 'progress' || event.counts.created < 20 || deleted !== undefined) return
+      deleted = direct.client.indices.delete({ index }).then(() => stdin.end(lines(15, 31)))
+    }
+    const { code, receipt } = await stopped(load(stdin, { onEvent }))
+    expect(code).toBe('INDEX_REPLACED')
+    expect(receipt).toMatchObject({ read: 45, spool: expect.any(String) as string })
+    const stored = lab.control.count(index)
+    expect(stored).toBeLessThan(45)
+
+    expect(await load(nothing())).toMatchObject({ read: 45, created: 45 - stored, duplicate: stored, exit: 0 })
+    expect(lab.control.count(index)).toBe(45)
+    expect(await spools()).toEqual([])
+  })
+
   test('leaves nothing of it when it is finished, and the next one is another, whatever it reads', async () => {
     const runs = new Set<string>()
     for (const content of ['', lines(30), lines(30), '', lines(5)]) {

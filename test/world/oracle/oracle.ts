@@ -28,7 +28,8 @@ export class Oracle {
     if (load.isAgain) memory.expected.forgetIds()
     const refused = judgeRefusal(memory, load, plans)
     // A followed load may have loaded other files before.
-    if (refused !== undefined && (load.ended.thisProcess?.read ?? 0) > 0) {
+    // Stdin is spooled to its end, whatever becomes of the load.
+    if (refused !== undefined && (load.isSpooled || (load.ended.thisProcess?.read ?? 0) > 0)) {
       const own = plans.filter(plan => !isOther(plan, load.setting))
       begin(memory, load, own)
     }
