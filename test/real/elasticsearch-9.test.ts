@@ -6,6 +6,7 @@ import { describeDataStreams } from './describe-data-streams.js'
 import { describeDeletions } from './describe-deletions.js'
 import { describeHiddenFromKeys } from './describe-hidden.js'
 import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
+import { describeStories } from './describe-stories.js'
 import { describeWorld } from './describe-world.js'
 import { describeOnRealServers } from './on-real-servers.js'
 
@@ -19,5 +20,5 @@ const promises = isSearch ? promisesOf('lost', 'killed') : promisesOf('lost')
 describeOnRealServers({ major: 9 }, world => {
   const more = [describeDeletions, describeDataStreams, describeHiddenFromKeys, describeRehearsalsOfKeys, promises]
   for (const suite of suites) suite(world, pairs)
-  for (const suite of [describeWorld, ...more]) suite(world)
+  for (const suite of [describeWorld, describeStories, ...more]) suite(world)
 })

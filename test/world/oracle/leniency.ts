@@ -27,6 +27,8 @@ const leniencies = {
     'no guide: Sluice looks for earlier files of a name as soon as a file has the name again',
   'a followed file without a document':
     'docs/guide/follow.md: only plain NDJSON can be followed. Lines of which none is a document are not recognised as that',
+  'a document that arrived while its index was deleted':
+    'docs/failures.md: REQUEST_REFUSED. Elasticsearch may have made the index of a request that it then no longer finds',
   'rotated in the millisecond of the next line':
     'docs/guide/follow.md: only files that were written after the last one that Sluice knows count',
   'rotated files after the index was lost':

@@ -66,6 +66,10 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
       // A repeated run with the same name stores no document twice, so it cannot be loaded again.
       return load.runId !== undefined && load.isAgain
     case 'REQUEST_REFUSED':
+      if (load.indexLost !== undefined) {
+        memory.lenient('a document that arrived while its index was deleted')
+        return true
+      }
       // Elasticsearch makes no index for an update or a delete.
       return memory.isIndexGone && ['update', 'delete'].includes(op)
     case 'INDEX_REPLACED':
