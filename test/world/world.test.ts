@@ -9,18 +9,15 @@ import type { Story } from './story.js'
 const folder = new URL('stories/', import.meta.url)
 const FEW = 8
 
-test('stories that failed once come to a good end', async () => {
-  const names = readdirSync(folder).filter(name => name.endsWith('.json'))
-  expect(names.length).toBeGreaterThan(0)
-  await using stage = await openStage()
-  const problems: string[] = []
-  for (const name of names) {
+test.each(readdirSync(folder).filter(name => name.endsWith('.json')))(
+  'the story %s comes to a good end',
+  async name => {
+    await using stage = await openStage()
     const { story } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as { story: Story }
     stage.set(story)
-    problems.push(...(await playStory(story, stage)).problems.map(one => `${name}: ${one}`))
-  }
-  expect(problems).toEqual([])
-})
+    expect((await playStory(story, stage)).problems).toEqual([])
+  },
+)
 
 test.each(Array.from({ length: FEW }, (_, at) => at + 1))('the story of seed %i comes to a good end', async seed => {
   const { found, commands } = await search({ seed, stories: 1 })
