@@ -61,7 +61,7 @@ export async function ingestFrom(options: IngestOptions, open: OpenPlatform): Pr
     limits: sharedLimits(load.traffic),
     own: recordTimeline(load),
     planDir: load.state.stateDir,
-    reminder: remindOfRejected({ isFollowed: follow !== undefined }),
+    reminder: remindOfRejected({ isFollowed: follow !== undefined, ...load }),
   }
   if (follow === undefined) return await loadOnce(load, open, shared)
   const { followInputs } = await import('./features/follow/follow-inputs.js')

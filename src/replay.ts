@@ -64,7 +64,7 @@ async function replayLetters(options: ReplayOptions): Promise<Receipt> {
       learnLimits,
       recordTimeline(load),
       refuseQueue,
-      remindOfRejected({ isFollowed: false }),
+      remindOfRejected({ isFollowed: false, ...load }),
     ],
   })
 }

@@ -2,15 +2,9 @@
 // Writes down at the end what V8 compiled of the program: all that this command line needed, and no more.
 const { mkdirSync, writeFileSync } = require('node:fs')
 const { basename, dirname, join } = require('node:path')
-const v8 = require('node:v8')
+const { setFlagsFromString } = require('node:v8')
 
 const { compiledFolder, loadBy, sealOf } = require('../../bin/compiled.js')
-
-// V8 takes code only under the flags that it was compiled with. A load sets these later (src/cli/application/tune-engine.ts).
-const { setFlagsFromString } = v8
-v8.setFlagsFromString = flag => {
-  if (!flag.startsWith('--wasm')) setFlagsFromString(flag)
-}
 
 const scripts = new Map()
 loadBy(
@@ -18,6 +12,8 @@ loadBy(
   (file, source, script) => scripts.set(file, { source, script }),
 )
 process.once('exit', () => {
+  // The code has to be from the same flags as at the start of a load, which sets these later (src/cli/application/tune-engine.ts).
+  for (const flag of ['--wasm-dynamic-tiering', '--wasm-tier-up']) setFlagsFromString(flag)
   for (const [file, { source, script }] of scripts) {
     const folder = compiledFolder(dirname(dirname(file)))
     mkdirSync(folder, { recursive: true })

@@ -109,6 +109,7 @@ const words = {
   remote: 'remote bucket buckets',
   replay: 'replay replayed',
   report: 'timeline',
+  rotated: 'rotated unread',
   spool: 'spool spooled',
   tables: 'table tables cursor servicenow',
   transform: 'transform transformed',

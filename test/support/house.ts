@@ -53,7 +53,8 @@ export const districts: readonly District[] = [
       format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
       bulk: { doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        doors: 'account committed-prefix dead-letters describe-origin ledger receipt truncate-dead-letters',
+        doors:
+          'account committed-prefix dead-letters describe-origin ledger receipt rejection-limit truncate-dead-letters',
       },
     },
   },
@@ -90,7 +91,7 @@ export const districts: readonly District[] = [
         doors:
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
-      gzip: { doors: 'gzip' },
+      gzip: { doors: 'gzip kernel/kernel' },
       sender: {
         beside: 'cluster gzip',
         doors:
@@ -102,7 +103,7 @@ export const districts: readonly District[] = [
     // One load from start to end, and what outlives it. It names no feature.
     name: 'run',
     rooms: {
-      'state/checkpoint': { doors: 'checkpoint checkpoint-writer old-checkpoint' },
+      'state/checkpoint': { doors: 'checkpoint checkpoint-writer letters-of old-checkpoint' },
       'state/inputs': {
         beside: 'state/checkpoint',
         doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',

@@ -88,7 +88,7 @@ export const indexErrors: readonly IndexError[] = [
   {
     type: 'failure_store',
     meaning: 'The data stream put the document into its failure store instead of its index.',
-    fix: 'Read the reason in the dead letters. Correct the documents, the mapping or the pipeline, and run `sluice replay FILE`.',
+    fix: 'Read the reason in the failure store: search STREAM::failures with the name of the data stream. Correct the documents, the mapping or the pipeline, and run `sluice replay FILE`.',
   },
 ]
 

@@ -275,7 +275,8 @@ function deletions({ deletions: one }: Receipt): string[][] {
 function past(input: InputReceipt | undefined): string {
   if (input?.alreadyLoaded === true) return ', already loaded'
   const since = input?.since === undefined ? '' : `, changes since ${input.since}`
-  return since + (input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}`)
+  const was = input?.loadedAs === undefined ? '' : ` of what was ${input.loadedAs}`
+  return since + (input?.resumedAt === undefined ? '' : `, resumed at document ${count(input.resumedAt)}${was}`)
 }
 
 function route({ route: { form, proxy, connections } }: Receipt): string {

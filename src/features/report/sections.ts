@@ -77,12 +77,23 @@ function rank({ status, alreadyLoaded }: InputReceipt): number {
   return alreadyLoaded === true ? 3 : ['failed', 'unfinished', 'finished'].indexOf(status)
 }
 
-function input({ name, status, read, resumedAt, since, alreadyLoaded, loadedBy, failure }: InputReceipt): Html {
+function input({
+  name,
+  status,
+  read,
+  resumedAt,
+  since,
+  alreadyLoaded,
+  loadedBy,
+  loadedAs,
+  failure,
+}: InputReceipt): Html {
   const notes = [
     failure === undefined ? undefined : withoutValues(failure.message),
     resumedAt === undefined ? undefined : `continued with document ${count(resumedAt)}`,
     since === undefined ? undefined : `changes since ${since}`,
     loadedBy === undefined ? undefined : `loaded by run ${loadedBy.run} on ${localTime(loadedBy.at)}`,
+    loadedAs === undefined ? undefined : `known as ${loadedAs}`,
   ].filter(note => note !== undefined)
   return html`<tr>
     <th scope="row" data-label="Name">${name}</th>

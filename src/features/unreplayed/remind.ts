@@ -1,5 +1,7 @@
 /** Reminds of rejected documents that are not replayed. */
 import { failure } from '../../base/failure/failure.js'
+import type { DocumentSection } from '../../options/load.js'
+import { tooManyRejected } from '../../pipeline/ledger/rejection-limit.js'
 import { plural } from '../../base/text/figures.js'
 import type { Feature, Tell } from '../../run/loop/hooks.js'
 import { type Checkpoint, nameOf } from '../../run/state/checkpoint/checkpoint.js'
@@ -8,7 +10,10 @@ import { knownRuns } from '../../run/state/runs/runs.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
-    /** Documents of these inputs that earlier runs rejected, and that were not replayed when this one began. */
+    /**
+     * Documents of these inputs that earlier runs rejected, and that were not replayed when this one began. If this run stopped at
+     * too many before, also those that it had rejected then.
+     */
     readonly unreplayed?: readonly Unreplayed[]
   }
 }
@@ -23,11 +28,17 @@ interface Unreplayed {
 /** Runs that are named each. */
 const NAMED = 3
 
+interface Reminding {
+  readonly isFollowed: boolean
+  readonly documents: Pick<DocumentSection, 'maxRejected'>
+}
+
 /** Returns the hook of a load, or of all rounds of a followed one: these only remind, and once, because a failure would end them. */
-export function remindOfRejected({ isFollowed }: { readonly isFollowed: boolean }): Feature {
+export function remindOfRejected({ isFollowed, documents: { maxRejected } }: Reminding): Feature {
   const asked = new Set<string>()
   const told = new Set<string>()
-  const open: (Unreplayed & { readonly isTooMany: boolean })[] = []
+  const open: (Unreplayed & { readonly tooMany: readonly string[] })[] = []
+  let own: string | undefined
   const remind = async (runs: readonly Checkpoint[], stateDir: string, tell: Tell) => {
     const news = runs.filter(run => !asked.has(nameOf(run)))
     if (news.length === 0) return
@@ -41,15 +52,19 @@ export function remindOfRejected({ isFollowed }: { readonly isFollowed: boolean 
   }
   return ({ tell }) => ({
     prepare: async ({ found, stateDir }) => {
-      if (stateDir !== undefined) await remind(found.plan.unsettled, stateDir, tell)
+      const { continues, unsettled } = found.plan
+      own = continues === undefined ? undefined : nameOf(continues)
+      if (stateDir !== undefined) await remind(unsettled, stateDir, tell)
     },
-    complete: async () => {
-      const worst = open.find(({ isTooMany }) => isTooMany)
+    complete: async ({ counts }) => {
+      // The user may allow now what was too much for the run that continues.
+      const allowed = tooManyRejected(maxRejected, counts) === undefined ? own : undefined
+      const worst = open.find(({ tooMany }) => tooMany.some(name => name !== allowed))
       if (worst === undefined || isFollowed) return await Promise.resolve(undefined)
       const { run, documents } = worst
       return failure('REJECTED_NOT_REPLAYED', { run, documents, deadLetters: worst.deadLetters ?? 'no file' })
     },
-    receipt: () => (open.length === 0 ? {} : { unreplayed: open.map(({ isTooMany: _, ...one }) => one) }),
+    receipt: () => (open.length === 0 ? {} : { unreplayed: open.map(({ tooMany: _, ...one }) => one) }),
   })
 }
 

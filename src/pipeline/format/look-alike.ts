@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { LINE_FEED, endOfLine, isBlank, isWhiteSpace } from '../../base/text/bytes.js'
 import { endOfValue } from '../../base/json/json-fault.js'
-import { isObject, parseJson } from '../../base/json/parse-json.js'
+import { isObject, type JsonObject, parseJson } from '../../base/json/parse-json.js'
 
 /** Number of lines that decide. Blank ones do not count. */
 export const MOST_LINES = 1000
@@ -91,7 +91,15 @@ function jsonLines(first: unknown): LookAlike {
     return { kind: '_bulk lines', observed: `its first line is an action (${name})`, dump: 'bulk' }
   if (isObject(first['_source']) && (typeof first['_id'] === 'string' || typeof first['_index'] === 'string'))
     return { kind: 'an elasticdump file', observed: 'its first line has the document in _source', dump: 'elasticdump' }
+  if (isHitWithoutDocument(first))
+    return { kind: 'an elasticdump file', observed: 'its first line has only fields of a hit', dump: 'elasticdump' }
   return 'lines'
+}
+
+/** A search may leave the documents out. Elasticsearch stores no document with these fields. */
+function isHitWithoutDocument(first: JsonObject): boolean {
+  const hasNames = typeof first['_id'] === 'string' && typeof first['_index'] === 'string'
+  return hasNames && Object.keys(first).every(name => name.startsWith('_') || name === 'fields' || name === 'sort')
 }
 
 const ACTIONS = new Set(['index', 'create', 'update', 'delete'])

@@ -1,11 +1,12 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
-import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
+import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Batch, Input, LongLine, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../../base/flow.js'
 import type { Operation } from '../../base/operation.js'
 import { Account, countsIn, kindsOf, nothing, settledOf, InputAccounts } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
 import { type Committed, CommittedPrefix } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
+import { tooManyRejected } from './rejection-limit.js'
 
 /** Batches that may wait while the dead letters of another one are written. Each keeps its memory. */
 const MOST_WAITING = 0
@@ -17,6 +18,8 @@ interface LedgerOptions {
   readonly maxRejected?: RejectionLimit | undefined
   /** Counts of earlier processes of this run. A limit applies to the whole run. */
   readonly before?: Counts
+  /** What the limit does not count: see `Checkpoint`. Default: nothing. */
+  readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** Whether a document whose answer was lost is sent again by a resume. Default true. */
   readonly resendsUnanswered?: boolean
 }
@@ -239,14 +242,9 @@ export class Ledger {
   }
 
   #tooMany(shareFrom: number, counts: Counts = this.#account.counts): Failure | undefined {
-    const { maxRejected: limit, before = nothing } = this.#options
-    if (limit === undefined) return undefined
-    const rejected = counts.rejected + before.rejected
-    const read = counts.read + before.read
-    if (typeof limit === 'number') {
-      return rejected > limit ? failure('TOO_MANY_REJECTED', { rejected, limit }) : undefined
-    }
-    const tooMany = read >= shareFrom && rejected * 100 > Number.parseFloat(limit) * read
-    return tooMany ? failure('TOO_MANY_REJECTED', { rejected, limit: `${limit} of ${read}` }) : undefined
+    const { maxRejected, before = nothing, limitFrom = nothing } = this.#options
+    const read = counts.read + before.read - limitFrom.read
+    const rejected = counts.rejected + before.rejected - limitFrom.rejected
+    return tooManyRejected(maxRejected, { read, rejected }, shareFrom)
   }
 }

@@ -76,6 +76,8 @@ export interface InputReceipt {
   readonly alreadyLoaded?: true
   /** Set if another run did. `at`: ISO 8601. */
   readonly loadedBy?: { readonly run: string; readonly at: string }
+  /** Set if this input, or all before `resumedAt`, was read under another name before: its path or URL then. */
+  readonly loadedAs?: string
   /**
    * Only in a dry run: what a load would do. `new`: load it whole. `known`: nothing, because it is loaded. `continues`:
    * load the documents from `resumedAt` on. `changed`: it has another content than the one that `loadedBy` loaded. Then a

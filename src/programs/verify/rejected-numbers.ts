@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { lettersOf } from '../../run/state/checkpoint/letters-of.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 import type { InputIds } from './run-ids.js'
 
@@ -9,15 +10,21 @@ const HEAD_BYTES = 8192
 type Listed = Pick<InputIds, 'name' | 'token' | 'first' | 'last'>
 
 /** Returns the numbers of the rejected documents that the run's dead letters show, by token, and a note if they show none. */
-export async function readRejected({ counts, deadLetters }: Checkpoint, inputs: readonly Listed[]) {
+export async function readRejected(run: Checkpoint, inputs: readonly Listed[]) {
   const none = (why?: string) => ({
     rejected: new Map<string, ReadonlySet<number>>(),
     notes: why === undefined ? [] : [`Sluice does not know which documents were rejected: ${why}`],
   })
-  if (counts.rejected === 0) return none()
-  if (deadLetters === undefined) return none('no dead letters were written')
-  const rejected = await rejectedNumbers(deadLetters.path, deadLetters.length, inputs)
-  return typeof rejected === 'string' ? none(`${deadLetters.path} ${rejected}`) : { rejected, notes: [] }
+  if (run.counts.rejected === 0) return none()
+  if (run.deadLetters === undefined) return none('no dead letters were written')
+  const all = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
+  const notes: string[] = []
+  for (const { path, length } of lettersOf(run)) {
+    const found = await rejectedNumbers(path, length, inputs)
+    if (typeof found === 'string') notes.push(...none(`${path} ${found}`).notes)
+    else for (const [token, numbers] of found) for (const number of numbers) all.get(token)?.add(number)
+  }
+  return { rejected: all, notes }
 }
 
 /**

@@ -32,8 +32,10 @@ export async function finishRun(
   let failure = loaded.failure?.code === 'INPUT_UNENDED' ? otherBrokenInput(ledger) : loaded.failure
   // Only a dry run plans what a load would refuse.
   failure ??= plan.inputs.find(({ refused }) => refused !== undefined)?.refused
-  const lost = run.sections.dryRun || failure !== undefined ? undefined : await watch.lost()
-  failure ??= lost
+  // A request that meets the deletion of its index is refused.
+  const mayBeLost = failure === undefined || failure.code === 'REQUEST_REFUSED'
+  const lost = mayBeLost && !run.sections.dryRun ? await watch.lost() : undefined
+  failure = lost ?? failure
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
   const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
@@ -114,11 +116,12 @@ function receiptOf(
 function inputsOf({ inputs }: Plan, ledger: Ledger, dryRun: boolean): InputReceipt[] {
   const loadedBy = loaders()
   return inputs.flatMap((input): InputReceipt[] => {
-    const { source, isLoaded, read: before, from, place, refused } = input
+    const { source, isLoaded, read: before, from, place, refused, moved } = input
+    const was = moved === undefined ? {} : { loadedAs: moved }
     const planned = dryRun ? { plan: planOf(input) } : {}
     const by = loadedBy(input)
     if (isLoaded)
-      return [{ name: source.name, status: 'finished', read: before, alreadyLoaded: true, ...by, ...planned }]
+      return [{ name: source.name, status: 'finished', read: before, alreadyLoaded: true, ...by, ...was, ...planned }]
     if (refused !== undefined)
       return [{ name: source.name, status: 'unfinished', read: 0, ...by, ...planned, failure: refused }]
     const now = ledger.input(source.id)
@@ -131,6 +134,7 @@ function inputsOf({ inputs }: Plan, ledger: Ledger, dryRun: boolean): InputRecei
         ...(from === undefined ? {} : { resumedAt: from.document }),
         ...(since === undefined ? {} : { since }),
         ...(dryRun ? by : {}),
+        ...was,
         ...planned,
       },
     ]

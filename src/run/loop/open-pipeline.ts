@@ -4,6 +4,7 @@ import { isSluiceError } from '../../base/failure/failure.js'
 import type { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
 import { Ledger } from '../../pipeline/ledger/ledger.js'
 import { Sender } from '../../route/sender/sender.js'
+import { type Checkpoint, nextLimitFrom } from '../state/checkpoint/checkpoint.js'
 import { IndexWatch } from '../state/resume/index-watch.js'
 import { StateKeeper, statusOf } from '../state/resume/state-keeper.js'
 import { accessOf, stepRetrying } from './access-options.js'
@@ -46,6 +47,7 @@ export async function openPipeline(
   const ledger = new Ledger(deadLetters, {
     maxRejected: sections.documents.maxRejected,
     before: plan.before.counts,
+    limitFrom: limitFromOf(found),
     resendsUnanswered: idsOf(sections.documents, hooks).safeToResend,
   })
   const watch = new IndexWatch({ found, cluster: open, ledger, givenUp })
@@ -66,6 +68,11 @@ export async function openPipeline(
   const sender = openSender({ run, found, way, cluster, access, notes, watch })
   const batcher = openBatcher(run, slots, ledger, () => sender.bodyBytes)
   return { batcher, sender, ledger, deadLetters, keeper, watch, notes }
+}
+
+/** An index of the run's own is used only if the limit allows all that it lacks. */
+function limitFromOf({ hasOwnIndex, plan: { continues } }: FoundRun): Checkpoint['limitFrom'] {
+  return hasOwnIndex || continues === undefined ? undefined : nextLimitFrom(continues)
 }
 
 interface Sending {

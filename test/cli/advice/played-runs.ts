@@ -90,13 +90,22 @@ export const playedRuns: Readonly<Record<string, Play>> = {
   'TOO_MANY_REJECTED: Read the reasons': async world => {
     await tooMany(world, async (name, ...more) => await world.advisedLoad(name ?? '', ...more))
     await world.follow(0, { FILE: await world.edit(record => ({ ...record, document: { n: 0 } })) })
-    await world.same(1, '--max-rejected', '5')
+    await world.same(1)
     expect(world.stored).toBe(35)
   },
   'TOO_MANY_REJECTED: Or run the same': async world => {
     await tooMany(world, async (name, ...more) => await world.advisedLoad(name ?? '', ...more))
-    await world.same(1, '--max-rejected', '9')
-    expect(world.stored).toBe(30)
+    await world.file('b.ndjson', lines(5))
+    expect((await world.same(3, 'b.ndjson')).stderr).toContain('REJECTED_NOT_REPLAYED')
+    expect(world.stored).toBe(35)
+  },
+  'TOO_MANY_REJECTED: If you correct': async world => {
+    let run = ''
+    await tooMany(world, async (name, ...more) => ({ run } = await world.advisedLoad(name ?? '', ...more)))
+    await world.file('a.ndjson', lines(35))
+    await world.follow(0, { RUN: run }, { answer: '--yes' })
+    await world.same(0)
+    expect(world.stored).toBe(35)
   },
   'REJECTED_NOT_REPLAYED: Correct the mapping': async world => {
     await tooManyAtTheEnd(world)

@@ -133,8 +133,12 @@ test('the recipe mails exactly when a person should look', async () => {
 
   orders('wednesday', 5000, 150)
   expect(await mailed('4. Too many rejected documents')).toContain('exit code 3')
+  const loaded = stored()
+  orders('wednesday-evening', 100)
+  expect(await mailed('4. The night after, with a new file')).toContain('REJECTED_NOT_REPLAYED')
+  expect(stored()).toBe(loaded + 100)
   orders('wednesday', 0)
-  expect(await mailed('4. The file is replaced, and the dead letters are there')).toContain('REJECTED_NOT_REPLAYED')
+  expect(await night('4. The file is replaced, and the dead letters are there')).toContain('REJECTED_NOT_REPLAYED')
   for (const name of readdirSync(at('lib'))) if (name.includes('dead-letters')) rmSync(at('lib', name))
   expect(await night('4. The dead letters are deleted')).toBe('')
 

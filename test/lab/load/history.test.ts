@@ -127,8 +127,15 @@ test('inputs of a removed run are known: nothing is loaded twice, appended lines
   expect(known.inputs).toMatchObject([{ alreadyLoaded: true, loadedBy: { run } }])
   await rename(world.path('a.ndjson'), world.path('c.ndjson'))
   await appendFile(world.path('c.ndjson'), lines(5, 51))
-  expect(await world.load('c.ndjson')).toMatchObject({ created: 5, duplicate: 0 })
+  const grown = await world.load('c.ndjson')
+  expect(grown).toMatchObject({ created: 5, duplicate: 0 })
+  expect(grown.inputs).toMatchObject([{ resumedAt: 51, read: 5, loadedAs: world.path('a.ndjson') }])
   expect(lab.control.count(world.index)).toBe(65)
+  await rename(world.path('c.ndjson'), world.path('d.ndjson'))
+  expect((await world.load('d.ndjson')).inputs).toMatchObject([
+    { alreadyLoaded: true, loadedAs: world.path('c.ndjson') },
+  ])
+  expect((await world.load('d.ndjson')).inputs[0]).not.toHaveProperty('loadedAs')
 })
 
 test('a run that is not finished is not removed: the same command continues it', async () => {

@@ -115,7 +115,7 @@ export class InputModel {
       if (!matches.has(file) && same !== undefined) found(file, same)
     }
     for (const file of files) {
-      const same = [...free].find(one => one.content === file.text && this.#isNewest(one) && isGone(one))
+      const same = [...free].find(one => file.text.startsWith(one.content) && isGone(one))
       if (!matches.has(file) && same !== undefined) found(file, same)
     }
     return matches

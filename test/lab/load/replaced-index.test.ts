@@ -69,6 +69,35 @@ test.each([
   expect(await ingest({ ...smallBatches(), source: path('a.ndjson') })).toMatchObject({ created: 0, read: 0 })
 })
 
+test('a request that meets the deletion is refused, and all is loaded again', async () => {
+  await writeFile(path('a.ndjson'), lines(DOCUMENTS))
+  lab.control.plant({ latencyMs: 15 })
+  await using direct = await connect(way())
+  // As Elasticsearch answers a request that it has begun to work on.
+  const reason = `no such index [${index}]`
+  let isDeleted = false
+  const deleteOnce = async () => {
+    if (!(await isKnown()) || isDeleted) return
+    isDeleted = true
+    lab.control.plant({ items: { status: 404, type: 'index_not_found_exception', reason } })
+    await direct.client.indices.delete({ index })
+  }
+  const { warnings, hear } = listening()
+  const receipt = await ingest({
+    ...smallBatches(),
+    source: path('a.ndjson'),
+    onEvent: event => {
+      hear(event)
+      // The load begins again.
+      if (event.type === 'warning') lab.control.heal()
+      if (event.type === 'progress') void deleteOnce()
+    },
+  })
+  expect(warnings).toEqual([expect.stringContaining(`${index} is no longer the index that run`) as string])
+  expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, rejected: 0 })
+  expect(lab.control.count(index)).toBe(DOCUMENTS)
+})
+
 test('the next command loads it again if this one may not', async () => {
   const stream = loadAndDelete(isKnown, { ids: 'cluster' })
   expect(await codeOf(stream)).toMatch(/^INDEX_REPLACED: .* \(--ids cluster\)/)

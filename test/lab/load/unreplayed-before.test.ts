@@ -3,9 +3,9 @@
 import { appendFile, copyFile, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { connect, ingest, type IngestOptions, isSluiceError, replay, type Receipt } from '../../../src/index.js'
+import { connect, ingest, type IngestOptions, isSluiceError, replay, type Receipt, verify } from '../../../src/index.js'
 import { forgetRun } from '../../../src/features/spool/run-list.js'
-import { index, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
+import { index, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 import { ObjectServer } from '../../support/servers/object-server.js'
 import { runFiles } from '../../support/state/stored-runs.js'
 import { follow } from '../follow/followed.js'
@@ -257,6 +257,20 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
         return async () => await load('a')
       },
     },
+    'a copy of a part of the file was replayed, with dead letters of a run that is not known': {
+      waiting: [3],
+      story: async () => {
+        const shared = path('shared.ndjson')
+        await write('x', good(2) + bad(5))
+        await load('x', { stateDir: path('elsewhere'), deadLetters: shared })
+        await write('a', good(2) + bad(3))
+        await load('a', { deadLetters: shared })
+        await copyFile(shared, path('copy.ndjson'))
+        await repair(path('copy.ndjson'), 7)
+        await again(path('copy.ndjson'))
+        return async () => await load('a')
+      },
+    },
     'the file was renamed, and a replay rejected its documents again': {
       waiting: [3],
       story: async () => {
@@ -322,6 +336,24 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
         return async () => await load('a')
       },
     },
+    'the run was continued with other files of dead letters': {
+      waiting: [1, 5, 6],
+      story: async () => {
+        const calm = { batchDocs: 10, concurrency: 1 }
+        await write('a', good(4) + bad(6) + good(1005) + bad(5) + good(1009) + bad(1))
+        expect(await load('a', { ...calm, maxRejected: 2 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+        const first = last()
+        expect(await load('a', { ...calm, maxRejected: 2 })).toMatchObject({
+          code: 'TOO_MANY_REJECTED',
+          files: [first],
+        })
+        const { run, waiting } = await load('a')
+        expect(waiting).toEqual([6, 5])
+        const checked = await verify({ ...way(), run, stateDir: path('state') })
+        expect(checked).toMatchObject({ ok: true, rejected: 12, unlisted: 0 })
+        return async () => await load('a')
+      },
+    },
     'they were rejected by another index': {
       waiting: [],
       story: async () => {
@@ -344,6 +376,24 @@ const stories: Record<string, { readonly story: Story; readonly waiting: readonl
           await load('a', more)
         }
         return async () => await load('a', more)
+      },
+    },
+    'a replay in two parts is older than any limit, and its run is unfinished': {
+      waiting: [],
+      story: async () => {
+        const calm = { deadLetters: path('parts.ndjson'), batchDocs: 10, concurrency: 1 }
+        await write('a', good(4) + bad(6) + good(1005) + bad(5) + good(1009))
+        for (const _ of [1, 2]) {
+          expect(await load('a', { ...calm, maxRejected: 2 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+          // Unchanged, so that the second replay reads only what is new.
+          await again(path('parts.ndjson'), { index: `${index}-texts` })
+        }
+        await write('b', good(2))
+        await load('b')
+        for (const file of await runFiles(path('state'))) await utimes(file, 1, 1)
+        await write('c', good(2))
+        await load('c', { keepDays: 1 })
+        return async () => await load('a')
       },
     },
     'the run is older than any limit': {

@@ -11,7 +11,7 @@ import {
   replay,
 } from '../../../src/index.js'
 import { follow } from '../follow/followed.js'
-import { index, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
+import { index, lab, otherIndex, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
 
 shareLab()
 
@@ -60,6 +60,9 @@ async function withMapping(type: 'long' | 'keyword'): Promise<void> {
   await client.indices.create({ index, mappings: { properties: { n: { type } } } })
 }
 
+/** So many that a load stops before it has sent all of them. */
+const MANY = 1000
+
 const rows = (count: number, wrong: number) =>
   Array.from({ length: count }, (_, n) => `{"n":${n < wrong ? '"x"' : n}}\n`).join('')
 
@@ -72,6 +75,51 @@ test('after too many rejections, the same command fails until they are replayed'
   expect(again).toMatchObject({ code: 'REJECTED_NOT_REPLAYED', receipt: { unreplayed: [{ documents: 40 }] } })
   await rm(letters())
   expect(await load({ maxRejected: 100 })).toMatchObject({ receipt: { exit: 0, status: 'finished' } })
+})
+
+test('after too many rejections in the middle, the same command loads the rest and what is new, and fails until they are replayed', async () => {
+  await withMapping('long')
+  const wrong = (n: number) => `{"n":"x","row":${n}}\n`.repeat(10)
+  await writeFile(path('a.ndjson'), rows(10, 0) + wrong(1) + rows(MANY, 0))
+  const stopped = await load({ maxRejected: 5, concurrency: 1 })
+  expect(stopped).toMatchObject({ code: 'TOO_MANY_REJECTED', receipt: { rejected: 10 } })
+  expect(lab.control.count(index)).toBeLessThan(10 + MANY)
+
+  await writeFile(path('b.ndjson'), rows(20, 0))
+  const night = { source: [path('a.ndjson'), path('b.ndjson')], maxRejected: 5, concurrency: 1 }
+  const second = await load(night)
+  const waiting = [{ run: stopped.receipt?.run, documents: 10, deadLetters: letters() }]
+  expect(second).toMatchObject({
+    code: 'REJECTED_NOT_REPLAYED',
+    receipt: { created: 30 + MANY, rejected: 10, exit: 3 },
+  })
+  expect(second.receipt?.unreplayed).toEqual(waiting)
+  expect(said.join()).toContain(`sluice replay ${letters()}`)
+
+  const { receipt, code } = await load(night)
+  expect({ code, read: receipt?.read }).toEqual({ code: 'REJECTED_NOT_REPLAYED', read: 0 })
+  expect(receipt?.unreplayed).toEqual(waiting)
+
+  // Rejected for the same reason: the limit counts anew, and names what waits.
+  await appendFile(path('b.ndjson'), wrong(2) + rows(MANY, 0))
+  const third = await load(night)
+  expect(third).toMatchObject({ code: 'TOO_MANY_REJECTED', receipt: { rejected: 10, unreplayed: waiting } })
+  await writeFile(path('c.ndjson'), rows(5, 2))
+  const fourth = await load({ ...night, source: [...night.source, path('c.ndjson')] })
+  expect(fourth).toMatchObject({ code: 'REJECTED_NOT_REPLAYED', receipt: { created: 3 + MANY, rejected: 12 } })
+  expect(fourth.receipt?.unreplayed?.map(one => one.documents)).toEqual([10, 10])
+
+  await repair(letters())
+  expect(await again(letters())).toMatchObject({ created: 22 })
+  expect(await load(night)).toMatchObject({ receipt: { exit: 0, created: 0 } })
+})
+
+test('if a load continues with a limit that allows all of them, it only counts them', async () => {
+  await withMapping('long')
+  await writeFile(path('a.ndjson'), rows(10, 10) + rows(MANY, 0))
+  expect(await load({ maxRejected: 5, concurrency: 1 })).toMatchObject({ code: 'TOO_MANY_REJECTED' })
+  expect(await load({ maxRejected: 10 })).toMatchObject({ receipt: { created: MANY, rejected: 10, exit: 1 } })
+  expect(await load({ maxRejected: 10 })).toMatchObject({ receipt: { exit: 0, unreplayed: [{ documents: 10 }] } })
 })
 
 test('rejections of an earlier run are named each time, until they are replayed', async () => {

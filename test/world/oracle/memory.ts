@@ -14,9 +14,9 @@ export class Memory {
   readonly keyed: Keyed | undefined
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
-  isSpoolCut = false
-  /** Lines that a process that was killed may have read of stdin. */
+  /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
+  isSpoolCut = false
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
@@ -115,7 +115,7 @@ export class Memory {
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
     this.expected.lost()
-    // A spool is loaded whatever became of the index.
+    // A spool is loaded into the next one.
     this.expected.begin([...this.spooled, ...this.maybeSpooled])
     this.isFollowVague = true
     for (const { inode } of this.records.all) if (inode !== undefined) this.inodesBefore.add(inode)

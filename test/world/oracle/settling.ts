@@ -1,5 +1,5 @@
 /** Notes what a load begins and settles. */
-import type { Line, Load } from '../facts.js'
+import type { Load } from '../facts.js'
 import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
 import type { Record } from './records.js'
@@ -101,7 +101,7 @@ export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: L
   if (ended.isKilled !== true && trouble !== 'stopped') return
   // A process that was killed or stopped may not have read all of stdin.
   memory.isSpoolCut = true
-  const isOfNow = (line: Line) => inputs.some(({ lines }) => lines.includes(line))
-  memory.maybeSpooled.push(...memory.spooled.filter(isOfNow))
-  memory.spooled = memory.spooled.filter(line => !isOfNow(line))
+  const own = new Set(inputs.flatMap(({ lines }) => lines))
+  memory.maybeSpooled.push(...memory.spooled.filter(line => own.has(line)))
+  memory.spooled = memory.spooled.filter(line => !own.has(line))
 }

@@ -49,18 +49,18 @@ export const indexEntries = {
     observed: 'A loader that reports success, but an index that holds fewer documents than the input.',
     causes: ['The mapping of the index does not fit the documents.', 'The input is not what the index expects.'],
     fixes: [
-      'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`. Then run the same command with a higher --max-rejected. It loads what is left. Documents of this run that were rejected still count, also if they are replayed.',
-      'Or run the same command with a higher --max-rejected, and replay later. If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats the corrected file as a new input.',
+      'Read the reasons in the dead letters (the file of rejected documents). Correct the mapping or the documents, and run `sluice replay FILE`. Then run the same command again. It loads what is left, and --max-rejected counts from zero again. With --swap-alias, --max-rejected still counts all documents of the new index. Leave it out, and keep FILE.',
+      'Or run the same command again, and replay later. It loads what is left and what is new. Until you replay the documents, it ends with REJECTED_NOT_REPLAYED.',
+      'If you correct the input itself, run `sluice undo RUN` before you load it. Sluice treats the corrected file as a new input.',
     ],
     example: { rejected: 1204, limit: 100 },
   },
   REJECTED_NOT_REPLAYED: {
-    title: 'An earlier run stopped at too many rejected documents, and these are not loaded',
-    message:
-      'run {run} stopped because too many documents were rejected: {documents} of them, in {deadLetters}, are not replayed',
+    title: 'Too many documents were rejected before, and these are not replayed',
+    message: 'too many documents were rejected before, and {documents} of run {run} are not replayed: {deadLetters}',
     observed:
       'A nightly load that failed once, and then succeeds without documents, because all of its files are known.',
-    causes: ['Nobody has replayed or deleted the dead letters of that run.'],
+    causes: ['Nobody has replayed or deleted the dead letters of that run. This load itself is complete.'],
     fixes: [
       'Correct the mapping or the documents, and run `sluice replay FILE` with the file of dead letters.',
       'Or delete that file, if you do not need its documents. Then the same command succeeds.',

@@ -12,9 +12,17 @@ interface Exports {
 
 const PAGE_BYTES = 64 << 10
 
+let code: ReturnType<typeof compile>
+
+/** Compiles the kernel now, and not only when it is first opened. */
+export function compileKernel(): typeof code {
+  code ??= compile(kernelCode)
+  return code
+}
+
 /** Returns undefined without WebAssembly or memory. */
 export function openKernel(): Kernel | undefined {
-  const compiled = compile(kernelCode)
+  const compiled = compileKernel()
   const memory = newMemory(Math.ceil(MEMORY_BYTES / PAGE_BYTES))
   if (compiled === undefined || memory === undefined || webAssembly === undefined) return undefined
   const { exports } = new webAssembly.Instance(compiled, { env: { memory } })

@@ -8,6 +8,8 @@ export interface Checkpoint {
   readonly status: 'running' | 'finished' | 'interrupted' | 'failed'
   /** ISO 8601. */
   readonly began: string
+  /** When the last process began, if it continued the run. ISO 8601. */
+  readonly since?: string | undefined
   readonly written: string
   readonly target: Target
   /** Where documents go, without the cluster: see `RunIdentity`. */
@@ -33,12 +35,30 @@ export interface Checkpoint {
   /** Counts of the documents before the marks. */
   readonly counts: Counts
   readonly rejections: readonly Rejections[]
-  /** The file's length for documents before the marks, and the mark of this process in later records. */
-  readonly deadLetters?: { readonly path: string; readonly length: number; readonly writer?: string | undefined }
+  /**
+   * The file's length for documents before the marks, and the mark of this process in later records. `earlier`: other files that earlier
+   * processes wrote.
+   */
+  readonly deadLetters?: LettersFile & {
+    readonly writer?: string | undefined
+    readonly earlier?: readonly EarlierLetters[] | undefined
+  }
   /** For a replay: the runs that wrote the dead letters that it has read. */
   readonly replays?: readonly string[] | undefined
+  /** Set if an earlier process stopped at too many rejected documents: what the run had counted then. The limit counts anew from there. */
+  readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** How the last process ended the run. Absent while one works on it, and after a kill. */
   readonly ended?: RunEnd | undefined
+}
+
+interface LettersFile {
+  readonly path: string
+  readonly length: number
+}
+
+/** `documents`: how many of the rejected documents it holds. */
+export interface EarlierLetters extends LettersFile {
+  readonly documents: number
 }
 
 /** How a run ended: its receipt, or as much of one as is known. */
@@ -164,6 +184,12 @@ export const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tai
 /** Returns a name that no other run has: the user may give the same name to several. */
 export function nameOf({ run, began }: Pick<Checkpoint, 'run' | 'began'>): string {
   return `${run} ${began}`
+}
+
+/** Returns where the limit of rejected documents counts from, if the run continues: see `limitFrom`. */
+export function nextLimitFrom({ ended, counts, limitFrom }: Checkpoint): Checkpoint['limitFrom'] {
+  const { read, rejected } = counts
+  return ended?.failure?.code === 'TOO_MANY_REJECTED' ? { read, rejected } : limitFrom
 }
 
 /** Compares uuids, or URLs if one of the uuids is not known. */

@@ -83,8 +83,8 @@ export class ContentIndex {
   }
 
   /**
-   * Returns the inputs whose lines a file begins with, the one with the most lines first, because other inputs may be a part of it. Reads no
-   * further than it must.
+   * Returns the inputs whose lines a file begins with, the one with the most lines first, because other inputs may be a part of it. Of equal
+   * ones, the one that was loaded last comes first: the index of the other one may be gone. Reads no further than it must.
    */
   async find(source: Source): Promise<readonly ContentMatch[]> {
     const found = this.#matches.get(source.id) ?? (await this.#search(source))
@@ -135,7 +135,7 @@ export class ContentIndex {
         const equal = ofLength.filter(one => extentOf(one.input)?.sum === content.sum)
         if (equal.length === 0) continue
         const isWhole = await opened.isOver()
-        for (const known of equal) matches.push({ known, content, lines: opened.lines, isWhole })
+        matches.unshift(...equal.map(known => ({ known, content, lines: opened.lines, isWhole })))
       }
     } catch (error) {
       const known = [...candidates.values()].at(-1)?.[0]
@@ -143,7 +143,7 @@ export class ContentIndex {
       await opened.close()
       return { failed: { error, known } }
     }
-    return { opened, matches: matches.toReversed() }
+    return { opened, matches }
   }
 
   #candidates(first: Uint8Array, { name }: Source): KnownInput[] {
@@ -176,9 +176,9 @@ export class ContentIndex {
           ? { path, stat, bytes, sum: content.sum ?? '' }
           : { path, stat: reading?.stat ?? stat, bytes: reading?.bytes ?? 0, sum: reading?.sum() ?? '' }
         const kept = isStored ? headIn(content) : content
-        for (const known of equal) matches.push({ known, file: now, content: kept, lines, isWhole })
+        matches.unshift(...equal.map(known => ({ known, file: now, content: kept, lines, isWhole })))
       }
-      return matches.toReversed()
+      return matches
     } finally {
       await reader.close()
     }
@@ -190,7 +190,7 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
   const lengths = byBytes(candidates)
   const sums = await file.sums([...lengths.keys()])
   const { realPath: path, stat } = file
-  const matches = [...lengths].flatMap(([bytes, ofLength], at) => {
+  const matches = [...lengths].map(([bytes, ofLength], at) => {
     const sum = sums[at]
     const equal = sum === undefined ? [] : ofLength.filter(one => extentOf(one.input)?.sum === sum)
     return equal.map((known): ContentMatch => ({
@@ -201,7 +201,7 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
       isWhole: bytes === stat.size,
     }))
   })
-  return matches.toReversed()
+  return matches.toReversed().flat()
 }
 
 /** Returns whether an input is worth a note that it is a copy. Many may begin with the one line of another one, which is still there. */

@@ -33,6 +33,8 @@ export type Whole = Pick<
 > & {
   readonly deadLetters?: Checkpoint['deadLetters'] | undefined
   readonly replays?: Checkpoint['replays']
+  readonly limitFrom?: Checkpoint['limitFrom']
+  readonly since?: Checkpoint['since']
 }
 
 /** The file of the run that this process writes. */
@@ -138,7 +140,8 @@ export function wholeLine(whole: Whole): string {
 /** Returns the lines of a run as one checkpoint. */
 export function* linesOf(checkpoint: KeptRun): Generator<string> {
   const { run, began, scope, kind, named, key, sources, options, settles, inputs } = checkpoint
-  const { status, written, target, isDoubtful, left, counts, rejections, deadLetters, replays } = checkpoint
+  const { status, written, target, isDoubtful, left, counts, rejections } = checkpoint
+  const { deadLetters, replays, limitFrom, since } = checkpoint
   const head: Head = { run, began, scope, kind, named, key, sources, options, settles }
   yield `${JSON.stringify({ sluice: VERSION, ...head })}\n`
   let text = ''
@@ -153,7 +156,19 @@ export function* linesOf(checkpoint: KeptRun): Generator<string> {
     text = ''
   }
   yield text
-  yield wholeLine({ status, written, target, isDoubtful, left, counts, rejections, deadLetters, replays })
+  yield wholeLine({
+    status,
+    written,
+    target,
+    isDoubtful,
+    left,
+    counts,
+    rejections,
+    deadLetters,
+    replays,
+    limitFrom,
+    since,
+  })
 }
 
 function fileOf(name: string, { path, stat, bytes, sum, state, old }: FileIdentity): unknown[] {

@@ -5,6 +5,7 @@ import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Lines, Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
+import { lettersOf } from '../checkpoint/letters-of.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
 import { type LostIndices, sayLost } from './lost-index.js'
 import { dropPlan, type Plan, type Planning } from './plan.js'
@@ -20,6 +21,8 @@ export interface FoundRun {
   readonly oldPath?: string
   /** When the run began. A resume keeps it. ISO 8601. */
   readonly began: string
+  /** When this process took the run up. Later than all that the state folder knows, also if somebody has set the clock back. */
+  readonly since: string
   /** The same for all runs of one command. */
   readonly key: string
   readonly target: Target
@@ -102,7 +105,9 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   await identity.look?.(cluster)
   const { where, place } = placeOf(cluster)
   const places = [...new Set([place, where.url])]
-  const { known, rejecting } = stateDir === undefined ? { known: [], rejecting: [] } : await runsInto(where, query)
+  const { known, rejecting, lastMs } =
+    stateDir === undefined ? { known: [], rejecting: [], lastMs: 0 } : await runsInto(where, query)
+  const since = new Date(Math.max(Date.now(), lastMs + 1)).toISOString()
   const [newest] = known
   const lastIndex = identity.lastIndex(newest?.checkpoint)
   const isSeen = lastIndex !== undefined && (!dryRun || newest !== undefined)
@@ -118,7 +123,9 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const runs = known.map(one => one.checkpoint).filter(run => !isBound || !startsAfresh.includes(run))
   const [previous] = runs
   // A glob that asks for dead letters finds those that the interrupted run itself wrote.
-  const written = new Set(runs.flatMap(run => (run.status === 'finished' ? [] : [run.deadLetters?.path])))
+  const written = new Set(
+    runs.flatMap(run => (run.status === 'finished' ? [] : lettersOf(run).map(({ path }) => path))),
+  )
   const plan = await identity.plan({
     runs,
     rejecting,
@@ -147,7 +154,8 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     plan,
     ...(path === undefined ? {} : { path }),
     ...(oldPath === undefined || oldPath === path ? {} : { oldPath }),
-    began: plan.continues?.began ?? new Date().toISOString(),
+    began: plan.continues?.began ?? since,
+    since,
     key: runKey(place, identity, runId),
     target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow, startsAfresh.length > 0) },
     hasOwnIndex: identity.hasOwnIndex === true,

@@ -182,8 +182,9 @@ async function judge(
     ...(file === undefined ? {} : { file }),
     ...(packed === undefined ? {} : { content: packed.content }),
   }
+  const renamed = moved === undefined ? {} : { moved }
   const isPacked = (packed === undefined ? input.content : packed.content)?.bytes !== undefined
-  const known = { source, token, known: input, by: run, read, ...now, ...(isPacked ? { isPacked } : {}) }
+  const known = { source, token, known: input, by: run, read, ...now, ...renamed, ...(isPacked ? { isPacked } : {}) }
   // What was stored before is sent again under the same ids: what is still there counts as duplicate.
   if (lost.has(run)) return { ...known, isLoaded: false, read: 0 }
   const bytes = (file ?? input.file)?.bytes ?? 0

@@ -51,7 +51,10 @@ export interface Plan {
   readonly inputs: readonly PlannedInput[]
   /** Documents that earlier processes of this run committed. */
   readonly before: { readonly counts: Counts; readonly rejections: readonly Rejections[] }
-  /** Other runs of these inputs, or of the same command, whose rejected documents this run does not read again. */
+  /**
+   * Other runs of these inputs, or of the same command, whose rejected documents this run does not read again. Also the run that
+   * continues, if it stopped at too many.
+   */
   readonly unsettled: readonly Checkpoint[]
   /** See `Checkpoint`. */
   readonly settles: readonly string[]
@@ -92,6 +95,8 @@ export interface PlannedInput {
   readonly file?: FileIdentity
   /** The content of the file as it is now, if it is packed otherwise than before. */
   readonly content?: CheckpointInput['content']
+  /** The path or URL of the input when it was read, if that is another one now. */
+  readonly moved?: string
   /** Whether the lines are not the stored bytes, as far as Sluice knows. Default false. */
   readonly isPacked?: boolean
   /** The open input, if it was opened to compare it. */

@@ -1,5 +1,5 @@
 /** Finds earlier runs of a load that rejected documents: those that it reads again, and the others. */
-import { type Checkpoint, nameOf } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
 import type { Recognised } from '../inputs/recognised.js'
 import type { Plan, PlannedInput, Planning } from './plan.js'
@@ -12,14 +12,15 @@ interface Planned {
 
 /**
  * An earlier run counts if it has read one of these inputs, under whatever name, or if it was the same command: its input may be renamed
- * or gone. A run is settled if each of its inputs is read again from its start.
+ * or gone. A run is settled if each of its inputs is read again from its start. The run that continues counts if it had stopped.
  */
 export function rejectedBefore(
   { rejecting = [], key, again }: Planning,
   { recognised, judged, continues }: Planned,
 ): Pick<Plan, 'unsettled' | 'settles'> {
   const settles = new Set(continues?.settles)
-  const unsettled: Checkpoint[] = []
+  const hasStopped = continues !== undefined && nextLimitFrom(continues) !== undefined
+  const unsettled = rejecting.filter(run => run === continues && hasStopped)
   const others = rejecting.filter(run => run !== continues)
   const tokens = others.length === 0 ? new Map<string, boolean>() : readAgain(recognised, judged, again)
   for (const run of others) {

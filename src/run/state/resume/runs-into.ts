@@ -18,6 +18,8 @@ interface RunsInto {
   readonly known: readonly KnownRun[]
   /** All that rejected documents, except those that are only known for their inputs. */
   readonly rejecting: readonly Checkpoint[]
+  /** When the last process worked on any run of the state folder, in milliseconds. */
+  readonly lastMs: number
 }
 
 /** Throws SluiceError STATE_UNREADABLE. */
@@ -39,14 +41,19 @@ export async function runsInto(where: Pick<Target, 'clusterUuid' | 'url'>, query
   const rejecting = into.flatMap(({ checkpoint, isForgotten }) =>
     checkpoint.counts.rejected > 0 && !isForgotten ? [checkpoint] : [],
   )
-  if (!isOfCommand(query)) return { known: into, rejecting }
+  const lastMs = known.reduce((last, { checkpoint }) => Math.max(last, ...timesOf(checkpoint)), 0)
+  if (!isOfCommand(query)) return { known: into, rejecting, lastMs }
   const own = into.filter(({ checkpoint }) => {
     if (keys.includes(checkpoint.key)) return true
     const areSame = identity.hasOwnIndex === true || areSameSources(checkpoint.sources, identity.sources)
     return areSame && checkpoint.named === state.runId
   })
   // What another index lacks is nothing to this one.
-  return { known: own.slice(0, 1), rejecting: identity.hasOwnIndex === true ? [] : rejecting }
+  return { known: own.slice(0, 1), rejecting: identity.hasOwnIndex === true ? [] : rejecting, lastMs }
+}
+
+function timesOf({ began, since = began, written }: Checkpoint): readonly number[] {
+  return [began, since, written].map(time => Date.parse(time)).filter(time => !Number.isNaN(time))
 }
 
 /** A run of tables, or into an index of its own, goes by the last run of the same kind, and not by all that are known. */

@@ -8,7 +8,8 @@ import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { DeadLetters } from '../../../pipeline/ledger/dead-letters.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import { systemClock } from '../../../base/time/system-clock.js'
-import type { Checkpoint, CheckpointInput } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, type CheckpointInput, nextLimitFrom } from '../checkpoint/checkpoint.js'
+import { lettersOf } from '../checkpoint/letters-of.js'
 import { CheckpointWriter } from '../checkpoint/checkpoint-writer.js'
 import type { FoundRun } from './find-run.js'
 import type { IndexWatch } from './index-watch.js'
@@ -62,9 +63,8 @@ export class StateKeeper {
     const { plan } = found
     this.#keeping = keeping
     this.path = keeping.path
-    const now = new Date().toISOString()
     this.#began = found.began
-    this.#since = plan.continues === undefined ? undefined : now
+    this.#since = plan.continues === undefined ? undefined : found.since
     this.#writer = new CheckpointWriter(async () => await this.#write('running'), CHECKPOINT_MS, systemClock)
     for (const { id } of inputsOf(plan.continues ?? { inputs: [] })) this.#nextId = Math.max(this.#nextId, id + 1)
     this.#left = plan.inputs.filter(({ isLoaded }) => !isLoaded).length
@@ -313,9 +313,10 @@ export class StateKeeper {
   #letters({ deadLetters: length }: Committed): Checkpoint['deadLetters'] {
     const { found, deadLetters } = this.#keeping
     const { path, records, writer } = deadLetters
-    if (path === undefined) return undefined
-    const kept = records === 0 ? found.plan.continues?.deadLetters : undefined
-    return { ...(kept ?? { path: resolve(path), length }), writer }
+    const { continues } = found.plan
+    if (path === undefined) return continues?.deadLetters
+    const kept = records === 0 ? continues?.deadLetters : undefined
+    return { ...(kept ?? lettersIn({ path: resolve(path), length }, continues)), writer }
   }
 
   #whole(
@@ -324,6 +325,7 @@ export class StateKeeper {
     deadLetters: Checkpoint['deadLetters'],
   ) {
     const { identity, plan } = this.#keeping.found
+    const limitFrom = plan.continues === undefined ? undefined : nextLimitFrom(plan.continues)
     const replays = new Set([...(plan.continues?.replays ?? []), ...(identity.replays ?? [])])
     return {
       status,
@@ -335,6 +337,8 @@ export class StateKeeper {
       rejections,
       ...(deadLetters === undefined ? {} : { deadLetters }),
       ...(replays.size === 0 ? {} : { replays: [...replays] }),
+      ...(limitFrom === undefined ? {} : { limitFrom }),
+      ...(this.#since === undefined ? {} : { since: this.#since }),
     }
   }
 
@@ -343,6 +347,15 @@ export class StateKeeper {
     for (const { mark, planned } of this.#kept.values())
       planned.source.copy?.loaded?.(mark.kind === 'lines' && !isLast ? mark.offset : undefined)
   }
+}
+
+/** Returns the file of dead letters, with those that the run has written to before. */
+function lettersIn(
+  file: { readonly path: string; readonly length: number },
+  before: Checkpoint | undefined,
+): NonNullable<Checkpoint['deadLetters']> {
+  const earlier = before === undefined ? [] : lettersOf(before).filter(one => one.path !== file.path)
+  return earlier.length === 0 ? file : { ...file, earlier }
 }
 
 /** Returns the status of a run with this ending. */

@@ -1,7 +1,8 @@
 /** Finds out which rejected documents still wait: nobody has stored them by a replay, read their inputs again, or deleted their file. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Checkpoint, type CheckpointInput, nameOf } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, type CheckpointInput, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
+import { lettersOf } from '../checkpoint/letters-of.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
 import type { KnownRun } from './runs.js'
 
@@ -11,8 +12,8 @@ interface OpenLetters {
   readonly documents: number
   /** Absolute path of the dead letters. Absent if none were written. */
   readonly deadLetters?: string
-  /** Whether the load ended because too many documents were rejected. */
-  readonly isTooMany: boolean
+  /** Names of the runs that stopped because too many documents were rejected, these among them: see `nameOf`. */
+  readonly tooMany: readonly string[]
 }
 
 /** Knows what became of dead letters. It looks through all runs once, and answers for many. */
@@ -32,16 +33,21 @@ export class Letters {
   async openOf(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]> {
     const open = new Map<string, OpenLetters>()
     for (const run of runs) {
-      const isTooMany = run.ended?.failure?.code === 'TOO_MANY_REJECTED'
+      const tooMany = run.status !== 'finished' && nextLimitFrom(run) !== undefined ? [nameOf(run)] : []
       if (!this.#there.has(nameOf(run)) || this.#replays.settled.has(nameOf(run))) continue
-      for (const left of this.#replays.leftBy(run)) {
-        const name = nameOf(left)
+      for (const left of filesOf(run).flatMap(file => this.#replays.leftBy(file))) {
+        const name = nameOfFile(left)
         const path = pathOf(left)
-        if (this.#forgotten.has(name) || (path === undefined ? !isTooMany : !(await isThere(path)))) continue
-        const before = open.get(name)
+        if (this.#forgotten.has(nameOf(left)) || (path === undefined ? tooMany.length === 0 : !(await isThere(path))))
+          continue
         const deadLetters = path === undefined ? {} : { deadLetters: path }
         const documents = left.counts.rejected
-        open.set(name, { run: left.run, documents, ...deadLetters, isTooMany: isTooMany || before?.isTooMany === true })
+        open.set(name, {
+          run: left.run,
+          documents,
+          ...deadLetters,
+          tooMany: [...(open.get(name)?.tooMany ?? []), ...tooMany],
+        })
       }
     }
     return [...open.values()]
@@ -76,16 +82,17 @@ class Replays {
     this.settled = new Set(settled)
   }
 
-  /** Returns the runs whose files hold what is left of the rejected documents of a run. */
-  leftBy(run: Checkpoint, before: ReadonlySet<Checkpoint> = new Set()): readonly Checkpoint[] {
-    if (before.has(run)) return []
-    const files = [...this.#byToken.values()].filter(parts => parts.some(part => isOf(run, part)))
-    const whole = files.filter(parts => this.#haveAll(parts, run))
+  /** Returns the runs whose files hold what is left of the rejected documents of a run with one file. */
+  leftBy(run: Checkpoint, before: ReadonlySet<string> = new Set()): readonly Checkpoint[] {
+    if (before.has(nameOfFile(run))) return []
+    const replayed = [...this.#byToken.values()].filter(parts => parts.some(part => isOf(run, part)))
+    const whole = replayed.filter(parts => this.#haveAll(parts, run))
     // One whole replay that rejected nothing has stored all of them.
     if (whole.some(parts => parts.every(part => part.run.counts.rejected === 0))) return []
-    const seen = new Set([...before, run])
-    const again = new Set(files.flat().map(part => part.run))
-    const left = [...again].filter(one => one.counts.rejected > 0).flatMap(one => this.leftBy(one, seen))
+    const seen = new Set([...before, nameOfFile(run)])
+    const again = new Set(replayed.flat().map(part => part.run))
+    const files = [...again].filter(one => one.counts.rejected > 0).flatMap(filesOf)
+    const left = files.flatMap(one => this.leftBy(one, seen))
     return whole.length > 0 ? left : [run, ...left]
   }
 
@@ -99,7 +106,8 @@ class Replays {
     if (path !== undefined && isWhole && isOwn) return true
     const runs = new Set(parts.map(part => part.run))
     const names = new Set(parts.flatMap(part => part.run.replays ?? []))
-    const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? 0), 0)
+    // How many are of a run that nobody knows any more is not known either.
+    const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? Infinity), 0)
     const read = [...runs].reduce((sum, { counts }) => sum + counts.read, 0)
     return names.has(run.run) && read >= wanted && parts.every(part => part.run.left === 0)
   }
@@ -109,6 +117,21 @@ class Replays {
 function isOf(run: Checkpoint, { run: replay, input }: Replay): boolean {
   const path = pathOf(run)
   return replay.replays?.includes(run.run) === true || (path !== undefined && input.file?.path === path)
+}
+
+/** Returns a run once for each file that holds its dead letters, each with the documents of that file. */
+function filesOf(run: Checkpoint): readonly Checkpoint[] {
+  const files = lettersOf(run)
+  if (files.length < 2) return [run]
+  return files.map(({ path, length, documents }) => ({
+    ...run,
+    deadLetters: { path, length },
+    counts: { ...run.counts, rejected: documents },
+  }))
+}
+
+function nameOfFile(run: Checkpoint): string {
+  return `${nameOf(run)} ${pathOf(run) ?? ''}`
 }
 
 function pathOf({ deadLetters }: Checkpoint): string | undefined {

@@ -4,14 +4,24 @@ import { join } from 'node:path'
 import { replaceFile, syncFolder } from '../../../base/disk/safe-files.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import type { StateSection } from '../../../options/load.js'
-import type { Checkpoint } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, nameOf } from '../checkpoint/checkpoint.js'
 import { historyFolder } from './history.js'
 import { endLine, linesOf } from '../inputs/journal.js'
 import { newestStates } from '../inputs/known-input.js'
 import { InputLocks } from '../../../base/lock/lock.js'
 import { lockCheckpoint, locksFolder } from './run-locks.js'
 import { Letters } from './open-letters.js'
-import { byAge, forgottenPath, isRun, knownRuns, namesIn, readForgotten, readRun, runsFolder } from './runs.js'
+import {
+  byAge,
+  forgottenPath,
+  isRun,
+  type KnownRun,
+  knownRuns,
+  namesIn,
+  readForgotten,
+  readRun,
+  runsFolder,
+} from './runs.js'
 
 const DAY_MS = 86_400_000
 /** The next runs find room. So not each run writes the inputs of all again. */
@@ -29,7 +39,7 @@ export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /**
  * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that have something left to load, whose copy of an input is still
- * there, whose rejected documents wait, or that another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors
+ * there, whose rejected documents wait, that have replayed those of a run that stays, or that another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors
  * of the file system.
  */
 export async function prune(
@@ -47,6 +57,8 @@ export async function prune(
   // Another process does the same.
   if ((await locks.take(join(locks.folder, '~known.lock'))) !== undefined) return
   const copies = new Set(await listCopies(stateDir))
+  let known: readonly KnownRun[] | undefined
+  const allRuns = async () => (known ??= (await knownRuns(stateDir)).known)
   let letters: Letters | undefined
   const forgotten: { readonly path: string; readonly checkpoint: Checkpoint }[] = []
   for (const { path, isState } of beyond) {
@@ -56,8 +68,10 @@ export async function prune(
       if (checkpoint === undefined || !isOver(checkpoint)) continue
       const isNeeded = checkpoint.inputs.some(({ copy }) => copy !== undefined && copies.has(copy))
       if (isNeeded) continue
-      if (checkpoint.counts.rejected > 0) {
-        letters ??= new Letters((await knownRuns(stateDir)).known)
+      const { counts, replays = [] } = checkpoint
+      if (replays.length > 0 && isOneThere(replays, await allRuns(), forgotten)) continue
+      if (counts.rejected > 0) {
+        letters ??= new Letters(await allRuns())
         if ((await letters.openOf([checkpoint])).length > 0) {
           await shorten(path, checkpoint)
           continue
@@ -85,6 +99,19 @@ function isOver({ status, left, ended }: Checkpoint): boolean {
 }
 
 const OF_REJECTED: ReadonlySet<string> = new Set(['TOO_MANY_REJECTED', 'REJECTED_NOT_REPLAYED'])
+
+/** Returns whether a run with one of these names stays. Without its replays, its dead letters would wait again. */
+function isOneThere(
+  names: readonly string[],
+  known: readonly KnownRun[],
+  forgotten: readonly { readonly checkpoint: Checkpoint }[],
+): boolean {
+  const gone = new Set(forgotten.map(({ checkpoint }) => nameOf(checkpoint)))
+  return known.some(({ checkpoint, isForgotten }) => {
+    const isThere = !isForgotten && checkpoint.counts.rejected > 0 && !gone.has(nameOf(checkpoint))
+    return isThere && names.includes(checkpoint.run)
+  })
+}
 
 /** Leaves only the last checkpoint in the file of a run that stays, and its age as it was. */
 async function shorten(path: string, checkpoint: Checkpoint): Promise<void> {

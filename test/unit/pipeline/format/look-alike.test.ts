@@ -77,6 +77,11 @@ describe('another kind of file is recognised', () => {
     ['_bulk lines', '\n{ "delete" : { "_id": "1", "routing": "r" } }\n'],
     ['_bulk lines', '{"update":{"_id":"1","retry_on_conflict":3}}\n{"doc":{"a":1}}\n'],
     ['an elasticdump file', '{"_index":"a","_type":"_doc","_id":"1","_score":1,"_source":{"a":1}}\n'],
+    [
+      'an elasticdump file',
+      '{"_index":"a","_id":"1","_score":1,"_source":null}\n{"_index":"a","_id":"2","_source":{}}\n',
+    ],
+    ['an elasticdump file', '{"_index":"a","_id":"1","_score":null,"fields":{"n":[1]},"sort":[1]}\n'],
     ['XML', '<?xml version="1.0"?>\n<rows>\n<row/>\n</rows>\n'],
     ['XML', '<html><body>Sign in</body></html>'],
     ['UTF-16LE text', utf16('{"a":1}\n{"a":2}\n')],

@@ -67,6 +67,7 @@ async function keep(
     target: { url: 'https://cluster', index: 'i' },
     key: 'k',
     began: '2026-01-02T03:04:05.678Z',
+    since: '2026-01-02T03:04:05.678Z',
     named: undefined,
     identity: { into: 'i' },
     hasOwnIndex: false,
