@@ -9,11 +9,11 @@ export class Counted implements Expected {
   /** How often each may be sent under ids that it had. */
   readonly #again = new Map<string, number>()
 
-  begin(lines: readonly Line[]): void {
+  begin(lines: readonly Line[], isCopy = false): void {
     for (const line of lines) {
       if (line.isBad) continue
       const again = this.#again.get(keyOf(line)) ?? 0
-      if (again > 0) this.#again.set(keyOf(line), again - 1)
+      if (again > 0 && !isCopy) this.#again.set(keyOf(line), again - 1)
       else add(this.#most, keyOf(line), 1)
     }
   }

@@ -2,8 +2,8 @@ import type { Line, Stored } from '../facts.js'
 
 /** What an index may hold. Lines come and go by these words. */
 export interface Expected {
-  /** They are being sent. */
-  begin(lines: readonly Line[]): void
+  /** They are being sent. `isCopy`: of another file, so that their ids may be new. */
+  begin(lines: readonly Line[], isCopy?: boolean): void
   /** They may be stored, and if they are sent once more, that is under the same ids. */
   resent(lines: readonly Line[]): void
   /** From now on, they get other ids if they are sent once more. */

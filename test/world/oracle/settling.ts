@@ -2,7 +2,7 @@
 import type { Load } from '../facts.js'
 import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
-import type { Record } from './records.js'
+import { begins, type Record } from './records.js'
 
 export function begin(memory: Memory, load: Load, plans: readonly Plan[]): void {
   for (const plan of plans) {
@@ -14,7 +14,7 @@ export function begin(memory: Memory, load: Load, plans: readonly Plan[]): void 
   }
 }
 
-function beginKept(memory: Memory, { setting, isAgain, ended }: Load, { file, match, rest }: Plan): void {
+function beginKept(memory: Memory, { setting, isAgain, ended, disk }: Load, { file, match, rest }: Plan): void {
   const { records, expected } = memory
   const { path, inode, lines } = file
   const isBroken = ended.isKilled === true || ended.code !== undefined
@@ -35,7 +35,10 @@ function beginKept(memory: Memory, { setting, isAgain, ended }: Load, { file, ma
     Object.assign(record, { path, inode, lines, setting })
     records.touch(record)
   } else if (match.kind === 'new' || isAgain) {
-    expected.begin(rest)
+    expected.begin(
+      rest,
+      disk.some(other => other.path !== path && begins(other.lines, lines)),
+    )
     records.touch({ ...fresh, isOpen: rest.length > 0 })
   } else {
     memory.lenient('an input changed while its load was unfinished')
