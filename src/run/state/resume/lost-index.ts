@@ -25,16 +25,22 @@ export async function lostIndex(
   cluster: Cluster,
 ): Promise<LostIndices | undefined> {
   if (seen === undefined) return undefined
-  const { target, counts, status } = run
+  const { target, status } = run
   const { index, indexUuid, elsewhere = [], witnesses = [] } = target
   // If a pipeline chose another index for all documents, their own index was never made.
-  const isStored = elsewhere.length === 0 && counts.created + counts.updated + counts.duplicate > 0
+  const isStored = elsewhere.length === 0 && hasStored(run)
   const isOther = seen.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
   // Who copies an index into another one, and gives its name to an alias, keeps the documents of a finished load.
   const mayBeCopied = seen.kind === 'name' && status === 'finished'
   if (!isOther && (mayBeCopied || !isLost(indexUuid, seen, indexUuid !== undefined || isStored)))
     return await lostHolders(run, seen, cluster)
   return { indices: [index], isPart: false, startsAfresh: true }
+}
+
+/** Whether documents of the run were in its index. A lost answer may leave only that they need no change. */
+function hasStored({ counts, options }: Checkpoint): boolean {
+  const { created, updated, duplicate, noop } = counts
+  return created + updated + duplicate > 0 || (noop > 0 && options['script'] === undefined)
 }
 
 /**

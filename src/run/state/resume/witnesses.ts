@@ -111,8 +111,10 @@ export async function haveStayed(
 
 /** Returns a function that says how many documents of a batch for an index may not be stored. */
 function mostMissing(batch: Batch, outcome: Outcome): (index: string) => number {
-  const { created, updated, duplicate } = outcome
-  const left = batch.docs - created - updated - duplicate
+  const { created, updated, duplicate, noop = 0 } = outcome
+  // Only a script may leave out a document that is not there.
+  const same = batch.script === undefined ? noop : 0
+  const left = batch.docs - created - updated - duplicate - same
   if (batch.indices === undefined) return () => left
   const taken = takenByIndex(batch, outcome)
   const rejected = (index: string) => docsFor(index, batch) - (taken.get(index) ?? 0)
