@@ -76,7 +76,8 @@ export class Oracle {
       }
       const receipt = judgeReceipt(load, plans, known)
       finish(memory, load, plans)
-      memory.isUnsure = false
+      // Inputs that it did not name are as unsure as before.
+      if (load.inputs.length === load.disk.length) memory.isUnsure = false
       problems = [...receipt, ...judgeNamed(memory, load, plans, after)]
     }
     if (isSpooled) keepSpool(memory, load)
