@@ -18,7 +18,7 @@ interface LedgerOptions {
   readonly maxRejected?: RejectionLimit | undefined
   /** Counts of earlier processes of this run. A limit applies to the whole run. */
   readonly before?: Counts
-  /** What the limit does not count: see `Checkpoint`. Default: nothing. */
+  /** Documents that the limit does not count: see `limitFrom` of `Checkpoint`. Default: none. */
   readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** Whether a document whose answer was lost is sent again by a resume. Default true. */
   readonly resendsUnanswered?: boolean

@@ -1,4 +1,4 @@
-/** Compares rejected documents with the limit of the user's. */
+/** Compares the number of rejected documents with the user's limit. */
 import { type Failure, failure } from '../../base/failure/failure.js'
 import type { RejectionLimit } from '../../base/flow.js'
 import type { Counts } from './receipt.js'

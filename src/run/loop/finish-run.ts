@@ -39,7 +39,7 @@ export async function finishRun(
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
   const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
-  // What was stored is gone with its index, and is loaded again.
+  // The stored documents were lost with their index. The next run loads them again.
   const isDone = lost === undefined && (plan.isDone || isComplete)
   const ended = { isDone, learnt: sender.learnt }
   for (const hook of hooks) await hook.finished?.(ended)

@@ -51,7 +51,7 @@ export interface Checkpoint {
   readonly ended?: RunEnd | undefined
 }
 
-interface LettersFile {
+export interface LettersFile {
   readonly path: string
   readonly length: number
 }
@@ -186,7 +186,7 @@ export function nameOf({ run, began }: Pick<Checkpoint, 'run' | 'began'>): strin
   return `${run} ${began}`
 }
 
-/** Returns where the limit of rejected documents counts from, if the run continues: see `limitFrom`. */
+/** Returns the counts at which the limit of rejected documents starts if the run continues: see `limitFrom`. */
 export function nextLimitFrom({ ended, counts, limitFrom }: Checkpoint): Checkpoint['limitFrom'] {
   const { read, rejected } = counts
   return ended?.failure?.code === 'TOO_MANY_REJECTED' ? { read, rejected } : limitFrom

@@ -9,7 +9,7 @@ import type { DeadLetters } from '../../../pipeline/ledger/dead-letters.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 import { type Checkpoint, type CheckpointInput, nextLimitFrom } from '../checkpoint/checkpoint.js'
-import { lettersOf } from '../checkpoint/letters-of.js'
+import { lettersIn } from '../checkpoint/letters-of.js'
 import { CheckpointWriter } from '../checkpoint/checkpoint-writer.js'
 import type { FoundRun } from './find-run.js'
 import type { IndexWatch } from './index-watch.js'
@@ -347,15 +347,6 @@ export class StateKeeper {
     for (const { mark, planned } of this.#kept.values())
       planned.source.copy?.loaded?.(mark.kind === 'lines' && !isLast ? mark.offset : undefined)
   }
-}
-
-/** Returns the file of dead letters, with those that the run has written to before. */
-function lettersIn(
-  file: { readonly path: string; readonly length: number },
-  before: Checkpoint | undefined,
-): NonNullable<Checkpoint['deadLetters']> {
-  const earlier = before === undefined ? [] : lettersOf(before).filter(one => one.path !== file.path)
-  return earlier.length === 0 ? file : { ...file, earlier }
 }
 
 /** Returns the status of a run with this ending. */

@@ -39,8 +39,8 @@ export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /**
  * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that have something left to load, whose copy of an input is still
- * there, whose rejected documents wait, that have replayed those of a run that stays, or that another process works on. Throws SluiceError STATE_UNREADABLE, STATE_UNWRITABLE, and errors
- * of the file system.
+ * there, whose rejected documents wait, that have replayed those of a run that stays, or that another process works on. Throws SluiceError
+ * STATE_UNREADABLE, STATE_UNWRITABLE, and errors of the file system.
  */
 export async function prune(
   stateDir: string,
