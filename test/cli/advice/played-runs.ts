@@ -123,7 +123,7 @@ export const playedRuns: Readonly<Record<string, Play>> = {
     await world.file('a.ndjson', `${lines(10)}${'{"n":"x"}\n'.repeat(5)}`)
     await world.load('a.ndjson', '--max-rejected', '2')
     const { stderr } = await world.advisedLoad('a.ndjson', '--max-rejected', '9')
-    const [, run = ''] = /error: run (\S+) stopped/.exec(stderr) ?? []
+    const [, run = ''] = / of run (\S+) are not replayed/.exec(stderr) ?? []
     await world.follow(0, { RUN: run }, { answer: '--yes' })
     expect(world.stored).toBe(0)
     await world.same(1, '--again')
