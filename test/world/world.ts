@@ -66,6 +66,9 @@ interface Held {
   isOpen: boolean
 }
 
+/** The clock of the machine, which a story may set back. */
+const realNow = Date.now
+
 const calm: Trouble = { kind: 'none', after: 0, times: 0, turns: 0 }
 
 export class World {
@@ -76,6 +79,7 @@ export class World {
   /** The last number of a document. */
   n = 0
   #replays = 0
+  #writtenMs = 0
   #lost: 'deleted' | 'made anew' | undefined
   readonly #held = new Map<string, Held>()
 
@@ -154,9 +158,18 @@ export class World {
     const bytes = this.bytesOf(name)
     if (this.way.isOnServer === true) return this.stage.objects.put(this.#key(name), bytes)
     const path = this.at(`in/${name}`)
-    if (isInPlace) return writeFileSync(path, bytes)
-    writeFileSync(this.at('new'), bytes)
-    renameSync(this.at('new'), path)
+    if (isInPlace) writeFileSync(path, bytes)
+    else {
+      writeFileSync(this.at('new'), bytes)
+      renameSync(this.at('new'), path)
+    }
+    this.#stamp(path)
+  }
+
+  /** Gives each write a time of its own, so that a story ends in the same way each time. */
+  #stamp(path: string): void {
+    this.#writtenMs = Math.max(this.#writtenMs + 2, realNow())
+    utimesSync(path, this.#writtenMs / 1000, this.#writtenMs / 1000)
   }
 
   append(name: string, more: readonly Line[], isOpen: boolean): void {
@@ -166,6 +179,7 @@ export class World {
     if (!isPlain || this.way.isOnServer === true) return this.put(name, lines, { isOpen })
     this.#held.set(name, { lines, isOpen })
     appendFileSync(this.at(`in/${name}`), this.bytesOf(name).subarray(before.length))
+    this.#stamp(this.at(`in/${name}`))
   }
 
   rename(name: string, to: string): void {
@@ -179,6 +193,7 @@ export class World {
     if (this.way.isOnServer === true) return this.put(to, this.held(name).lines, this.held(name))
     this.#held.set(to, { ...this.held(name) })
     copyFileSync(this.at(`in/${name}`), this.at(`in/${to}`))
+    this.#stamp(this.at(`in/${to}`))
   }
 
   /** Lets a program of the machine rotate a file. Returns false if none does. */
