@@ -47,6 +47,9 @@ function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) 
     // An earlier run may know the same inputs, and by the same ids.
     memory.lenient('forgotten after the index was lost')
     memory.isBlurred = true
+  } else if (memory.wasUnfinished) {
+    memory.lenient('forgotten after an unfinished load')
+    memory.isBlurred = true
   }
   for (const record of memory.records.all) {
     let isOneLeft = true

@@ -29,6 +29,7 @@ const leniencies = {
     'docs/guide/follow.md: only plain NDJSON can be followed. Lines of which none is a document are not recognised as that',
   'a document that arrived while its index was deleted':
     'docs/failures.md: REQUEST_REFUSED. Elasticsearch may have made the index of a request that it then no longer finds',
+  'a followed file whose time was set back': 'docs/guide/follow.md: Sluice goes by the times of files',
   'rotated in the millisecond of the next line':
     'docs/guide/follow.md: only files that were written after the last one that Sluice knows count',
   'rotated files after the index was lost':
@@ -38,11 +39,13 @@ const leniencies = {
   'changes of an index that was lost':
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
-    'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
+    'docs/guide/interrupted-and-stdin.md: runs rm forgets only what that run noted. An earlier one knows the same inputs, and their ids',
+  'forgotten after an unfinished load':
+    'docs/guide/interrupted-and-stdin.md: the same. The run that was not finished has begun these inputs',
   'other options after all was rejected':
     'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
   'the next lines of a run that was forgotten':
-    'no guide: if an earlier run knows the lines before them, Sluice sends them again, under the ids that they had',
+    'docs/guide/interrupted-and-stdin.md: the same. An earlier run knows the lines before them',
   'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
 } as const
 

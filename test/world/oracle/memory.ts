@@ -31,6 +31,8 @@ export class Memory {
   isFollowVague = false
   /** Files that were loaded into an index that is lost. Sluice notices if they are gone. */
   readonly inodesBefore = new Set<number>()
+  /** Whether a load was ever unfinished. */
+  wasUnfinished = false
   /** Whether a load was unfinished when its index was lost. */
   wasOpen = false
   /** Whether Sluice may know inputs in two ways from now on. */
