@@ -24,7 +24,7 @@ const leniencies = {
   'a copy of a rotated file':
     'docs/guide/same-input.md: loads a copy if both files exist, and nothing of it if the first one is no longer where it was. Both hold',
   'a followed name that no file has':
-    'no guide: Sluice looks for earlier files of a name as soon as a file has the name again',
+    'docs/guide/follow.md: Sluice looks for earlier files of a name as soon as a file has that name',
   'a followed file without a document':
     'docs/guide/follow.md: only plain NDJSON can be followed. Lines of which none is a document are not recognised as that',
   'a document that arrived while its index was deleted':
@@ -43,10 +43,10 @@ const leniencies = {
   'forgotten after an unfinished load':
     'docs/guide/interrupted-and-stdin.md: the same. The run that was not finished has begun these inputs',
   'other options after all was rejected':
-    'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
+    'docs/guide/same-input.md: another option, and all documents were rejected before: loads the whole file',
   'the next lines of a run that was forgotten':
     'docs/guide/interrupted-and-stdin.md: the same. An earlier run knows the lines before them',
-  'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
+  'a name of several runs': 'docs/guide/verify-and-undo.md: a name that several runs have is refused',
 } as const
 
 export type Leniency = keyof typeof leniencies
