@@ -328,7 +328,14 @@ export class World {
     const path = this.at(file)
     if (!existsSync(path)) return []
     const lines = readFileSync(path, 'utf8').split('\n')
-    return lines.filter(line => line !== '').map(line => JSON.parse(line) as Record<string, unknown>)
+    return lines
+      .filter(line => line !== '' && !this.#isTorn(line))
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+  }
+
+  /** Whether a kill has cut off a record. Its document is sent again. */
+  #isTorn(line: string): boolean {
+    return this.told.includes('  killed') && !line.endsWith('}')
   }
 
   /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */
