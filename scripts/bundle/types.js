@@ -22,7 +22,13 @@ export async function writeTypes(build) {
   const all = readdirSync(build, { recursive: true }).filter(path => path.endsWith('.d.ts'))
   const rolled = doors().map(door => {
     const path = join(build, door.replace(/js$/, 'd.ts'))
-    return { path, text: new RollUp(all.map(one => join(build, one)), instead).of(path) }
+    return {
+      path,
+      text: new RollUp(
+        all.map(one => join(build, one)),
+        instead,
+      ).of(path),
+    }
   })
   for (const { path, text } of rolled) {
     const needsArrow = text.includes("from '@elastic/elasticsearch'")

@@ -19,7 +19,10 @@ export function checkContents(paths, folder = root) {
   const problems = {
     missing: [...needed, ...files].filter(path => !paths.includes(path)),
     strange: paths.filter(path => !/^(bin|dist|docs|examples|schema)\//.test(path) && !texts.includes(path)),
-    stale: paths.filter(path => /^dist\/.*\.(js|ts)$/.test(path) && !path.startsWith('dist/bin/') && !made.includes(path) && !hasSource(path)),
+    stale: paths.filter(
+      path =>
+        /^dist\/.*\.(js|ts)$/.test(path) && !path.startsWith('dist/bin/') && !made.includes(path) && !hasSource(path),
+    ),
     secret: paths.filter(path => /\.(env|key|pem|log)$|(^|\/)\.(?!gitkeep)/.test(path)),
     links: paths.filter(path => path.endsWith('.md')).flatMap(path => brokenLinks(path, paths, folder)),
   }

@@ -114,7 +114,9 @@ test('a door for CommonJS loads no module of the other kind, and exports the sam
     if (module === undefined || common === undefined) continue
     const path = join(built, common)
     const loaded = require(path) as object
-    expect(Object.keys(loaded).toSorted()).toEqual(Object.keys((await import(join(built, module))) as object).toSorted())
+    expect(Object.keys(loaded).toSorted()).toEqual(
+      Object.keys((await import(join(built, module))) as object).toSorted(),
+    )
     const ours = new Set([path])
     for (const file of ours) {
       const text = readFileSync(file, 'utf8')

@@ -9,7 +9,8 @@ function visit(node, bound, found) {
   if (Array.isArray(node)) return node.forEach(one => visit(one, bound, found))
   if (typeof node?.type !== 'string') return undefined
   if (node.type === 'Identifier') {
-    if (!bound.includes(node.name)) found.push({ name: node.name, start: node.start, end: node.start + node.name.length })
+    if (!bound.includes(node.name))
+      found.push({ name: node.name, start: node.start, end: node.start + node.name.length })
     return visit(node.typeAnnotation, bound, found)
   }
   if (node.type === 'TSImportType') {
@@ -21,7 +22,12 @@ function visit(node, bound, found) {
   const own = [...bound, ...namesOf(node)]
   for (const [key, child] of Object.entries(node)) {
     if (isName(node, key)) continue
-    if (key === 'params' && Array.isArray(child) && node.type !== 'TSTypeParameterDeclaration' && node.type !== 'TSTypeParameterInstantiation')
+    if (
+      key === 'params' &&
+      Array.isArray(child) &&
+      node.type !== 'TSTypeParameterDeclaration' &&
+      node.type !== 'TSTypeParameterInstantiation'
+    )
       for (const one of child) visit(one.type === 'Identifier' ? one.typeAnnotation : one, own, found)
     else visit(child, own, found)
   }
