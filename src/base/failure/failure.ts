@@ -64,7 +64,7 @@ export class SluiceError<Receipt = unknown> extends Error {
     return this.failure.code
   }
 
-  static [Symbol.hasInstance](value: unknown): boolean {
+  static override [Symbol.hasInstance](value: unknown): boolean {
     return this === SluiceError ? isSluiceError(value) : Function.prototype[Symbol.hasInstance].call(this, value)
   }
 }
