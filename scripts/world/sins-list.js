@@ -85,9 +85,9 @@ export const sins = [
   },
   {
     name: 'nobody reminds of rejected documents',
-    file: 'src/features/unreplayed/remind.ts',
-    from: 'const suspects = runs.filter(({ counts }) => counts.rejected > 0)',
-    to: 'const suspects = runs.filter(({ counts }) => counts.rejected > 1000)',
+    file: 'src/run/state/resume/runs-into.ts',
+    from: 'checkpoint.counts.rejected > 0 && !isForgotten ? [checkpoint] : []',
+    to: 'checkpoint.counts.rejected > 1000 && !isForgotten ? [checkpoint] : []',
   },
   {
     name: 'a file that was compressed is a new one',
