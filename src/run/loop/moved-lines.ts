@@ -23,7 +23,7 @@ export function frameRewritten(inner: BodyFramer, rewrite: (input: Input, lines:
   function placedMark(input: Input, mark: Mark): Mark {
     const starts = moved.get(input.id)
     if (mark.kind !== 'edited' || starts === undefined) return mark
-    const offset = starts.startOf(mark.line)
+    const offset = starts.startOf(mark.line, mark.tail > 0)
     const tail = mark.tail > 0 ? starts.end - offset : 0
     if (starts.isPassed) moved.delete(input.id)
     return { ...mark, kind: 'lines', offset, tail }
