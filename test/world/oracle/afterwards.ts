@@ -64,6 +64,8 @@ function forgetPart(memory: Memory, record: Record, run: string, act: (lines: re
   act(record.lines.slice(part.from, part.to))
   const isLast = at === record.parts.length - 1
   record.parts.splice(at, 1)
+  // Its documents have the ids of the runs before it, which do not know them.
+  memory.disturb(record)
   if (!isLast) return true
   record.lines = record.lines.slice(0, record.parts.at(-1)?.to ?? 0)
   record.isOpen = false

@@ -43,6 +43,8 @@ export class Memory {
   isIndexGone = true
   /** Whether the index was lost during a load, and no other load has ended well since. */
   isUnsure = false
+  /** Documents that others have written since then. */
+  readonly writtenByOthers = new Set<number>()
   /** Runs whose documents are not all where the run put them. */
   readonly disturbed = new Set<string>()
   /** How many documents the index held, and their ids. */
@@ -73,6 +75,12 @@ export class Memory {
     return inodes.some(inode => !disk.some(file => file.inode === inode))
   }
 
+  /** A load of all inputs has ended well since the index was lost. */
+  becomeSure(): void {
+    this.isUnsure = false
+    this.writtenByOthers.clear()
+  }
+
   disturb({ parts }: Pick<Record, 'parts'>): void {
     for (const { run } of parts) this.disturbed.add(run)
   }
@@ -87,6 +95,8 @@ export class Memory {
 
   prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
+    // A load that was repeated after its index was lost may be complete, and does not send them again.
+    if (this.isUnsure) for (const n of numbers) this.writtenByOthers.add(n)
     for (const record of this.records.all) {
       const written = record.pending.filter(({ n }) => numbers.includes(n))
       if (written.length === 0) continue

@@ -77,7 +77,7 @@ export class Oracle {
       const receipt = judgeReceipt(load, plans, known)
       finish(memory, load, plans)
       // Inputs that it did not name are as unsure as before.
-      if (load.inputs.length === load.disk.length) memory.isUnsure = false
+      if (load.inputs.length === load.disk.length) memory.becomeSure()
       problems = [...receipt, ...judgeNamed(memory, load, plans, after)]
     }
     if (isSpooled) keepSpool(memory, load)
