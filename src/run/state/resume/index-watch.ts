@@ -120,8 +120,8 @@ export class IndexWatch {
   /** Returns the failure INDEX_REPLACED if documents that this process has stored were in an index that is gone. */
   async lost(): Promise<Failure | undefined> {
     const { cluster, ledger, givenUp } = this.#watched
-    const { created, updated, duplicate, noop } = ledger.counts
-    if (created + updated + duplicate + noop === 0) return undefined
+    const { created, updated, duplicate, noop, skipped, unknown } = ledger.counts
+    if (created + updated + duplicate + noop + skipped + unknown === 0) return undefined
     if (this.#named !== undefined) {
       await this.see({ destinations: new Set(), indices: ledger.indices })
       return this.#replaced([...(await this.#named.lost()), ...(await this.#holders.lost())])
