@@ -67,6 +67,12 @@ function forgetPart(memory: Memory, record: Record, run: string, act: (lines: re
   // Its documents have the ids of the runs before it, which do not know them.
   memory.disturb(record)
   if (!isLast) return true
+  if (record.isOpen) {
+    // A later run has begun behind it, and may know all lines before its own.
+    memory.lenient('a run that was undone, and its unfinished successor')
+    memory.expected.begin(record.lines.slice(part.from, part.to))
+    return true
+  }
   record.lines = record.lines.slice(0, record.parts.at(-1)?.to ?? 0)
   record.isOpen = false
   record.pending = []

@@ -40,6 +40,8 @@ const leniencies = {
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
     'docs/guide/interrupted-and-stdin.md: runs rm forgets only what that run noted. An earlier one knows the same inputs, and their ids',
+  'a run that was undone, and its unfinished successor':
+    'docs/guide/verify-and-undo.md: a run that continued behind another one keeps the lines before its own as loaded',
   'forgotten after an unfinished load':
     'docs/guide/interrupted-and-stdin.md: the same. The run that was not finished has begun these inputs',
   'other options after all was rejected':
