@@ -50,8 +50,15 @@ export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Se
   ]
 }
 
-async function run(world: World, args: readonly string[], input: Uint8Array, signals: EventEmitter): Promise<Ended> {
-  const [stdout, stderr] = [collected(), collected()]
+/** `hear`: gets everything that the command has said on stderr so far. */
+export async function run(
+  world: World,
+  args: readonly string[],
+  input: Uint8Array,
+  signals: EventEmitter,
+  hear?: (said: string) => void,
+): Promise<Ended> {
+  const [stdout, stderr] = [collected(), collected(hear)]
   const stdin = Object.assign(new PassThrough(), { isTTY: false })
   stdin.end(input)
   const [on, off] = [signals.on.bind(signals), signals.off.bind(signals)]
@@ -120,21 +127,23 @@ export async function runLibrary(
 }
 
 function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
-  const { run, read, thisProcess, unreplayed = [] } = receipt
+  // A receiver counts only what its own process has loaded.
+  const { run, read, thisProcess = receipt as Receipt, unreplayed = [] } = receipt
   return {
     exit,
     said,
     unreplayed: unreplayed.reduce((sum, { documents }) => sum + documents, 0),
     ...(run === undefined ? {} : { run }),
     ...(receipt.failure === undefined ? {} : { code: receipt.failure.code }),
-    ...(read === undefined || thisProcess === undefined ? {} : { counts: receipt as Receipt, thisProcess }),
+    ...(read === undefined ? {} : { counts: receipt as Receipt, thisProcess }),
   }
 }
 
-function collected() {
+function collected(hear?: (said: string) => void) {
   const parts: Buffer[] = []
   const write = (text: string | Uint8Array, done?: () => void) => {
     parts.push(Buffer.from(text as string))
+    hear?.(Buffer.concat(parts).toString())
     done?.()
   }
   const on = () => undefined

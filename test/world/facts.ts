@@ -63,6 +63,8 @@ export interface Ended {
   readonly said: string
   /** Nobody saw how it ended. */
   readonly isKilled?: true
+  /** How a receiver answered the request with each input, by its path. No entry: it did not. */
+  readonly answers?: ReadonlyMap<string, number>
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
@@ -82,6 +84,8 @@ export interface Load {
   readonly isKept: boolean
   readonly isSpooled: boolean
   readonly isFollowed: boolean
+  /** Set if callers posted the inputs. `hasKeys`: with an `Idempotency-Key`, which is the same for the same lines. */
+  readonly posted?: { readonly hasKeys: boolean }
   readonly runId?: string
   readonly maxRejected?: number
   readonly trouble: Trouble

@@ -7,7 +7,6 @@ export const notInModel: Readonly<Record<string, string>> = {
   doctor: 'it brings no documents in',
   filter: 'it brings no documents in',
   jobs: 'the proofs of jobs kill workers, planner and queue',
-  serve: 'the proof of serve kills a receiver',
   tunnel: 'it brings no documents in',
   guarded: 'a guarded load has a search of its own: test/lab/guarded',
   limits: 'plans and budgets are not drawn yet',

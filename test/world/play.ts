@@ -123,6 +123,7 @@ export class Play {
       isKept,
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
+      ...(world.way.posts === undefined ? {} : { posted: world.way.posts }),
       trouble,
       ...(indexLost === undefined ? {} : { indexLost }),
       ended,

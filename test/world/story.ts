@@ -35,16 +35,17 @@ export function draw(seed: number, only?: string): Story {
   const op = random.pick(ops)
   const isKeyed = op !== 'create' || (random.chance(0.25) && ops.length > 1)
   const ids = hasIds ? 'own' : isKeyed ? random.pick(['field', 'field', 'hash']) : 'run'
-  const mayBeByField = !hasIds && ['create', 'index', 'upsert'].includes(op)
+  const isPosted = ways[way]?.posts !== undefined
+  const mayBeByField = !hasIds && !isPosted && ['create', 'index', 'upsert'].includes(op)
   const isByField = mayBeByField && random.chance(0.15)
   return {
     way,
     op,
     ids,
     batchDocs: 1 + random.below(6),
-    ...(random.chance(0.25) ? { tag: random.pick(['x', 'y']) } : {}),
+    ...(random.chance(0.25) && !isPosted ? { tag: random.pick(['x', 'y']) } : {}),
     ...(random.chance(0.15) && ways[way]?.isKept === true && way !== 'follow' ? { runId: 'nightly' } : {}),
-    ...(random.chance(0.1) ? { maxRejected: random.below(3) } : {}),
+    ...(random.chance(0.1) && !isPosted ? { maxRejected: random.below(3) } : {}),
     ...(isByField ? { isByField } : {}),
     checkpointMs: random.pick([0, 3, 10, 500]),
     isLater: random.chance(0.6),

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { runIngest, runLibrary } from './command.js'
 import type { Ended } from './facts.js'
 import * as formats from './formats.js'
+import { runServe } from './serving.js'
 import type { Settings, World } from './world.js'
 
 interface Loading {
@@ -30,6 +31,8 @@ export interface Way {
   /** `--format`, where the first document may not show it. */
   readonly format?: string
   readonly hasActions?: true
+  /** Whether callers post the inputs to a receiver, and how. Such a load has no edits and no name. */
+  readonly posts?: { readonly hasKeys: boolean }
   readonly packs: readonly string[]
   readonly ops: readonly string[]
   /** Acts that do not fit. */
@@ -57,6 +60,14 @@ const files: Way = {
       settings,
       names.map(name => world.spelled(name, spelling)),
     ),
+}
+
+const served: Way = {
+  ...files,
+  plays: ['serve'],
+  isKept: false,
+  posts: { hasKeys: false },
+  without: [...notKept, 'loadAgain', 'loadOtherwise'],
 }
 
 export const ways: Readonly<Record<string, Way>> = {
@@ -129,6 +140,16 @@ export const ways: Readonly<Record<string, Way>> = {
     isKept: false,
     without: notKept,
     load: async (world, { names, settings }) => await runIngest(world, settings, ['-', '--spool'], world.stream(names)),
+  },
+  serve: {
+    ...served,
+    load: async (world, loading) => await runServe(world, { ...loading, hasKeys: false }),
+  },
+  // Callers repeat a request of which they do not know what became.
+  'serve, keys': {
+    ...served,
+    posts: { hasKeys: true },
+    load: async (world, loading) => await runServe(world, { ...loading, hasKeys: true }),
   },
   url: {
     ...files,

@@ -66,6 +66,9 @@ interface Held {
   isOpen: boolean
 }
 
+/** Callers of a receiver send it. */
+export const SLUICE_SERVE_TOKEN = 'a-token-of-a-story-and-nothing-else'
+
 const calm: Trouble = { kind: 'none', after: 0, times: 0, turns: 0 }
 
 export class World {
@@ -75,6 +78,9 @@ export class World {
   trouble = calm
   /** The last number of a document. */
   n = 0
+  /** How the requests of callers were answered, by the input of each. */
+  readonly answers = new Map<string, number>()
+  #isListening = true
   #replays = 0
   #lost: 'deleted' | 'made anew' | undefined
   readonly #held = new Map<string, Held>()
@@ -90,7 +96,7 @@ export class World {
   ) {
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
-    this.env = { ...stage.cluster.env, ...stage.objects.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', ...machine }
+    this.env = { ...stage.cluster.env, ...stage.objects.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', SLUICE_SERVE_TOKEN, ...machine }
     rmSync(join(folder, 'in/sub'), { recursive: true })
   }
 
@@ -100,6 +106,21 @@ export class World {
 
   at(path: string): string {
     return join(this.folder, path)
+  }
+
+  /** From now on, callers get answers. */
+  listen(): void {
+    this.answers.clear()
+    this.#isListening = true
+  }
+
+  answer(path: string, status: number): void {
+    if (this.#isListening) this.answers.set(path, status)
+  }
+
+  /** The process is killed: no caller gets an answer any more. */
+  silence(): void {
+    this.#isListening = false
   }
 
   takeTrouble(): Trouble {

@@ -17,6 +17,10 @@ export class Memory {
   /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
   isSpoolCut = false
+  /** Keys of requests that a receiver has taken, or may have taken. */
+  readonly keys = new Map<string, 'known' | 'unsure'>()
+  /** What receivers have stored since their spool was empty. `isSure`: each has counted what it stored. */
+  received = { size: 0, created: 0, isSure: true }
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
@@ -103,14 +107,17 @@ export class Memory {
     this.spooled = []
     this.maybeSpooled = []
     this.isSpoolCut = false
+    this.keys.clear()
     this.spoolSetting = undefined
     this.mayReplayAgain = true
     this.isFollowVague = true
     this.isStateLost = true
+    this.received.isSure = false
   }
 
   indexLost(isMadeAnew: boolean): void {
     this.isIndexLost = true
+    this.received.isSure = false
     this.isIndexGone = !isMadeAnew
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)

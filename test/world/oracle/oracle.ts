@@ -6,6 +6,7 @@ import type { After, Dead, Ended, Load } from '../facts.js'
 import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.js'
 import { isVague, judgeNamed, judgeTags, outcomesOf } from './documents.js'
 import { Memory } from './memory.js'
+import { judgePosted } from './posted.js'
 import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeExit, judgeReceipt } from './receipt.js'
 import { isOther, judgeFailure, judgeRefusal } from './refusals.js'
@@ -24,6 +25,7 @@ export class Oracle {
 
   load(load: Load, after: After): string[] {
     const memory = this.#memory
+    if (load.posted !== undefined) return this.#noted(load, after, judgePosted(memory, load, after), [])
     const plans = plansOf(memory, load)
     if (load.isAgain) memory.expected.forgetIds()
     const refused = judgeRefusal(memory, load, plans)
@@ -35,6 +37,12 @@ export class Oracle {
     }
     const judged =
       load.indexLost === undefined ? (refused ?? this.#loaded(load, plans, after)) : this.#lostIn(load, plans)
+    return this.#noted(load, after, judged, plans)
+  }
+
+  /** Judges the documents, and notes what stands there after a load. */
+  #noted(load: Load, after: After, judged: readonly string[], plans: readonly Plan[]): string[] {
+    const memory = this.#memory
     const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
     memory.see(after)
     memory.letters = new Set(after.dead.map(({ n }) => n))

@@ -43,7 +43,9 @@ export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): 
   ]
 }
 
-export function judgeExit({ ended }: Load): string[] {
+export function judgeExit({ ended, posted }: Load): string[] {
+  // A receiver ends well if nothing waits (docs/guide/serve.md).
+  if (posted !== undefined) return ended.exit === 0 ? [] : [`exit code ${ended.exit}: ${ended.said.slice(-300)}`]
   const { rejected = 0, unknown = 0 } = ended.counts ?? {}
   const isWell = rejected === 0 && unknown === 0
   if (isWell === (ended.exit === 0)) return []

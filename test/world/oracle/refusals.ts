@@ -49,6 +49,11 @@ function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   return mayBe
 }
 
+/** Whether the cluster takes nothing that a receiver sends. */
+function isRefusing(memory: Memory, { trouble, op, indexLost }: Load): boolean {
+  return trouble === 'filter' || indexLost !== undefined || (memory.isIndexGone && ['update', 'delete'].includes(op))
+}
+
 function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { ended, trouble, op } = load
   switch (ended.code) {
@@ -75,6 +80,8 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
     case 'INDEX_REPLACED':
       return load.indexLost !== undefined
     case 'RUN_INTERRUPTED':
+      // A receiver that ends names what waits in its spool (docs/guide/serve.md).
+      if (load.posted !== undefined && isRefusing(memory, load)) return true
       return trouble === 'stopped' || trouble === 'killed'
     default:
       if (trouble === 'server' && ended.code?.startsWith('INPUT_') === true) return true
