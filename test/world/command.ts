@@ -7,6 +7,7 @@ import { openTerminal } from '../../src/cli/terminal/terminal.js'
 import { ingest, type IngestOptions, type Receipt } from '../../src/index.js'
 import { isRunError } from '../../src/pipeline/ledger/receipt.js'
 import type { Ended } from './facts.js'
+import { shapingArgs, shapingOptions } from './shaping.js'
 import { inTrouble } from './trouble.js'
 import type { Settings, World } from './world.js'
 
@@ -29,7 +30,7 @@ export async function runCommand(world: World, args: readonly string[]): Promise
 
 /** Returns the options of a load. */
 export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Settings): string[] {
-  const { op, ids, batchDocs, tag, runId, maxRejected, isAgain } = settings
+  const { op, ids, batchDocs, runId, maxRejected, isAgain, skips, byteBudget } = settings
   const option = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [name, String(value)]
   return [
@@ -43,7 +44,9 @@ export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Se
     ...option('--concurrency', 2),
     ...option('--state-dir', world.at('state')),
     ...option('--dead-letters', world.at('dead.ndjson')),
-    ...option('--set', tag === undefined ? undefined : `tag=${tag}`),
+    ...shapingArgs(world, settings),
+    ...option('--on-conflict', skips === true ? 'skip' : undefined),
+    ...option('--byte-budget', byteBudget),
     ...option('--run-id', runId),
     ...option('--max-rejected', maxRejected),
     ...(isAgain ? ['--again'] : []),
@@ -86,7 +89,7 @@ export async function runLibrary(
     signals.on('SIGINT', () => stop.abort('SIGINT'))
     const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE } = world.env
     const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
-    const { op, ids, tag, isAgain, batchDocs, runId, maxRejected } = settings
+    const { op, ids, isAgain, batchDocs, runId, maxRejected, skips, byteBudget } = settings
     const options: IngestOptions = {
       source,
       target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY, ...ca },
@@ -96,7 +99,9 @@ export async function runLibrary(
       op: op as 'create',
       ids: ids as 'run',
       ...(ids === 'run' ? {} : { idField: 'n' }),
-      ...(tag === undefined ? {} : { edits: { set: { tag } } }),
+      ...shapingOptions(settings),
+      ...(skips === true ? { onConflict: 'skip' } : {}),
+      byteBudget,
       again: isAgain,
       batchDocs,
       runId,

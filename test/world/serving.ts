@@ -46,12 +46,13 @@ export async function runServe(world: World, { names, spelling, settings, hasKey
 }
 
 /** The options of a receiver. It has no edits, and no name of a run. */
-export function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs }: Settings): string[] {
+export function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs, skips }: Settings): string[] {
   return [
     ...['serve', '--index', world.target, '--listen', '127.0.0.1:0'],
     ...['--op', op, '--ids', ids, ...(ids === 'run' ? [] : ['--id-field', 'n'])],
     ...['--batch-docs', String(batchDocs), '--concurrency', '2', '--state-dir', world.at('state')],
     ...['--dead-letters', world.at('dead.ndjson'), '--json'],
+    ...(skips === true ? ['--on-conflict', 'skip'] : []),
   ]
 }
 

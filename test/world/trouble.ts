@@ -20,12 +20,16 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'filter closes': after => ({ filter: { after } }),
 }
 
+/** The load may send and receive only so many bytes. */
+export const BUDGET = 'budget'
+
 /** No command of a story takes a tenth of it. */
 const HANG_MS = 60_000
 
 export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
+  BUDGET,
   'filter closed',
   'index deleted',
   'index made anew',
@@ -55,6 +59,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   const signals = new EventEmitter()
   await objects.settle()
   const healServer = objects.plant(kind, after, times)
+  if (world.way.isTable === true) cluster.tables?.plant(kind, after, times)
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
@@ -66,6 +71,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
     return await run(signals)
   } finally {
     healServer()
+    cluster.tables?.heal()
     cluster.heal()
     await cluster.register('both')
   }

@@ -33,6 +33,12 @@ export interface Way {
   readonly hasActions?: true
   /** Whether callers post the inputs to a receiver, and how. Such a load has no edits and no name. */
   readonly posts?: { readonly hasKeys: boolean }
+  /** Whether the inputs are tables of ServiceNow. */
+  readonly isTable?: true
+  /** Whether a command always loads all inputs. */
+  readonly isWhole?: true
+  /** How many inputs there may be. */
+  readonly most?: number
   readonly packs: readonly string[]
   readonly ops: readonly string[]
   /** Acts that do not fit. */
@@ -70,11 +76,33 @@ const served: Way = {
   without: [...notKept, 'loadAgain', 'loadOtherwise'],
 }
 
+/** What rows of tables do not do. A load of other options reads all rows. */
+const notInTables = ['rotate', 'compress', 'unpack', 'rename', 'copy', 'delete', 'touch', 'clockJumps', 'forget']
+
+const tables: Way = {
+  ...files,
+  plays: ['tables', 'servicenow'],
+  extension: '',
+  isAppended: false,
+  isOnServer: true,
+  isTable: true,
+  hasIds: true,
+  ops: ['index'],
+  without: [...notInTables, 'loadTwice', 'loadOtherwise'],
+  load: async (world, { names, settings }) =>
+    await runIngest(
+      world,
+      settings,
+      names.map(name => `servicenow:${world.table(name)}`),
+    ),
+}
+
 export const ways: Readonly<Record<string, Way>> = {
   files,
   glob: {
     ...files,
     plays: ['globs'],
+    isWhole: true,
     load: async (world, { settings }) => await runIngest(world, settings, [world.at('in/*')]),
   },
   gz: { ...files, plays: ['gzip'], isAppended: false, packs: ['gz'], extension: '.ndjson.gz' },
@@ -151,6 +179,17 @@ export const ways: Readonly<Record<string, Way>> = {
     posts: { hasKeys: true },
     load: async (world, loading) => await runServe(world, { ...loading, hasKeys: true }),
   },
+  tables,
+  // Deletes the documents of deleted rows. The index must hold only the tables of the command.
+  'tables, reconciled': {
+    ...tables,
+    isWhole: true,
+    most: 1,
+    load: async (world, { names, settings }) => {
+      const inputs = names.map(name => `servicenow:${world.table(name)}`)
+      return await runIngest(world, settings, [...inputs, '--deletions', 'reconcile', '--max-deleted', '100%'])
+    },
+  },
   url: {
     ...files,
     plays: ['https', 'remote'],
@@ -174,6 +213,7 @@ export const ways: Readonly<Record<string, Way>> = {
   follow: {
     ...files,
     plays: ['follow'],
+    isWhole: true,
     ops: ['create'],
     // It cannot be combined with --again, and reads plain files only.
     without: ['compress', 'unpack', 'loadTwice', 'loadAgain'],

@@ -34,6 +34,7 @@ export function judgePosted(memory: Memory, load: Load, after: After): readonly 
     grown: after.index.length - received.size - received.created,
     isKeyed: memory.keyed !== undefined || !received.isSure,
     spooled: before,
+    shaping: memory.shaping,
   }
   memory.received = { size: after.index.length, created: 0, isSure: true }
   return [...posts.problems, ...judgeReceipt(load, plans, known)]
