@@ -100,7 +100,7 @@ export async function runLibrary(
       ids: ids as 'run',
       ...(ids === 'run' ? {} : { idField: 'n' }),
       ...shapingOptions(settings),
-      ...(skips === true ? { onConflict: 'skip' } : {}),
+      onConflict: skips === true ? 'skip' : undefined,
       byteBudget,
       again: isAgain,
       batchDocs,
