@@ -17,7 +17,18 @@ const compressions = ['gzip', 'zstd', 'bzip2', 'xz', 'brotli']
 const played = new Set(Object.values(ways).flatMap(({ plays }) => plays))
 for (const name of ['replay', 'verify']) if (acts[name] !== undefined) played.add(name)
 for (const { ops } of Object.values(ways)) for (const op of ops) played.add(op)
-for (const name of ['ids run', 'ids field', 'ids hash', 'unreplayed', 'edits', 'destinations', 'option --follow', 'option --poll', 'transform', 'limits'])
+for (const name of [
+  'ids run',
+  'ids field',
+  'ids hash',
+  'unreplayed',
+  'edits',
+  'destinations',
+  'option --follow',
+  'option --poll',
+  'transform',
+  'limits',
+])
   played.add(name)
 
 /** Every option that a story may have. */

@@ -8,7 +8,6 @@ import type { Ended } from './facts.js'
 import { inTrouble } from './trouble.js'
 import { type Settings, SLUICE_SERVE_TOKEN as token, type World } from './world.js'
 
-
 interface Posting {
   readonly names: readonly string[]
   /** How a body is written: as lines or as an array, plain or packed. */

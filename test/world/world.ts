@@ -103,7 +103,14 @@ export class World {
   ) {
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
-    this.env = { ...stage.cluster.env, ...stage.cluster.tables?.env, ...stage.objects.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', SLUICE_SERVE_TOKEN, ...machine }
+    this.env = {
+      ...stage.cluster.env,
+      ...stage.cluster.tables?.env,
+      ...stage.objects.env,
+      SLUICE_PREFLIGHT_CONNECTIONS: '1',
+      SLUICE_SERVE_TOKEN,
+      ...machine,
+    }
     rmSync(join(folder, 'in/sub'), { recursive: true })
     writeFileSync(join(folder, 'shape.mjs'), shapeModule)
   }

@@ -9,7 +9,11 @@ export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boo
   const { isFollowed, op, runId, setting } = load
   if (memory.isNameReused(runId) || memory.isUnsure) return true
   const isOther = plans.some(({ match }) => match.kind === 'known' && match.record.setting !== setting)
-  if (memory.keyed !== undefined && isOther) {
+  const isLeftOut = ({ match }: Plan) =>
+    match.kind === 'known' &&
+    match.record.setting !== setting &&
+    match.record.lines.every(line => line.isBad || memory.shaping(line).length === 0)
+  if ((memory.keyed !== undefined && isOther) || plans.some(isLeftOut)) {
     memory.lenient('other options after all was rejected')
     return true
   }
@@ -20,7 +24,11 @@ export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boo
 }
 
 /** How a load with ids from a field must be counted if nothing happens to it. Undefined: several things are possible. */
-export function outcomesOf({ keyed, shaping }: Memory, load: Load, plans: readonly Plan[]): Map<string, number> | undefined {
+export function outcomesOf(
+  { keyed, shaping }: Memory,
+  load: Load,
+  plans: readonly Plan[],
+): Map<string, number> | undefined {
   // A new field makes another document of the same edition.
   const isTagged = load.tag !== undefined && ['update', 'upsert'].includes(load.op)
   if (keyed === undefined || isTagged) return undefined

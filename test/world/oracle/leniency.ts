@@ -40,7 +40,7 @@ const leniencies = {
   'forgotten after the index was lost':
     'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
   'other options after all was rejected':
-    'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
+    'docs/guide/edits.md: if nothing of a file was stored, new edits apply to all of its lines',
   'the next lines of a run that was forgotten':
     'no guide: if an earlier run knows the lines before them, Sluice sends them again, under the ids that they had',
   'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',

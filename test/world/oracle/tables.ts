@@ -39,13 +39,14 @@ export function judgeTables(memory: Memory, load: Load, after: After): readonly 
 }
 
 /** Notes each version of a row that may be in the index. */
-function note(memory: Memory, { inputs, ended, reconciles }: Load): void {
+function note(memory: Memory, { inputs, ended, reconciles, indexLost }: Load): void {
   const isWell = ended.isKilled !== true && ended.code === undefined
   for (const { path, lines } of inputs) {
     const good = lines.filter(({ isBad }) => !isBad)
     const before = isWell && reconciles === true ? [] : (memory.rows.get(path) ?? [])
     memory.rows.set(path, [...before.filter(({ n }) => !good.some(one => one.n === n)), ...good])
-    if (isWell) memory.unsettled.delete(path)
+    // Whether rows were read before the index was lost, or after it, is not seen.
+    if (isWell && indexLost === undefined) memory.unsettled.delete(path)
     else memory.unsettled.add(path)
   }
 }
