@@ -1,5 +1,6 @@
 /** Receives documents by `sluice serve`: callers post each input as one request, and then the receiver ends. */
 import { createHash } from 'node:crypto'
+import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { ServeStatus } from '../../src/index.js'
@@ -24,14 +25,16 @@ export async function runServe(world: World, { names, spelling, settings, hasKey
   const posting: Promise<void>[] = []
   const ended = await inTrouble(world, async signals => {
     let isEnding = false
+    // A second signal would end this process.
+    const first = new EventEmitter()
+    for (const name of ['SIGINT', 'SIGTERM']) signals.on(name, () => isEnding || first.emit(name))
     const post = async (url: string) => {
       const requests = names.map(async name => await postTo(world, url, { name, spelling, hasKeys }))
       await Promise.all(requests)
       while (isToBeKilled && !isEnding && (await isLoading(url))) await setImmediate()
-      // A second signal would end the process at once.
-      if (!isEnding) signals.emit('SIGTERM')
+      signals.emit('SIGTERM')
     }
-    const receipt = await run(world, args, Buffer.alloc(0), signals, said => {
+    const receipt = await run(world, args, Buffer.alloc(0), first, said => {
       isEnding = said.includes('"event":"stopping"')
       const url = /listening on (http[^\s"]+)/.exec(said)?.[1]
       if (url !== undefined && posting.length === 0) posting.push(post(url))

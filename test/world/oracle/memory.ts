@@ -32,9 +32,10 @@ export class Memory {
   readonly keys = new Map<string, 'known' | 'unsure'>()
   /** What receivers have stored since their spool was empty. `isSure`: each has counted what it stored. */
   received = { size: 0, created: 0, isSure: true }
-  /** Rows of tables that the index may hold, and the tables of which Sluice knows what it read. */
+  /** Rows of each table that the index may hold. */
   readonly rows = new Map<string, readonly Line[]>()
-  readonly isRead = new Set<string>()
+  /** Rows that a command has read, by its tables. Another command reads all rows (docs/guide/servicenow.md). */
+  readonly read = new Map<string, readonly Line[]>()
   /** Tables whose last load did not end well. */
   readonly unsettled = new Set<string>()
   /** How an unfinished spool is to be loaded. */
@@ -135,14 +136,14 @@ export class Memory {
     this.mayReplayAgain = true
     this.isFollowVague = true
     this.isStateLost = true
-    this.isRead.clear()
+    this.read.clear()
     this.received.isSure = false
   }
 
   indexLost(isMadeAnew: boolean): void {
     this.isIndexLost = true
     this.received.isSure = false
-    this.isRead.clear()
+    this.read.clear()
     this.isIndexGone = !isMadeAnew
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)

@@ -8,27 +8,26 @@ export function judgeTables(memory: Memory, load: Load, after: After): readonly 
   const { ended, inputs, indexLost, isAgain, trouble } = load
   const rows = inputs.flatMap(({ lines }) => lines).filter(({ isBad }) => !isBad)
   const paths = inputs.map(({ path }) => path)
+  const command = paths.join(' ')
   if (indexLost !== undefined) memory.indexLost(indexLost === 'made anew')
   memory.expected.begin(rows)
   const gone = paths.flatMap(path => memory.rows.get(path) ?? []).filter(({ n }) => !rows.some(one => one.n === n))
   if (load.reconciles === true) memory.keyed?.mayBeGone(gone)
   const twice = doubles(after)
   if (ended.isKilled === true || ended.code !== undefined) {
-    for (const path of paths) memory.isRead.delete(path)
+    memory.read.delete(command)
     note(memory, load)
     return [...twice, ...judgeFailure(memory, load, [])]
   }
-  const fresh = inputs.flatMap(({ path, lines }) => {
-    const before = isAgain || !memory.isRead.has(path) ? [] : (memory.rows.get(path) ?? [])
-    return lines.filter(line => !line.isBad && !before.some(({ n, v }) => n === line.n && v === line.v))
-  })
+  const before = isAgain ? [] : (memory.read.get(command) ?? [])
+  const fresh = rows.filter(row => !before.some(({ n, v }) => n === row.n && v === row.v))
   const isCalm = trouble === 'none' && indexLost === undefined && paths.every(path => !memory.unsettled.has(path))
   if (indexLost === undefined) {
     memory.expected.finish(rows)
     if (load.reconciles === true) memory.keyed?.gone(gone)
   }
   note(memory, load)
-  if (indexLost === undefined) for (const path of paths) memory.isRead.add(path)
+  if (indexLost === undefined) memory.read.set(command, rows)
   const read = ended.thisProcess?.read
   const isWrong = isCalm && read !== fresh.length
   return [
