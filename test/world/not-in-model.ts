@@ -1,22 +1,17 @@
 /** What the model does not draw yet, by its name in Sluice's own lists, and why. A new name belongs here or in a row of `ways.ts`. */
 export const notInModel: Readonly<Record<string, string>> = {
   'ids cluster': 'nothing prevents a second copy, so the oracle could say nothing',
-  servicenow: 'test/lab/servicenow and its proofs pull tables while they change',
   'swap-alias': 'a guarded load has a search of its own: test/lab/guarded',
   alarm: 'it brings no documents in',
   doctor: 'it brings no documents in',
   filter: 'it brings no documents in',
   jobs: 'the proofs of jobs kill workers, planner and queue',
-  serve: 'the proof of serve kills a receiver',
   tunnel: 'it brings no documents in',
   guarded: 'a guarded load has a search of its own: test/lab/guarded',
-  limits: 'plans and budgets are not drawn yet',
   mapping: 'it changes the index before a load, not the documents',
   metrics: 'it brings no documents in',
   ranges: 'a part of jobs',
   report: 'it brings no documents in',
-  tables: 'tables of ServiceNow',
-  transform: 'a function of the user: test/lab/load/transform-killed.test.ts',
   tuned: 'it changes the settings of the index',
   'option --max-indices': 'it stops a load: test/lab plays it',
   'option --id-separator': 'one field makes the ids',
@@ -30,7 +25,6 @@ export const notInModel: Readonly<Record<string, string>> = {
   'option --pipeline': 'the oracle runs no pipelines',
   'option --files-from': 'it names files, as the command does',
   'option --null': 'a part of --files-from',
-  'option --poll': 'it changes when files are looked at',
   'option --pick': 'it selects a part of a JSON document',
   'option --columns':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
@@ -48,12 +42,7 @@ export const notInModel: Readonly<Record<string, string>> = {
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --empty':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
-  'option --drop': 'only --set is drawn',
-  'option --keep': 'only --set is drawn',
-  'option --rename': 'only --set is drawn',
-  'option --transform': 'a function of the user: test/lab/load/transform-killed.test.ts',
   'option --transform-timeout': 'a part of --transform',
-  'option --on-conflict': 'rejecting is drawn, skipping is not',
   'option --resend-unknown': 'the oracle calls them unknown',
   'option --dry-run': 'it sends nothing',
 }

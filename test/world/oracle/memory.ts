@@ -5,6 +5,17 @@ import type { Expected } from './expected.js'
 import { Keyed } from './keyed.js'
 import type { Leniency } from './leniency.js'
 import { type Record, Records } from './records.js'
+import { Shaped, type Shaping, transformed, unshaped } from './shapes.js'
+
+/** What all loads of a story have in common. */
+export interface Told {
+  readonly isKeyed: boolean
+  readonly op: string
+  /** Whether a function shapes the documents. */
+  readonly transforms: boolean
+  /** Whether documents whose id exists are skipped. */
+  readonly skips: boolean
+}
 
 export class Memory {
   readonly leniencies = new Set<string>()
@@ -17,6 +28,16 @@ export class Memory {
   /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
   isSpoolCut = false
+  /** Keys of requests that a receiver has taken, or may have taken. */
+  readonly keys = new Map<string, 'known' | 'unsure'>()
+  /** What receivers have stored since their spool was empty. `isSure`: each has counted what it stored. */
+  received = { size: 0, created: 0, isSure: true }
+  /** Rows of each table that the index may hold. */
+  readonly rows = new Map<string, readonly Line[]>()
+  /** Rows that a command has read, by its tables. Another command reads all rows (docs/guide/servicenow.md). */
+  readonly read = new Map<string, readonly Line[]>()
+  /** Tables whose last load did not end well. */
+  readonly unsettled = new Set<string>()
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
@@ -53,9 +74,16 @@ export class Memory {
   /** Documents in the dead letters of before. */
   letters: ReadonlySet<number> = new Set()
 
-  constructor(isKeyed: boolean, op: string) {
-    this.keyed = isKeyed ? new Keyed(op) : undefined
-    this.expected = this.keyed ?? new Counted()
+  /** The documents that come of a line. */
+  readonly shaping: Shaping
+  readonly transforms: boolean
+
+  constructor({ isKeyed, op, transforms, skips }: Told) {
+    this.keyed = isKeyed ? new Keyed(op, skips) : undefined
+    const inner = this.keyed ?? new Counted()
+    this.transforms = transforms
+    this.shaping = transforms ? transformed : unshaped
+    this.expected = transforms ? new Shaped(inner, transformed) : inner
   }
 
   lenient(rule: Leniency): void {
@@ -115,14 +143,19 @@ export class Memory {
     this.spooled = []
     this.maybeSpooled = []
     this.isSpoolCut = false
+    this.keys.clear()
     this.spoolSetting = undefined
     this.mayReplayAgain = true
     this.isFollowVague = true
     this.isStateLost = true
+    this.read.clear()
+    this.received.isSure = false
   }
 
   indexLost(isMadeAnew: boolean): void {
     this.isIndexLost = true
+    this.received.isSure = false
+    this.read.clear()
     this.isIndexGone = !isMadeAnew
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)
