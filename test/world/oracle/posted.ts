@@ -19,6 +19,11 @@ export function judgePosted(memory: Memory, load: Load, after: After): readonly 
   memory.maybeSpooled = [...memory.maybeSpooled.filter(line => !taken.includes(line)), ...posts.unsure]
   const { received } = memory
   if (ended.isKilled === true || ended.code !== undefined) {
+    if (indexLost !== undefined) {
+      // What was loaded, and then deleted with its index, no longer waits.
+      memory.maybeSpooled.push(...waiting)
+      memory.spooled = []
+    }
     received.created += ended.counts?.created ?? 0
     received.isSure &&= ended.isKilled !== true && (ended.counts?.duplicate ?? 0) === 0
     return [...posts.problems, ...judgeFailure(memory, load, plans)]
