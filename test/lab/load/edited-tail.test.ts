@@ -15,6 +15,7 @@ test.each<[string, Partial<IngestOptions>, number]>([
   ['edited', { edits: { set: { tag: 'y' } } }, 1],
   ['passed through a function', { transform: same }, 1],
   ['made three', { transform: twice }, 3],
+  ['edited, then made three', { edits: { set: { tag: 'y' } }, transform: twice }, 3],
 ])('lines that are %s: a last line without a line feed, then more lines', async (_, options, times) => {
   for (const batchDocs of [1, 2, 3, 5]) {
     const name = `a-${batchDocs}.ndjson`
