@@ -48,7 +48,7 @@ export async function runServe(world: World, { names, spelling, settings, hasKey
 }
 
 /** The options of a receiver. It has no edits, and no name of a run. */
-export function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs, skips }: Settings): string[] {
+function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs, skips }: Settings): string[] {
   return [
     'serve',
     ...option('--index', world.target),

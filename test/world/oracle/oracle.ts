@@ -61,6 +61,7 @@ export class Oracle {
     if (isKept) for (const { file } of plans) memory.expected.resent(file.lines)
     else begin(memory, load, plans)
     if (isSpooled) keepSpool(memory, load)
+    if (load.isFollowed) noteFollowed(memory, load)
     return ended.code === undefined && ended.isKilled !== true ? judgeExit(load) : judgeFailure(memory, load, plans)
   }
 
