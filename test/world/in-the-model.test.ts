@@ -25,9 +25,7 @@ for (const name of [
   'edits',
   'destinations',
   'option --follow',
-  'option --poll',
   'transform',
-  'limits',
 ])
   played.add(name)
 

@@ -8,6 +8,7 @@ export const notInModel: Readonly<Record<string, string>> = {
   jobs: 'the proofs of jobs kill workers, planner and queue',
   tunnel: 'it brings no documents in',
   guarded: 'a guarded load has a search of its own: test/lab/guarded',
+  limits: 'a byte budget is drawn, a plan and a time budget are not',
   mapping: 'it changes the index before a load, not the documents',
   metrics: 'it brings no documents in',
   ranges: 'a part of jobs',
@@ -25,6 +26,7 @@ export const notInModel: Readonly<Record<string, string>> = {
   'option --pipeline': 'the oracle runs no pipelines',
   'option --files-from': 'it names files, as the command does',
   'option --null': 'a part of --files-from',
+  'option --poll': 'it changes when files are looked at',
   'option --pick': 'it selects a part of a JSON document',
   'option --columns':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',

@@ -14,12 +14,12 @@ interface Posting {
   /** How a body is written: as lines or as an array, plain or packed. */
   readonly spelling: number
   readonly settings: Settings
-  /** Whether callers send an `Idempotency-Key`, which is the same for the same body. */
-  readonly hasKeys: boolean
 }
 
-export async function runServe(world: World, { names, spelling, settings, hasKeys }: Posting): Promise<Ended> {
+export async function runServe(world: World, { names, spelling, settings }: Posting): Promise<Ended> {
   world.listen()
+  // Callers send an `Idempotency-Key`, which is the same for the same body.
+  const hasKeys = world.way.posts?.hasKeys === true
   const isToBeKilled = world.trouble.kind.startsWith('killed')
   const args = [...argsOfServe(world, settings), ...(hasKeys ? ['--accept-anyway'] : [])]
   const posting: Promise<void>[] = []
@@ -68,7 +68,7 @@ function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs, 
 async function postTo(
   world: World,
   url: string,
-  { name, spelling, hasKeys }: Pick<Posting, 'spelling' | 'hasKeys'> & { readonly name: string },
+  { name, spelling, hasKeys }: Pick<Posting, 'spelling'> & { readonly name: string; readonly hasKeys: boolean },
 ): Promise<void> {
   const lines = world.stream([name])
   const isArray = spelling % 2 === 1

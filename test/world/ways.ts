@@ -74,6 +74,7 @@ const served: Way = {
   isKept: false,
   posts: { hasKeys: false },
   without: [...notKept, 'loadAgain', 'loadOtherwise'],
+  load: runServe,
 }
 
 /** What rows of tables do not do. A load of other options reads all rows. */
@@ -169,16 +170,9 @@ export const ways: Readonly<Record<string, Way>> = {
     without: notKept,
     load: async (world, { names, settings }) => await runIngest(world, settings, ['-', '--spool'], world.stream(names)),
   },
-  serve: {
-    ...served,
-    load: async (world, loading) => await runServe(world, { ...loading, hasKeys: false }),
-  },
+  serve: served,
   // Callers repeat a request of which they do not know what became.
-  'serve, keys': {
-    ...served,
-    posts: { hasKeys: true },
-    load: async (world, loading) => await runServe(world, { ...loading, hasKeys: true }),
-  },
+  'serve, keys': { ...served, posts: { hasKeys: true } },
   tables,
   // Deletes the documents of deleted rows. The index must hold only the tables of the command.
   'tables, reconciled': {

@@ -7,15 +7,15 @@ import { checkpoint, index, lab, path, shareLab, smallBatches } from '../../supp
 shareLab()
 
 const one = (n: number) => `{"n":${n},"text":"${'x'.repeat(n)}"}`
-const twice = (document: object) => [document, document, document]
+const thrice = (document: object) => [document, document, document]
 const same = (document: object) => document
 
 // With batches of one document, the last line is alone in its batch.
 test.each<[string, Partial<IngestOptions>, number]>([
   ['edited', { edits: { set: { tag: 'y' } } }, 1],
   ['passed through a function', { transform: same }, 1],
-  ['made three', { transform: twice }, 3],
-  ['edited, then made three', { edits: { set: { tag: 'y' } }, transform: twice }, 3],
+  ['made three', { transform: thrice }, 3],
+  ['edited, then made three', { edits: { set: { tag: 'y' } }, transform: thrice }, 3],
 ])('lines that are %s: a last line without a line feed, then more lines', async (_, options, times) => {
   for (const batchDocs of [1, 2, 3, 5]) {
     const name = `a-${batchDocs}.ndjson`

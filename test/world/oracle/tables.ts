@@ -21,7 +21,9 @@ export function judgeTables(memory: Memory, load: Load, after: After): readonly 
   }
   const before = isAgain ? [] : (memory.read.get(command) ?? [])
   const fresh = rows.filter(row => !before.some(({ n, v }) => n === row.n && v === row.v))
-  const isCalm = trouble === 'none' && indexLost === undefined && paths.every(path => !memory.unsettled.has(path))
+  const isUnsettled = indexLost !== undefined || paths.some(path => memory.unsettled.has(path))
+  if (isUnsettled) memory.lenient('tables whose index was lost, or whose load did not end well')
+  const isCalm = trouble === 'none' && !isUnsettled
   if (indexLost === undefined) {
     memory.expected.finish(rows)
     if (load.reconciles === true) memory.keyed?.gone(gone)
