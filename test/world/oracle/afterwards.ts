@@ -50,6 +50,9 @@ function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) 
     // An earlier run may know the same inputs, and by the same ids.
     memory.lenient('forgotten after the index was lost')
     memory.isBlurred = true
+    // A load that was repeated when its index was lost may have stored all that the oracle ascribes to the next one.
+    const isAscribed = memory.records.all.some(({ parts }) => parts.some(part => part.run === run))
+    if (!isAscribed) for (const { lines } of memory.records.all) memory.expected.begin(lines)
   } else if (memory.wasUnfinished) {
     memory.lenient('forgotten after an unfinished load')
     memory.isBlurred = true
