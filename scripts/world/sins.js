@@ -25,7 +25,8 @@ for (const sin of sins.filter(({ name }) => name.includes(only))) {
   // A story that also fails without the fault has found something else.
   const isFound = problem !== undefined && !(await playStories(sound, '1', failed)).includes('✗')
   if (!isFound) missed += 1
-  const what = isFound ? `found by ${played} stories` : `NOT FOUND in ${played} stories`
+  const also = problem === undefined ? '' : `, and the sound program fails seed ${failed}, too`
+  const what = isFound ? `found by ${played} stories` : `NOT FOUND in ${played} stories${also}`
   console.log(`${sin.name}: ${what}, ${seconds} s${problem === undefined ? '' : `: ${problem.slice(0, 160)}`}`)
 }
 if (missed > 0) process.exitCode = 1

@@ -2,6 +2,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Faults, startLab } from '../../src/lab/index.js'
 
+import { openTables, type StoryTables } from './tables.js'
+
 export interface StoredDocument {
   readonly id: string
   /** As the cluster keeps it. */
@@ -11,6 +13,8 @@ export interface StoredDocument {
 export interface StoryCluster extends AsyncDisposable {
   /** What a command needs to reach it. */
   readonly env: Readonly<Record<string, string>>
+  /** Absent: there is no instance of ServiceNow. */
+  readonly tables?: StoryTables
   /** Counts what an index holds, past Sluice: 0 if it is missing. */
   count(index: string): Promise<number>
   /** Returns what an index holds, past Sluice: nothing if it is missing. */
@@ -37,6 +41,7 @@ export async function startLabCluster(): Promise<StoryCluster> {
   const { httpUrl, apiKey } = line.cluster
   return {
     env: { ...lab.env, ELASTICSEARCH_URL: httpUrl },
+    tables: openTables(lab),
     count: async index => control.count(index),
     documents: async index => control.ids(index).map(id => ({ id, source: String(control.source(index, id)) })),
     ask: async (method, path, body) => {

@@ -11,6 +11,9 @@ const leniencies = {
   'too many rejected':
     'docs/guide/bad-input-and-replay.md: the load stops. What was sent until then depends on its batches',
   'an unfinished spool': 'docs/guide/interrupted-and-stdin.md: the next run loads the spool first, then the new stdin',
+  'a receiver that counts what a killed one has loaded': 'docs/guide/serve.md: the number includes such documents',
+  'tables whose index was lost, or whose load did not end well':
+    'docs/guide/servicenow.md: reads all rows of a new index. Which of them a load that ended early had read is not seen',
   'a killed spool': 'docs/guide/interrupted-and-stdin.md: Sluice did not see the end of stdin, exit code 5',
   'lost answers and ids from fields':
     'docs/guide/updates-and-deletes.md: stored by Sluice or by somebody else counts as unknown',
@@ -40,6 +43,8 @@ const leniencies = {
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
     'docs/guide/interrupted-and-stdin.md: runs rm forgets only what that run noted. An earlier one knows the same inputs, and their ids',
+  'a run that was undone, and its unfinished successor':
+    'docs/guide/verify-and-undo.md: a run that continued behind another one keeps the lines before its own as loaded',
   'forgotten after an unfinished load':
     'docs/guide/interrupted-and-stdin.md: the same. The run that was not finished has begun these inputs',
   'other options after all was rejected':

@@ -64,6 +64,8 @@ export function finish(memory: Memory, load: Load, plans: readonly Plan[]): void
   for (const { file, match } of plans) {
     const record = records.all.find(one => one.path === file.path && one.lines === file.lines)
     if (record === undefined) throw new Error(`the oracle has no record of ${file.path}`)
+    // Of these, what was begun stays possible.
+    record.pending = record.pending.filter(({ n }) => !memory.writtenByOthers.has(n))
     if (match.kind === 'unclear') finishUnclear(memory, load, match.record, record)
     else if (record.isCutShort === true) {
       memory.lenient('the next lines of a run that was forgotten')

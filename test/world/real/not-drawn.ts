@@ -1,12 +1,12 @@
 /** What stories do not draw on real servers, and why. */
 import { serverTroubles } from '../bucket.js'
 import type { Act, Story } from '../story.js'
-import { ways } from '../ways.js'
+import { type Way, ways } from '../ways.js'
 
 interface NotDrawn {
   readonly name: string
   readonly why: string
-  is(act: Act, isOnServer: boolean): boolean
+  is(act: Act, way: Way | undefined): boolean
 }
 
 export const notOnRealServers: readonly NotDrawn[] = [
@@ -18,12 +18,17 @@ export const notOnRealServers: readonly NotDrawn[] = [
   {
     name: 'clockJumps, if the inputs are on a server',
     why: 'a bucket refuses requests that are signed with a wrong time',
-    is: ({ act }, isOnServer) => act === 'clockJumps' && isOnServer,
+    is: ({ act }, way) => act === 'clockJumps' && way?.isOnServer === true,
+  },
+  {
+    name: 'tables',
+    why: 'an instance of ServiceNow runs at ServiceNow only',
+    is: (_, way) => way?.isTable === true,
   },
 ]
 
 /** Leaves these acts out of a story. */
 export function fitRealServers(story: Story): Story {
-  const isOnServer = ways[story.way]?.isOnServer === true
-  return { ...story, acts: story.acts.filter(act => !notOnRealServers.some(one => one.is(act, isOnServer))) }
+  const way = ways[story.way]
+  return { ...story, acts: story.acts.filter(act => !notOnRealServers.some(one => one.is(act, way))) }
 }
