@@ -1,5 +1,5 @@
-// Writes one declaration file for each door: its public names and what they need, and nothing else. A kept tool would do, but those that run on
-// Node 20 do not know this compiler, and none merges what features add to the receipt by `declare module`.
+// Writes one declaration file for each door: its public names and what they need, and nothing else. No kept tool merges what features add to the
+// receipt by `declare module`: API Extractor drops it, rolldown-plugin-dts (which needs Node 22) and rollup-plugin-dts leave it under the name of a file.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
