@@ -11,7 +11,7 @@ const turn = () => new Promise(setImmediate)
 type Next = (taken: number) => Promise<unknown>
 
 /** A generator of rows whose `finally` takes a while, like that of a database cursor. */
-async function* rows(next: Next, seen: string[]): AsyncGenerator<unknown> {
+async function* rows(next: Next, seen: string[]): AsyncGenerator {
   try {
     for (let taken = 1; ; taken += 1) yield await next(taken)
   } finally {
