@@ -39,7 +39,11 @@ const loads: Readonly<Record<string, Omit<IngestOptions, 'target'>>> = {
     },
     runId: 'nightly',
   },
-  'CSV as usual': { source: '/data/a.csv', index: 'logs', csv: { empty: 'omit', skipHeader: false, encoding: 'utf-8' } },
+  'CSV as usual': {
+    source: '/data/a.csv',
+    index: 'logs',
+    csv: { empty: 'omit', skipHeader: false, encoding: 'utf-8' },
+  },
   'an update by a script': {
     source: '/data/a.json',
     index: 'logs',
