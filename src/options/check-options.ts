@@ -11,6 +11,7 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './connect-options.js'
+import { checkExcludes, checkNeeds } from './check-across.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollow } from './check-follow.js'
 import { invalid } from './option-checks.js'
@@ -126,8 +127,8 @@ export function checkIngestOptions(given: IngestOptions): Ids {
     const problem = 'promises that a repeated run stores nothing twice, which is impossible if the cluster makes ids'
     throw invalid('runId', `${problem}. Use ids 'run', 'field' or 'hash', or no name`)
   }
-  checkSpool(given)
-  checkPlan(given)
+  checkNeeds(given)
+  checkExcludes(given)
   checkFollow(given)
   if (ids === 'run' || ids === 'cluster') return { from: ids }
   // The default has no name in checkpoints and dead letters.
@@ -141,14 +142,6 @@ function checkCsv({ csv: given, format, pick }: InputOptions): void {
   checkTableFormat({ ...given, format, pick }, name => (name === 'pick' || name === 'format' ? name : `csv.${name}`))
 }
 
-function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
-  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
-}
-
-function checkPlan({ plan, stateDir }: Pick<IngestOptions, 'plan' | 'stateDir'>): void {
-  if (plan !== undefined && stateDir === undefined) throw invalid('plan', 'needs stateDir, where Sluice counts')
-}
-
 export function checkReplayOptions(given: ReplayOptions): void {
   const { source, index } = given
   const values: Readonly<Record<string, unknown>> = { ...given }
@@ -158,8 +151,7 @@ export function checkReplayOptions(given: ReplayOptions): void {
     if (values[name] !== undefined) throw invalid(name, notInReplay)
   }
   checkConnectOptions(given)
-  checkSpool(given)
-  checkPlan(given)
+  checkNeeds(given)
   const names: readonly unknown[] = Array.isArray(source) ? source : [source]
   if (index !== undefined && isPattern(index))
     throw invalid('index', 'has a field in it, but each dead letter names its own index. Leave the option out')

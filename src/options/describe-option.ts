@@ -7,9 +7,11 @@ import { Problem } from './kinds.js'
 /** A row of the table with its name, and with all that follows from the name. */
 export interface DescribedOption extends Omit<
   OptionRow<unknown>,
-  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default'
+  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default' | 'orElse' | 'alsoNeeds'
 > {
   readonly name: OptionName
+  readonly orElse: OptionName | undefined
+  readonly alsoNeeds: readonly OptionName[] | undefined
   /** How help shows the value. A switch has none. */
   readonly label: string | undefined
   readonly default: string | undefined
@@ -42,6 +44,9 @@ function describe(name: OptionName): DescribedOption {
   return {
     ...row,
     name,
+    // A test checks the names that rows hold.
+    orElse: row.orElse as OptionName | undefined,
+    alsoNeeds: row.alsoNeeds as readonly OptionName[] | undefined,
     label: row.label ?? kind.label,
     default: row.default ?? kind.default,
     flag: environmentOnly ? undefined : flag,
@@ -60,9 +65,20 @@ export function optionsOf(command: OptionCommand): readonly DescribedOption[] {
     .filter(({ flag, commands }) => flag !== undefined && commands.includes(command))
 }
 
+/** Returns the options of a section of the library's. */
+export function placedIn(
+  section: string,
+): readonly (DescribedOption & { readonly place: { readonly name: string } })[] {
+  return optionNames
+    .map(describeOption)
+    .filter(
+      (row): row is DescribedOption & { place: NonNullable<DescribedOption['place']> } =>
+        row.place?.section === section,
+    )
+}
+
 export function checksAt(section: string): Readonly<Record<string, Check>> {
-  const there = optionNames.map(describeOption).filter(({ place }) => place?.section === section)
-  return Object.fromEntries(there.map(({ name, place, kind }) => [place?.name ?? name, kind.check]))
+  return Object.fromEntries(placedIn(section).map(({ place, kind }) => [place.name, kind.check]))
 }
 
 /** The option behind a name in the library: `target.url`, `timeoutMs`, or `path` of a receiver. */

@@ -27,7 +27,7 @@ import type { Defaulted, StagedIn } from './table.js'
 import type { IngestEvent } from './run-events.js'
 
 /** Every option as the library describes it. Those with a default, and those of `D`, are never undefined. */
-type Complete<T, D = never> = { readonly [P in keyof T]-?: P extends D | Defaulted ? NonNullable<T[P]> : T[P] }
+export type Complete<T, D = never> = { readonly [P in keyof T]-?: P extends D | Defaulted ? NonNullable<T[P]> : T[P] }
 
 /** The options that the table puts into a section. */
 export type Section<S extends Stage> = Complete<Pick<IngestOptions, StagedIn<S> & keyof IngestOptions>>

@@ -67,6 +67,19 @@ export interface OptionRow<V> {
    * and `documents` it also makes another run. `loading`: it only says how they are loaded.
    */
   readonly queued?: 'documents' | 'loading' | false
+  /**
+   * What a value of the command line is. `json`: JSON, or a file that holds it, for the cluster. `text`: a file whose text goes to the
+   * cluster. `written`: a file or folder that Sluice writes. `run`: a command or a module.
+   */
+  readonly file?: 'json' | 'text' | 'written' | 'run'
+  /** The option that says the same in another way. The one of the stronger source counts. */
+  readonly orElse?: string
+  /** The command also needs one of these. */
+  readonly alsoNeeds?: readonly string[]
+  /** A program also needs this option, and why. The command has a default for it. */
+  readonly needs?: Readonly<Record<string, string>>
+  /** Options that it cannot be combined with, and why. */
+  readonly excludes?: Readonly<Record<string, string>>
   /** Why many workers cannot load with it. */
   readonly notByWorkers?: string
   /** Why `replay` refuses it, if that is no command of it. Absent: `replay` ignores it. */
@@ -88,7 +101,7 @@ type Meta = Omit<OptionRow<unknown>, 'kind' | 'group' | 'doc' | 'commands' | 'va
 type Shared = Pick<Meta, 'section' | 'as' | 'stage' | 'queued' | 'notInReplay'>
 
 /** Columns whose values are also types: the sections of a load and the tests of the library derive from them. */
-type Column = 'section' | 'as' | 'stage' | 'otherwise' | 'notInReplay' | 'commands'
+type Column = 'section' | 'as' | 'stage' | 'otherwise' | 'notInReplay' | 'file' | 'commands'
 type Columns<S, M> = {
   readonly [K in Column & (keyof S | keyof M)]: K extends keyof M ? M[K] : K extends keyof S ? S[K] : never
 }

@@ -1,10 +1,11 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import type { Ids } from '../pipeline/bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
-import { defaults, stagedIn } from './describe-option.js'
+import { defaults, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
 import type {
+  Complete,
   ConnectSection,
   EditSection,
   InstanceSection,
@@ -142,14 +143,13 @@ export function readConnecting(given: ConnectOptions): ConnectSection {
 
 /** Takes the proxy apart. A string or a URL is the proxy's own address. */
 export function proxySection(given: ConnectOptions['proxy']): ProxySection {
-  const proxy = filled(takeProxyApart(given), proxyDefaults)
+  const proxy = filled(takeProxyApart(given), { ...defaults, origin: 'proxy', environmentOrigin: 'HTTPS_PROXY' })
   return Object.freeze({
-    ...take(proxy, 'origin', 'ca', 'environmentProxy', 'environmentOrigin', 'noProxy', 'direct', 'requireProxy'),
+    ...placed('proxy', proxy),
+    ...take(proxy, 'origin', 'environmentOrigin'),
     url: proxy.url === undefined ? undefined : String(proxy.url),
   })
 }
-
-const proxyDefaults = { origin: 'proxy', environmentOrigin: 'HTTPS_PROXY', direct: false, requireProxy: false }
 
 /** Fills in defaults of how to reach an instance. */
 export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 'signal'>): InstanceSection {
@@ -187,14 +187,14 @@ function tableSection(given: IngestOptions, names: readonly string[]): TableSect
   return Object.freeze({
     names,
     servicenow,
-    selection: take(filled(table, defaults), 'query', 'fields', 'displayValue', 'pageSize'),
+    selection: placed('table', filled(table, defaults)),
     deletions: deletions === 'keep' ? undefined : section(filled(given, defaults), 'deletions'),
   })
 }
 
 function editSection(given: IngestOptions['edits']): EditSection | undefined {
   const isAny = Object.values(given ?? {}).some(value => value !== undefined)
-  return given === undefined || !isAny ? undefined : take(given, 'set', 'drop', 'keep', 'rename')
+  return given === undefined || !isAny ? undefined : placed('edits', given)
 }
 
 /** Returns the most documents of a request: a second's worth, so that requests are no bursts. */
@@ -221,6 +221,14 @@ function section<S extends Stage>(options: object, stage: S): Section<S> {
   const values = options as Readonly<Record<string, unknown>>
   // The type follows from the table, as the names do.
   return Object.freeze(Object.fromEntries(stagedIn(stage).map(name => [name, values[name]]))) as unknown as Section<S>
+}
+
+/** Returns the options in a section of the library's. */
+function placed<T extends object>(section: string, given: T): Complete<T> {
+  const values = given as Readonly<Record<string, unknown>>
+  const names = placedIn(section).map(({ place }) => place.name)
+  // A type test compares their names with those of the library.
+  return Object.freeze(Object.fromEntries(names.map(name => [name, values[name]]))) as unknown as Complete<T>
 }
 
 /** An option that is undefined is not set. */

@@ -76,6 +76,7 @@ export const table = {
     env: ['ELASTICSEARCH_URL'],
     secret: 'url',
     first: true,
+    orElse: 'cloudId',
   }),
   cloudId: cluster(kinds.text(), 'Elastic Cloud: the cloud id, instead of --url', {
     label: 'id',
@@ -95,20 +96,29 @@ export const table = {
   username: cluster(kinds.text(check.secret), 'user name, instead of an API key', {
     label: 'name',
     env: ['ELASTICSEARCH_USERNAME'],
+    alsoNeeds: ['password', 'passwordFile'],
   }),
   password: cluster(kinds.secretText(), 'password of that user. Safer in the environment or a file', {
     label: 'password',
     env: ['ELASTICSEARCH_PASSWORD'],
     secret: 'value',
+    alsoNeeds: ['username'],
   }),
-  passwordFile: cluster(kinds.text(), 'file that holds the password', { label: 'file', as: false }),
+  passwordFile: cluster(kinds.text(), 'file that holds the password', {
+    label: 'file',
+    as: false,
+    alsoNeeds: ['username'],
+  }),
   ca: cluster(kinds.text(check.pem), "PEM file of the CA that signed the cluster's certificate", { label: 'file' }),
   caFingerprint: cluster(
     kinds.fingerprint(),
     "SHA-256 fingerprint of the only certificate to trust: the cluster's own, or a CA that it sends",
   ),
-  cert: cluster(kinds.text(check.pem), 'PEM file of a client certificate', { label: 'file' }),
-  key: cluster(kinds.text(check.pem), "PEM file of the client certificate's key", { label: 'file' }),
+  cert: cluster(kinds.text(check.pem), 'PEM file of a client certificate', { label: 'file', alsoNeeds: ['key'] }),
+  key: cluster(kinds.text(check.pem), "PEM file of the client certificate's key", {
+    label: 'file',
+    alsoNeeds: ['cert'],
+  }),
   allowPlaintext: cluster(kinds.toggle(), 'send credentials over plain http to another machine'),
 
   proxy: proxy(
@@ -156,6 +166,7 @@ export const table = {
     label: 'name',
     commands: ['ingest', 'replay', 'doctor', 'serve', 'init'],
     first: true,
+    orElse: 'swapAlias',
   }),
   maxIndices: documents(
     kinds.wholeNumber({ min: 1, max: 1000 }),
@@ -209,7 +220,7 @@ export const table = {
   script: documents(
     kinds.text(),
     'with --op update or upsert: file with a painless script. The fields of each document are its params',
-    { label: 'file' },
+    { label: 'file', file: 'text' },
   ),
   scriptId: loads(kinds.text(), 'id of a script that the cluster stores, instead of --script', { label: 'id' }),
   retryOnConflict: documents(
@@ -230,6 +241,17 @@ export const table = {
   follow: loads(kinds.toggle(), 'keep loading lines that are appended to NDJSON files, and new files, until a signal', {
     notByWorkers: 'a job ends',
     notInReplay: toTheEnd,
+    excludes: {
+      dryRun: 'a dry run ends',
+      swapAlias: 'an alias is switched when a load is complete',
+      again: 'each round would load everything again',
+      runId: 'ids of a named run depend on the size of each file',
+      spool: 'it is only for stdin',
+      tune: 'it would tune the index in every round',
+      timeBudgetMs: 'to end the load, send a signal instead',
+      byteBudget: 'the load has no end',
+      pick: 'only lines can be followed',
+    },
   }),
   pollMs: documents(kinds.duration({ bare: true }), 'with --follow: how often to look for new lines', {
     flag: '--poll',
@@ -292,6 +314,7 @@ export const table = {
       label: 'file',
       notByWorkers: 'its code is on this machine only',
       notInReplay: 'is not an option of replay, because the dead letters hold the transformed documents',
+      file: 'run',
     },
   ),
   transformTimeoutMs: functions(kinds.duration({ bare: false }), 'how long the function may take for one document', {
@@ -313,6 +336,7 @@ export const table = {
     commands: ['ingest', 'replay', 'serve'],
     first: true,
     queued: 'loading',
+    file: 'written',
   }),
   maxRejected: documents(kinds.rejectionLimit(), 'rejected documents to allow: count or percentage', {
     commands: ['ingest', 'replay'],
@@ -376,7 +400,10 @@ export const table = {
   spool: ofRuns(
     kinds.toggle(),
     'write stdin to the state folder first, so that an interrupted run can continue. If stdin repeats data, Sluice stores it twice. --run-id, --ids field or --ids hash prevents this',
-    { notByWorkers: 'only this machine can read what it writes to disk' },
+    {
+      notByWorkers: 'only this machine can read what it writes to disk',
+      needs: { stateDir: 'where Sluice writes it' },
+    },
   ),
   spoolLimit: ofRuns(
     kinds.size({ min: 1_000_000, max: 1e15 }, { max: MOST }),
@@ -392,7 +419,10 @@ export const table = {
   plan: plan(
     trafficKinds.monthlyPlan(),
     'traffic that you pay the proxy for, as in 100gb/month. Sluice counts what all commands use, and reports when the plan will be used up',
-    { notByWorkers: 'it is counted on one machine only. Use --byte-budget' },
+    {
+      notByWorkers: 'it is counted on one machine only. Use --byte-budget',
+      needs: { stateDir: 'where Sluice counts' },
+    },
   ),
   planDay: plan(kinds.wholeNumber({ min: 1, max: 28 }), 'day on which the month of the plan begins, at midnight UTC', {
     default: '1',
@@ -424,7 +454,7 @@ export const table = {
   report: ofRuns(
     kinds.writtenFile(),
     'file for a report of the run: one HTML page. Sluice also writes it if the run fails',
-    { commands: ['ingest', 'replay', 'runs'], optionalIn: ['runs'], as: false, first: ['runs'] },
+    { commands: ['ingest', 'replay', 'runs'], optionalIn: ['runs'], as: false, first: ['runs'], file: 'written' },
   ),
 
   servicenowUrl: servicenow(kinds.webAddress(check.url), 'URL of the instance: https://my-instance.example', {
@@ -494,6 +524,7 @@ export const table = {
   }),
   tokenFile: servicenow(kinds.text(), 'file for tokens, readable only by you. Default: in the state folder', {
     label: 'file',
+    file: 'written',
   }),
   query: rows(kinds.text(), 'rows to read, as an encoded query: active=true^priority<=2', {
     label: 'query',
@@ -515,12 +546,13 @@ export const table = {
   output: servicenow(
     kinds.writtenFile('and rows go to stdout without this'),
     'file for the rows. Sluice writes it when all rows are there. If the command is interrupted, run it again',
-    { commands: ['pull'], as: false, first: true },
+    { commands: ['pull'], as: false, first: true, file: 'written' },
   ),
   attachments: servicenow(kinds.text(), 'folder for the attachments of the rows. Sluice keeps complete files', {
     label: 'folder',
     commands: ['pull'],
     as: false,
+    file: 'written',
   }),
   deletions: deletions(
     kinds.choice('keep', 'reconcile'),
@@ -546,9 +578,13 @@ export const table = {
   serveCert: webhook(
     kinds.text(),
     'PEM file of the certificate with its chain. Sluice then accepts https instead of http',
-    { label: 'file', as: 'tls' },
+    { label: 'file', as: 'tls', alsoNeeds: ['serveKey'] },
   ),
-  serveKey: webhook(kinds.text(), "PEM file of that certificate's key", { label: 'file', as: false }),
+  serveKey: webhook(kinds.text(), "PEM file of that certificate's key", {
+    label: 'file',
+    as: false,
+    alsoNeeds: ['serveCert'],
+  }),
   servePath: webhook(kinds.text(), 'path for posted documents', { default: '/', label: 'path', as: 'path' }),
   serveToken: webhook(kinds.secretText(), 'bearer token that callers send. Safer in the environment or a file', {
     label: 'token',
@@ -573,7 +609,7 @@ export const table = {
   metricsTextfile: metrics(
     kinds.metricsFile(),
     "file NAME.prom for node_exporter's textfile collector, written when the run ends",
-    { commands: ['ingest', 'replay', 'doctor', 'worker'] },
+    { commands: ['ingest', 'replay', 'doctor', 'worker'], file: 'written' },
   ),
   metricsPort: metrics(kinds.listenAddress(), 'port for Prometheus: GET /metrics while Sluice runs', {
     commands: ['ingest', 'replay', 'serve', 'doctor', 'worker'],
@@ -603,11 +639,12 @@ export const table = {
   onFailure: alarm(
     kinds.wordOrCommand('nothing', 'incident'),
     'what to do if the run fails: open a ServiceNow incident (and resolve it after a successful run), or run a shell command with the receipt on its stdin',
-    { default: 'nothing' },
+    { default: 'nothing', file: 'run' },
   ),
   onSuccess: alarm(kinds.text(), 'shell command to run after exit code 0. Its stdin is the receipt', {
     label: 'command',
     commands: ['ingest', 'replay'],
+    file: 'run',
   }),
   job: alarm(kinds.job(), 'name of the job, to find its incident again. Default: made from command, index and inputs'),
   incidentFields: alarm(kinds.incidentFields(), 'more fields of the incident: assignment_group=ID^urgency=1'),
@@ -620,33 +657,46 @@ export const table = {
       default: '30s',
     },
   ),
+  // Otherwise the credentials of the other options would go to the alarm's own URL.
   alarmUrl: alarm(
     kinds.webAddress(),
     'instance for the alarm, if it is not --servicenow-url. Needs credentials of its own',
-    { env: ['SERVICENOW_ALARM_INSTANCE_URL'], secret: 'url' },
+    { env: ['SERVICENOW_ALARM_INSTANCE_URL'], secret: 'url', alsoNeeds: ['alarmUsername', 'alarmClientId'] },
   ),
   alarmUsername: alarm(
     kinds.text(),
     'user name for the alarm. Default: the credentials of the other ServiceNow options',
-    { label: 'name', env: ['SERVICENOW_ALARM_USERNAME'] },
+    { label: 'name', env: ['SERVICENOW_ALARM_USERNAME'], alsoNeeds: ['alarmPassword', 'alarmPasswordFile'] },
   ),
   alarmPassword: alarm(kinds.secretText(), 'password of that user. Safer in the environment or a file', {
     label: 'password',
     env: ['SERVICENOW_ALARM_PASSWORD'],
     secret: 'value',
+    alsoNeeds: ['alarmUsername'],
   }),
-  alarmPasswordFile: alarm(kinds.text(), 'file that holds the password', { label: 'file' }),
+  alarmPasswordFile: alarm(kinds.text(), 'file that holds the password', {
+    label: 'file',
+    alsoNeeds: ['alarmUsername'],
+  }),
   alarmClientId: alarm(
     kinds.text(),
     'client id for the alarm (OAuth). Also set a user name and password, or only the secret (client_credentials)',
-    { label: 'id', env: ['SERVICENOW_ALARM_CLIENT_ID'] },
+    {
+      label: 'id',
+      env: ['SERVICENOW_ALARM_CLIENT_ID'],
+      alsoNeeds: ['alarmClientSecret', 'alarmClientSecretFile', 'alarmUsername'],
+    },
   ),
   alarmClientSecret: alarm(kinds.secretText(), 'secret of that client. Safer in the environment or a file', {
     label: 'secret',
     env: ['SERVICENOW_ALARM_CLIENT_SECRET'],
     secret: 'value',
+    alsoNeeds: ['alarmClientId'],
   }),
-  alarmClientSecretFile: alarm(kinds.text(), 'file that holds the secret', { label: 'file' }),
+  alarmClientSecretFile: alarm(kinds.text(), 'file that holds the secret', {
+    label: 'file',
+    alsoNeeds: ['alarmClientId'],
+  }),
 
   tune: preparing(
     kinds.toggle(),
@@ -664,12 +714,12 @@ export const table = {
   mapping: preparing(
     kinds.text(check.jsonObject),
     'mapping of the index: JSON, or a file that holds it. Sluice creates a missing index with it, and compares an existing index with it',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
   template: preparing(
     kinds.text(check.jsonObject),
     'index template: a file with the name of the template, or JSON with its name. Sluice creates or compares it',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
 
   swapAlias: guarded(kinds.text(), 'load into a new index, check it, then switch this alias', {
@@ -679,17 +729,17 @@ export const table = {
   indexBody: guarded(
     kinds.text(check.jsonObject),
     'body of PUT /INDEX for the new index: JSON, or a file that holds it. Default: like the previous index',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
   checkQuery: guarded(
     kinds.text(check.jsonObject),
     'query that must match before Sluice switches the alias: JSON, or a file that holds it. Example: {"query":{"exists":{"field":"sku"}}}',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
   checkHits: guarded(
     kinds.wholeNumber({ min: 1, max: MOST }),
     'number of documents that --check-query must match. Default: 1',
-    { otherwise: 1 },
+    { otherwise: 1, alsoNeeds: ['checkQuery'] },
   ),
 
   nodes: doctor(kinds.secretText(check.strings), 'URL of each proxy node, to find a blocked address', {
@@ -712,11 +762,13 @@ export const table = {
     label: 'command',
     as: false,
     commands: ['doctor', 'serve'],
+    file: 'run',
   }),
   supportBundle: doctor(kinds.text(), 'file for a report without secrets, user names or documents', {
     label: 'file',
     as: false,
     first: true,
+    file: 'written',
   }),
 
   queue: queue(
@@ -772,6 +824,7 @@ export const table = {
   deployment: filter(kinds.text(), 'id of the deployment, from the URL of its page in the console', {
     label: 'id',
     first: true,
+    orElse: 'project',
   }),
   project: filter(kinds.text(), 'id of the serverless project, instead of --deployment', {
     label: 'id',
@@ -823,10 +876,13 @@ type Row<K extends OptionName> = (typeof table)[K]
 /** Every option in force. Bytes, and milliseconds for durations. */
 export type Settings = { readonly [K in OptionName]: Row<K> extends OptionRow<infer V> ? V : never }
 
+/** Options whose setting is never undefined. */
+export type SetAlways = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
+
 /** Options that are never undefined behind the door. */
-export type Defaulted = {
-  [K in OptionName]: undefined extends Settings[K] ? (Row<K> extends { readonly otherwise: unknown } ? K : never) : K
-}[OptionName]
+export type Defaulted =
+  | SetAlways
+  | { [K in OptionName]: Row<K> extends { readonly otherwise: unknown } ? K : never }[OptionName]
 
 /** Options that a section of a load holds as they are. */
 export type StagedIn<S extends Stage> = {

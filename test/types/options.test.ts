@@ -93,3 +93,12 @@ test('an option that makes other documents goes to the queue, and what workers r
     if (notByWorkers !== undefined) expect(notByWorkers).toMatch(/^[a-z].*[^.]$/)
   }
 })
+
+test('rows name only options, and none forbids itself', () => {
+  const known: readonly string[] = optionNames
+  for (const { name, orElse, alsoNeeds = [], needs = {}, excludes = {} } of optionNames.map(describeOption)) {
+    const named = [orElse ?? name, ...alsoNeeds, ...Object.keys(needs), ...Object.keys(excludes)]
+    expect(named.filter(one => !known.includes(one))).toEqual([])
+    expect(Object.keys(excludes)).not.toContain(name)
+  }
+})

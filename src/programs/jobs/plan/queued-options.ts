@@ -89,11 +89,6 @@ function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurren
   return { concurrency, rangeBytes: Math.min(rangeBytes, Math.max(LEAST_RANGE_BYTES, Math.floor(bytes / concurrency))) }
 }
 
-/** Options whose values may name a file. A job holds the text of the file. */
-const ofFiles: ReadonlySet<string> = new Set(['indexBody', 'checkQuery', 'mapping', 'template'] satisfies OptionName[])
-/** Options whose values are the texts of files, and not what a program passes. */
-const asTexts: ReadonlySet<string> = new Set([...ofFiles, 'script' satisfies OptionName])
-
 /** Returns which option a job cannot have, and why. Undefined if it may have all of them. */
 export function problemInSettings(settings: JobData['settings']): string | undefined {
   try {
@@ -116,12 +111,14 @@ function checkSettings(settings: JobData['settings']): void {
         name,
         'is an option that a job cannot have. Use the same version of Sluice for the job and its workers',
       )
-    const { notByWorkers } = describeOption(name)
+    const { notByWorkers, file } = describeOption(name)
     if (notByWorkers !== undefined && value !== undefined && value !== false)
       throw refusal(name, `is an option that a job cannot have: ${notByWorkers}`)
-    if (ofFiles.has(name) && (typeof value !== 'string' || !isJsonText(value)))
+    // A job holds the text of a file.
+    if (file === 'json' && (typeof value !== 'string' || !isJsonText(value)))
       throw refusal(name, 'holds no JSON. A job cannot name files of a worker')
-    const problem = asTexts.has(name) ? (typeof value === 'string' ? undefined : 'is no text') : wrong(name, value)
+    const problem =
+      file === 'json' || file === 'text' ? (typeof value === 'string' ? undefined : 'is no text') : wrong(name, value)
     if (problem !== undefined) throw refusal(name, visible(problem.slice(0, SHOWN_PROBLEM)))
   }
 }
