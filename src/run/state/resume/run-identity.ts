@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import { defaults, sentOptions } from '../../../options/describe-option.js'
 import type { DocumentSection, InputSection, StateSection } from '../../../options/load.js'
 import { listedIn, namedIn } from '../../../options/names.js'
 import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
@@ -116,37 +117,26 @@ function absolute(name: string): string {
   return name === '-' || isSourceUrl(name) ? name : resolve(name)
 }
 
+/** Leaves out options that are not set or as usual, so that runs from before an option was added stay as they were. */
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
-  const { op, ids, routingField, versionField, ifSeqNoField, ifPrimaryTermField, script, pipeline } = documents
+  const { op, ids, script: runs } = documents
   const { field: idField, separator: idSeparator } = 'field' in ids ? ids : {}
+  const script = runs === undefined ? undefined : 'id' in runs ? `id ${runs.id}` : `text ${keyOf([runs.source])}`
+  const values = { ...inputs, ...documents, script }
   const given = {
-    op,
-    ids: 'by' in ids ? ids.by : ids.from,
-    format: inputs.format,
     idField,
     idSeparator,
-    routingField,
-    versionField,
-    ifSeqNoField,
-    ifPrimaryTermField,
-    script: script === undefined ? undefined : 'id' in script ? `id ${script.id}` : `text ${keyOf([script.source])}`,
-    pipeline,
-    pick: inputs.pick,
+    ...Object.fromEntries(sentOptions.map(name => [name, values[name]])),
+    ...inputs.csv,
   }
-  return Object.fromEntries(
-    [...Object.entries(given), ...howCsvIsRead(inputs)].filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    ),
+  const set = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && value !== false && value !== usual[name],
   )
+  const texts = set.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
+  return { op, ids: 'by' in ids ? ids.by : ids.from, format: inputs.format, ...Object.fromEntries(texts) }
 }
 
-/** Leaves out options that are not set, so that runs of other formats stay as they were. */
-function howCsvIsRead({ csv = {} }: InputSection): [string, string][] {
-  return Object.entries(csv).flatMap(([name, value]) => {
-    if (value === undefined || value === false || (name === 'empty' && value === 'omit')) return []
-    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]]
-  })
-}
+const usual: Readonly<Record<string, unknown>> = defaults
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
 
