@@ -31,7 +31,7 @@ export const districts: readonly District[] = [
       text: {
         beside: 'operation.ts',
         doors:
-          'bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
+          'any-of bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts' },

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { bulkFormOf, isVerb, operations, rowOf } from '../../../src/base/operation.js'
+import { documentIn, operationOf } from '../../../src/route/sender/body.js'
+
+test.each(operations)('%s is found again in a body of several operations', operation => {
+  const { action, opening, closing } = bulkFormOf(operation)
+  const line = Buffer.from(`${opening}{"a":1}${closing}`)
+  const found = operationOf('mixed', Buffer.from(`${action}"_id":"1"}}`), line)
+  expect(found).toBe(operation)
+  expect(documentIn(line, found).toString()).toBe('{"a":1}')
+})
+
+test.each(operations)('%s is sent by an action that is an operation, too, and repeats as that', operation => {
+  const { verb, repeat, results } = rowOf(operation)
+  expect(isVerb(verb)).toBe(true)
+  // An answer to a body of several operations names only the action.
+  expect(rowOf(verb)).toMatchObject({ repeat, results })
+})
+
+test('no two operations write the same line', () => {
+  const forms = operations.map(operation => JSON.stringify(bulkFormOf(operation)))
+  expect(new Set(forms).size).toBe(operations.length)
+})
