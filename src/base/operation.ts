@@ -29,7 +29,7 @@ export type BatchOperation = Operation | 'mixed'
 export type Verb = 'create' | 'index' | 'update' | 'delete'
 
 /** A privilege on an index that an operation may need. */
-export type WritePrivilege = 'create_doc' | 'create' | 'index' | 'delete' | 'write'
+type WritePrivilege = 'create_doc' | 'create' | 'index' | 'delete' | 'write'
 
 /** What an operation may be combined with. `newIndex`: one that the load makes. `queue`: a managed ingest endpoint. */
 export type Term = ConditionKind | 'script' | 'retries' | 'pipeline' | 'newIndex' | 'queue'
