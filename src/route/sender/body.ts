@@ -103,11 +103,20 @@ function isSentWithout(bytes: Buffer, from: number): boolean {
 export function operationOf(of: BatchOperation, action: Buffer, document: Buffer): Operation {
   if (of !== 'mixed') return of
   const verb = action.toString('latin1', 2, action.indexOf('"', 2))
-  const ends = (closing: string) => closing === '' || document.subarray(-closing.length).equals(Buffer.from(closing))
-  return byLength.find(one => rowOf(one).verb === verb && ends(rowOf(one).closing)) ?? 'update'
+  return longestFirst.find(one => rowOf(one).verb === verb && isAround(rowOf(one), document)) ?? 'update'
 }
 
-const byLength = operations.toSorted((one, other) => rowOf(other).closing.length - rowOf(one).closing.length)
+const longestFirst = operations.toSorted((one, other) => lengthAround(other) - lengthAround(one))
+
+function lengthAround(operation: Operation): number {
+  const { opening, closing } = rowOf(operation)
+  return opening.length + closing.length
+}
+
+function isAround({ opening, closing }: Pick<ReturnType<typeof rowOf>, 'opening' | 'closing'>, line: Buffer): boolean {
+  const starts = line.subarray(0, opening.length).equals(Buffer.from(opening))
+  return starts && line.subarray(line.length - closing.length).equals(Buffer.from(closing))
+}
 
 /** Returns a document without what its operation puts around it. */
 export function documentIn(line: Buffer, operation: Operation, script?: Script): Buffer {
