@@ -2,6 +2,7 @@
  * Defines the types that cross stages. Between a format and the cluster all bytes are NDJSON. The unit of work is a
  * body (one bulk request), never a document.
  */
+import type { Taken } from './outcomes.js'
 import type { Failure } from './failure/failure.js'
 import type { BatchOperation, ConditionFields, ConditionKind, Operation, Script } from './operation.js'
 
@@ -361,26 +362,17 @@ export interface Rejected extends Iterable<Refused> {
   kept?(): Rejected
 }
 
-/** The outcome of one batch. The counts add up to `docs`. */
-export interface Outcome {
+/** The outcome of one batch. The counts add up to `docs`, and those that are absent are 0. */
+export interface Outcome extends Readonly<Partial<Record<Taken, number>>> {
   readonly docs: number
   readonly created: number
   readonly updated: number
   readonly duplicate: number
   /** Left out by a rule of the user's (`--on-conflict skip`). */
   readonly skipped: number
-  /** Only of operations that change stored documents; see `Counts`. Default 0. */
-  readonly deleted?: number
-  readonly noop?: number
-  readonly notFound?: number
-  readonly older?: number
-  /** Dropped by an ingest pipeline. Default 0. */
-  readonly dropped?: number
   readonly rejected: Rejected
   /** Documents that were sent without a clear answer. They may be stored. */
   readonly unknown: number
-  /** Queued by a managed ingest endpoint, and not stored yet. Default 0. */
-  readonly accepted?: number
   /** The part of `unknown` that got no answer. Another send could settle these documents. Default 0. */
   readonly unanswered?: number
   /** Certainly not sent, or certainly not stored, because the run stopped. */

@@ -1,4 +1,4 @@
-/** The operations of a load, and how each of them stands in a bulk request. */
+/** The operations of a load: one row each. What Sluice knows of an operation is in its row, and everything else derives from it. */
 
 /**
  * What Elasticsearch does with a document. `create`: stores it if its id is new. `index`: stores or replaces it. `update`: changes
@@ -25,6 +25,18 @@ export type Script = { readonly source: string } | { readonly id: string }
 /** The operation of a batch. `mixed`: each action line names its own, as in a `_bulk` file. */
 export type BatchOperation = Operation | 'mixed'
 
+/** The actions that Elasticsearch knows. Each is an operation, too. */
+export type Verb = 'create' | 'index' | 'update' | 'delete'
+
+/** A privilege on an index that an operation may need. */
+type WritePrivilege = 'create_doc' | 'create' | 'index' | 'delete' | 'write'
+
+/** What an operation may be combined with. `newIndex`: one that the load makes. `queue`: a managed ingest endpoint. */
+export type Term = ConditionKind | 'script' | 'retries' | 'pipeline' | 'newIndex' | 'queue'
+
+/** What a document counts as that Elasticsearch has accepted, and not created. */
+type Accepted = 'updated' | 'deleted' | 'noop' | 'dropped'
+
 interface BulkForm {
   /** The action line up to the id and routing. */
   readonly action: string
@@ -33,33 +45,120 @@ interface BulkForm {
   readonly closing: string
   /** Whether the line of the document is sent. If not, it stays in memory: a dead letter needs it. */
   readonly sendsDocument: boolean
+}
+
+interface OperationRow extends Omit<BulkForm, 'action'> {
+  readonly verb: Verb
   /** Whether the operation changes stored documents: then each needs an id of the user's. */
   readonly changes: boolean
   /** Whether it sends only some fields. */
   readonly isPartial: boolean
+  /** Whether it stores a document whose id is new. */
+  readonly storesNew: boolean
+  /** Whether Elasticsearch makes its index, if there is none. */
+  readonly makesIndex: boolean
+  readonly takes: readonly Term[]
+  /** Each suffices. A warning names the first one. */
+  readonly privileges: readonly [WritePrivilege, ...WritePrivilege[]]
+  /** What a document counts as that is accepted with status 200, by the result in the answer. */
+  readonly results: Readonly<Partial<Record<string, Accepted>>> & { readonly otherwise: Accepted }
+  /** What the answer says if the same document was sent before. `conflict`: its id exists. */
+  readonly repeat: 'conflict' | 'updated' | 'noop' | 'notFound'
 }
 
-const whole = { opening: '', closing: '', sendsDocument: true, changes: false, isPartial: false } as const
-const part = {
-  ...whole,
-  action: '{"update":{',
-  opening: '{"doc":',
-  changes: true,
-  isPartial: true,
-} as const
-
-const forms: Readonly<Record<Operation, BulkForm>> = {
-  create: { ...whole, action: '{"create":{' },
-  index: { ...whole, action: '{"index":{' },
-  update: { ...part, closing: '}' },
-  upsert: { ...part, closing: ',"doc_as_upsert":true}' },
-  delete: { ...whole, action: '{"delete":{', sendsDocument: false, changes: true },
+const rows: Readonly<Record<Operation, OperationRow>> = {
+  create: {
+    verb: 'create',
+    opening: '',
+    closing: '',
+    sendsDocument: true,
+    changes: false,
+    isPartial: false,
+    storesNew: true,
+    makesIndex: true,
+    takes: ['pipeline', 'newIndex', 'queue'],
+    privileges: ['create_doc', 'create', 'index', 'write'],
+    // Only a pipeline answers so.
+    results: { otherwise: 'dropped' },
+    repeat: 'conflict',
+  },
+  index: {
+    verb: 'index',
+    opening: '',
+    closing: '',
+    sendsDocument: true,
+    changes: false,
+    isPartial: false,
+    storesNew: true,
+    makesIndex: true,
+    takes: ['version', 'sequence', 'pipeline', 'newIndex'],
+    privileges: ['index', 'write'],
+    results: { noop: 'dropped', otherwise: 'updated' },
+    repeat: 'updated',
+  },
+  update: {
+    verb: 'update',
+    opening: '{"doc":',
+    closing: '}',
+    sendsDocument: true,
+    changes: true,
+    isPartial: true,
+    storesNew: false,
+    makesIndex: true,
+    takes: ['sequence', 'script', 'retries'],
+    privileges: ['index', 'write'],
+    // A script may delete, too.
+    results: { noop: 'noop', deleted: 'deleted', otherwise: 'updated' },
+    repeat: 'noop',
+  },
+  upsert: {
+    verb: 'update',
+    opening: '{"doc":',
+    closing: ',"doc_as_upsert":true}',
+    sendsDocument: true,
+    changes: true,
+    isPartial: true,
+    storesNew: true,
+    makesIndex: true,
+    takes: ['script', 'retries'],
+    privileges: ['index', 'write'],
+    results: { noop: 'noop', deleted: 'deleted', otherwise: 'updated' },
+    repeat: 'noop',
+  },
+  delete: {
+    verb: 'delete',
+    opening: '',
+    closing: '',
+    sendsDocument: false,
+    changes: true,
+    isPartial: false,
+    storesNew: false,
+    makesIndex: false,
+    takes: ['version', 'sequence'],
+    privileges: ['delete', 'write'],
+    results: { otherwise: 'deleted' },
+    repeat: 'notFound',
+  },
 }
+
+export const operations = Object.keys(rows) as [Operation, ...Operation[]]
 
 /** Some of its documents are only in memory, and some of its items change documents. */
-const mixed: BulkForm = { ...whole, action: '', sendsDocument: false, changes: true, isPartial: true }
+const mixed = { ...rows.update, opening: '', closing: '', sendsDocument: false }
 
-export const operations = Object.keys(forms) as readonly Operation[]
+export function rowOf(operation: BatchOperation): OperationRow {
+  return operation === 'mixed' ? mixed : rows[operation]
+}
+
+/** Returns what a document counts as that is accepted with status 200. */
+export function acceptedAs({ results }: Pick<OperationRow, 'results'>, result: string | undefined): Accepted {
+  return (result !== undefined && Object.hasOwn(results, result) ? results[result] : undefined) ?? results.otherwise
+}
+
+/** The operations that may be combined with something. */
+export function takersOf(term: Term): readonly Operation[] {
+  return operations.filter(operation => rows[operation].takes.includes(term))
+}
 
 interface Terms {
   /** Elasticsearch repeats no update that has one. */
@@ -71,12 +170,13 @@ interface Terms {
 }
 
 export function bulkFormOf(operation: BatchOperation, terms: Terms = {}): BulkForm {
-  const form = operation === 'mixed' ? mixed : forms[operation]
+  const { verb, opening, closing, sendsDocument, takes } = rowOf(operation)
+  if (operation === 'mixed') return { action: '', opening, closing, sendsDocument }
   const { condition, script, retryOnConflict = 3 } = terms
-  if (!form.isPartial || operation === 'mixed') return form
-  const retries = condition === undefined && retryOnConflict > 0 ? `"retry_on_conflict":${retryOnConflict},` : ''
-  const around = script === undefined ? {} : aroundParameters(script, operation)
-  return { ...form, action: `{"update":{${retries}`, ...around }
+  const hasRetries = takes.includes('retries') && condition === undefined && retryOnConflict > 0
+  const action = `{"${verb}":{${hasRetries ? `"retry_on_conflict":${retryOnConflict},` : ''}`
+  const around = script === undefined || !takes.includes('script') ? {} : aroundParameters(script, operation)
+  return { action, opening, closing, sendsDocument, ...around }
 }
 
 /** With `scripted_upsert`, the script runs also for a new document, which is empty at first. */
@@ -84,10 +184,14 @@ function aroundParameters(script: Script, operation: Operation): Pick<BulkForm, 
   const named = 'id' in script ? script : { ...script, lang: 'painless' }
   return {
     opening: `{"script":${JSON.stringify(named).slice(0, -1)},"params":`,
-    closing: operation === 'upsert' ? '},"upsert":{},"scripted_upsert":true}' : '}}',
+    closing: rows[operation].storesNew ? '},"upsert":{},"scripted_upsert":true}' : '}}',
   }
 }
 
 export function isOperation(value: unknown): value is Operation {
-  return typeof value === 'string' && Object.hasOwn(forms, value)
+  return typeof value === 'string' && Object.hasOwn(rows, value)
+}
+
+export function isVerb(value: unknown): value is Verb {
+  return isOperation(value) && rows[value].verb === value
 }

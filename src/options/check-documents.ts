@@ -3,7 +3,8 @@
  * option. All functions throw SluiceError OPTION_INVALID.
  */
 import { isDump } from '../pipeline/format/dump-formats.js'
-import { bulkFormOf, isOperation } from '../base/operation.js'
+import { isOperation, rowOf, takersOf, type Term } from '../base/operation.js'
+import { anyOf } from '../base/text/any-of.js'
 import { fieldsIn } from '../base/text/field-list.js'
 import { isBeside, isPattern, patternIn } from '../base/text/index-pattern.js'
 import { checkIndexPattern } from './names.js'
@@ -53,12 +54,13 @@ export function checkDocuments(
   if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
     throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
   checkTerms({ ...given, op }, said)
-  if (!isOperation(op) || !bulkFormOf(op).changes) return
-  if (!isOfFields)
+  if (!isOperation(op)) return
+  const { changes } = rowOf(op)
+  if (changes && !isOfFields)
     throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
-  if (swapAlias !== undefined)
+  if (swapAlias !== undefined && !takes(op, 'newIndex'))
     throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)
-  if (pipeline !== undefined)
+  if (pipeline !== undefined && !takes(op, 'pipeline'))
     throw invalid(said('pipeline'), `processes only whole documents, so it does not work with ${said('op')} '${op}'`)
 }
 
@@ -158,14 +160,13 @@ type Said = (name: OfTerms) => string
 function checkTerms(given: Given, said: Said): void {
   const { op, versionField, ifSeqNoField, ifPrimaryTermField, retryOnConflict } = given
   checkScript(given, said)
-  const isUpdate = isOperation(op) && bulkFormOf(op).isPartial
-  if (retryOnConflict !== undefined && !isUpdate)
-    throw invalid(said('retryOnConflict'), `needs ${said('op')} 'update' or 'upsert'`)
+  if (retryOnConflict !== undefined && !takes(op, 'retries'))
+    throw invalid(said('retryOnConflict'), `needs ${said('op')} ${takersNamed('retries')}`)
   if (versionField !== undefined) {
-    if (op !== 'index' && op !== 'delete')
+    if (!takes(op, 'version'))
       throw invalid(
         said('versionField'),
-        `needs ${said('op')} 'index' or 'delete', because Elasticsearch compares no versions for '${String(op)}'`,
+        `needs ${said('op')} ${takersNamed('version')}, because Elasticsearch compares no versions for '${String(op)}'`,
       )
     needsIds(given, 'versionField', said)
   }
@@ -175,8 +176,8 @@ function checkTerms(given: Given, said: Said): void {
       : (['ifSeqNoField', 'ifPrimaryTermField'] as const)
   if (given[one] === undefined) return
   if (given[other] === undefined) throw invalid(said(one), `also needs ${said(other)}`)
-  if (op !== 'index' && op !== 'update' && op !== 'delete')
-    throw invalid(said(one), `needs ${said('op')} 'index', 'update' or 'delete', not '${String(op)}'`)
+  if (!takes(op, 'sequence'))
+    throw invalid(said(one), `needs ${said('op')} ${takersNamed('sequence')}, not '${String(op)}'`)
   if (versionField !== undefined) throw invalid(said(one), `cannot be combined with ${said('versionField')}`)
   if (retryOnConflict !== undefined && ifPrimaryTermField !== undefined)
     throw invalid(said(one), `cannot be combined with ${said('retryOnConflict')}`)
@@ -188,10 +189,18 @@ function checkScript({ op, script, scriptId }: Given, said: Said): void {
   if (script === undefined && scriptId === undefined) return
   if (script !== undefined && scriptId !== undefined)
     throw invalid(said('script'), `cannot be combined with ${said('scriptId')}`)
-  if (op !== 'update' && op !== 'upsert')
-    throw invalid(said(name), `needs ${said('op')} 'update' or 'upsert', not '${String(op)}'`)
+  if (!takes(op, 'script'))
+    throw invalid(said(name), `needs ${said('op')} ${takersNamed('script')}, not '${String(op)}'`)
   if (typeof script === 'string' && Buffer.byteLength(script) > SCRIPT_BYTES)
     throw invalid(said('script'), `has more than ${SCRIPT_BYTES} bytes`)
+}
+
+function takes(op: unknown, term: Term): boolean {
+  return isOperation(op) && rowOf(op).takes.includes(term)
+}
+
+function takersNamed(term: Term): string {
+  return anyOf(takersOf(term).map(operation => `'${operation}'`))
 }
 
 function needsIds({ ids }: Given, name: OfTerms, said: Said): void {

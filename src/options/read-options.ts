@@ -1,4 +1,5 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
+import { isOperation, rowOf } from '../base/operation.js'
 import type { Ids } from '../pipeline/bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults, placedIn, stagedIn } from './describe-option.js'
@@ -53,7 +54,7 @@ function completeForTables(given: IngestOptions): IngestOptions {
     const why = 'Sluice must find the document of a changed row, so a table needs ids from a field (sys_id by default)'
     throw invalid('ids', `is '${ids}': ${why}`)
   }
-  if (op === 'update' || op === 'delete')
+  if (isOperation(op) && !rowOf(op).storesNew)
     throw invalid(
       'op',
       `is '${op}', but a new row of a table has no document yet, and rows stay in the index until you delete them`,

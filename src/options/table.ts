@@ -2,6 +2,8 @@
  * The table of options: one row per option. Flags, variables, keys of the configuration file, help, docs/options.md, the settings and the
  * checks of the library derive from it. Help keeps this order.
  */
+import { operations } from '../base/operation.js'
+import { anyOf } from '../base/text/any-of.js'
 import { encodings } from '../pipeline/format/csv/to-utf8.js'
 import { dumpFormats } from '../pipeline/format/dump-formats.js'
 import * as csvKinds from './csv-kinds.js'
@@ -177,16 +179,12 @@ export const table = {
       queued: 'loading',
     },
   ),
-  op: documents(
-    kinds.choice('create', 'index', 'update', 'upsert', 'delete'),
-    'create, index, update, upsert or delete',
-    {
-      default: 'create',
-      label: 'name',
-      commands: ['ingest', 'doctor', 'serve'],
-      first: ['ingest'],
-    },
-  ),
+  op: documents(kinds.choice(...operations), anyOf(operations), {
+    default: 'create',
+    label: 'name',
+    commands: ['ingest', 'doctor', 'serve'],
+    first: ['ingest'],
+  }),
   ids: loads(kinds.choice('run', 'field', 'hash', 'cluster'), 'run, field, hash or cluster: where ids come from', {
     default: 'run',
     label: 'source',

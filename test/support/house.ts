@@ -23,6 +23,7 @@ export const districts: readonly District[] = [
     rooms: {
       memory: { doors: 'free-memory web-assembly' },
       'operation.ts': {},
+      'outcomes.ts': {},
       json: {
         beside: 'text',
         doors:
@@ -31,10 +32,10 @@ export const districts: readonly District[] = [
       text: {
         beside: 'operation.ts',
         doors:
-          'bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
+          'any-of bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
-      'flow.ts': { beside: 'failure operation.ts' },
+      'flow.ts': { beside: 'failure operation.ts outcomes.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel tokens' },
       compression: { beside: 'failure memory', doors: 'decompress inflate program whole zstd' },
       time: { beside: 'flow.ts', doors: 'change-signal local-time retry system-clock' },

@@ -1,5 +1,6 @@
 import { type Failure, fail } from '../../base/failure/failure.js'
-import { isRunError, outcomes } from '../../pipeline/ledger/receipt.js'
+import { isRunError } from '../../pipeline/ledger/receipt.js'
+import { outcomes } from '../../base/outcomes.js'
 import type { IngestEvent, IngestOptions, Receipt } from '../../index.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { masked } from '../../options/mask-secrets.js'

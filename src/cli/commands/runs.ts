@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { takenOf } from '../../pipeline/ledger/account.js'
+import { takenOf } from '../../base/outcomes.js'
 import { forgetTimeline } from '../../features/report/kept-timeline.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'

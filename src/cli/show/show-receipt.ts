@@ -1,7 +1,7 @@
 import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
 import { adviceOn } from '../../base/failure/index-errors.js'
 import { describeOrigin } from '../../pipeline/ledger/describe-origin.js'
-import { outcomes } from '../../pipeline/ledger/receipt.js'
+import { type OutcomeName, outcomes, taken } from '../../base/outcomes.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, showDuration, plural } from '../terminal/columns.js'
 import { shown, visible } from '../../base/text/visible.js'
@@ -88,7 +88,7 @@ function whatThen(receipt: Receipt): string {
     : `${who} no documents. To load ${all} again, pass --again.\n\n`
 }
 
-const meanings: Partial<Record<(typeof outcomes)[number], string>> = {
+const meanings: Partial<Record<OutcomeName, string>> = {
   accepted: 'queued. To see whether they are stored, run `sluice verify` with the URL of the cluster itself',
   noop: 'already had these values',
   notFound: 'there was no such document to delete',
@@ -117,17 +117,17 @@ function ownCounts(receipt: Receipt): Counts {
   return receipt.dryRun === true ? receipt.thisProcess : receipt
 }
 
-const wouldBe: Partial<Record<(typeof outcomes)[number], string>> = {
+const wouldBe: Partial<Record<OutcomeName, string>> = {
   rejected: 'would reject',
   skipped: 'would skip',
   unsent: 'would send',
 }
 
-function label({ dryRun }: Receipt, kind: (typeof outcomes)[number]): string {
+function label({ dryRun }: Receipt, kind: OutcomeName): string {
   return (dryRun === true ? wouldBe[kind] : undefined) ?? kind
 }
 
-function meaning(receipt: Receipt, kind: (typeof outcomes)[number]): string {
+function meaning(receipt: Receipt, kind: OutcomeName): string {
   if (ownCounts(receipt)[kind] === 0 || (receipt.dryRun === true && kind === 'unsent')) return ''
   // Without dead letters, rejected documents are in no file.
   if (kind === 'rejected' && receipt.deadLetters === undefined) return ''
@@ -291,9 +291,9 @@ function egress(receipt: Receipt): string[][] {
 
 export function showServed(receipt: ServeReceipt): string {
   const { accepted, waiting, answers, deadLetters, spool, elapsedMs } = receipt
-  const counted = (
-    ['created', 'updated', 'deleted', 'noop', 'notFound', 'older', 'dropped', 'duplicate', 'rejected'] as const
-  ).filter(name => receipt[name] > 0 || name === 'created' || name === 'rejected')
+  const counted = [...taken.filter(name => name !== 'accepted'), 'rejected' as const].filter(
+    name => receipt[name] > 0 || name === 'created' || name === 'rejected',
+  )
   const told = Object.entries(answers).map(([status, times]) => `${status} (${count(times)}x)`)
   return [
     `Served for ${showDuration(elapsedMs)}\n\n`,

@@ -1,5 +1,5 @@
 import type { Receipt } from '../../index.js'
-import { outcomes } from '../../pipeline/ledger/receipt.js'
+import { outcomes } from '../../base/outcomes.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { localTime } from '../../base/time/local-time.js'
 import { shown } from '../../base/text/visible.js'

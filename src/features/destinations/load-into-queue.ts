@@ -2,6 +2,7 @@
  * Loads into Elastic's managed ingest endpoint. It queues documents, stores them later, and recognises no id: what is sent twice is
  * stored twice. It answers no question about indices.
  */
+import { rowOf } from '../../base/operation.js'
 import { needsCluster } from '../../route/connect/open-target.js'
 import type {
   DocumentSection,
@@ -75,7 +76,7 @@ function refuseOptions({
   if (preparing.againstIndex) throw needsCluster('againstIndex', 'asks about an index')
   if (preparing.tune) throw needsCluster('tune', 'changes settings of an index')
   if (indexPattern !== undefined) throw needsCluster('index', 'names a field of the documents')
-  if (op !== 'create') throw needsCluster('op', `is '${op}'`)
+  if (!rowOf(op).takes.includes('queue')) throw needsCluster('op', `is '${op}'`)
   if (pipeline !== undefined) throw needsCluster('pipeline', 'names an ingest pipeline')
   if (state.runId !== undefined) throw needsCluster('runId', 'promises that a repeated run stores nothing twice')
   if (routingField !== undefined) throw needsCluster('routingField', 'sets routing values')

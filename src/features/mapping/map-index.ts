@@ -1,4 +1,5 @@
 /** Makes the index and its template if they are missing, and compares them with their files if not. Never changes them. */
+import { rowOf } from '../../base/operation.js'
 import type { IndexFacts } from '../../route/cluster/alias.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { call } from '../../route/cluster/request.js'
@@ -28,7 +29,7 @@ export function mapIndex({ preparing: { mapping, template }, guarded, dryRun, do
     return {
       prepare: async ({ cluster, found, patience }) => {
         if (found.plan.inputs.every(({ isLoaded }) => isLoaded)) return
-        const work: Work = { cluster, run, makes: !dryRun && op !== 'update' && op !== 'delete' }
+        const work: Work = { cluster, run, makes: !dryRun && rowOf(op).storesNew }
         await retryStep(patience(settledOf(found.plan.before.counts)), async () => {
           if (template !== undefined) await settleTemplate(work, template)
           if (isMapped) await settleMapping(work, found.target.index, mapping)

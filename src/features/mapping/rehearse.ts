@@ -1,4 +1,5 @@
 /** Rehearses a load: asks the cluster about one document of each shape, and compares their fields with the mapping. */
+import { rowOf } from '../../base/operation.js'
 import { readIndices } from '../../route/cluster/alias.js'
 import { findWriteIndex } from '../../route/cluster/write-index.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
@@ -62,7 +63,7 @@ export function rehearse({ documents: { pipeline, indexPattern }, preparing }: S
         return await Promise.resolve()
       },
       admit: batch => {
-        if (batch.operation === 'create' || batch.operation === 'index') shapes.take(batch)
+        if (!rowOf(batch.operation).changes) shapes.take(batch)
         else others += batch.docs
         return undefined
       },

@@ -1,13 +1,12 @@
 /** The outcome of every document: a headline, a bar and a table. */
-import { nothing, takenOf } from '../../pipeline/ledger/account.js'
-import { type Counts, outcomes } from '../../pipeline/ledger/receipt.js'
+import { type OutcomeName, outcomes, takenOf } from '../../base/outcomes.js'
+import { addCounts, nothing } from '../../pipeline/ledger/account.js'
+import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { count, plural } from '../../base/text/figures.js'
 import { html, type Html } from './html.js'
 
-type Outcome = (typeof outcomes)[number]
-
-const meanings: Readonly<Record<Outcome, string>> = {
+const meanings: Readonly<Record<OutcomeName, string>> = {
   created: 'New in the index.',
   accepted: 'Queued by the managed ingest endpoint, which stores them later.',
   updated: 'Changed a document that was already in the index.',
@@ -24,7 +23,7 @@ const meanings: Readonly<Record<Outcome, string>> = {
 }
 
 /** `good`: what the load was for. `even`: nothing to do. `bad`: a person should look. */
-const kinds: Readonly<Record<Outcome, 'good' | 'even' | 'bad'>> = {
+const kinds: Readonly<Record<OutcomeName, 'good' | 'even' | 'bad'>> = {
   created: 'good',
   accepted: 'good',
   updated: 'good',
@@ -40,13 +39,16 @@ const kinds: Readonly<Record<Outcome, 'good' | 'even' | 'bad'>> = {
   unknown: 'bad',
 }
 
-const labels: Partial<Record<Outcome, string>> = { noop: 'unchanged', notFound: 'not found', older: 'older version' }
+const labels: Partial<Record<OutcomeName, string>> = {
+  noop: 'unchanged',
+  notFound: 'not found',
+  older: 'older version',
+}
 
 /** Returns the counts of a run, or of this process for a dry run. */
 export function reportedCounts(end: RunEnd): Counts {
   if (end.dryRun === true && end.thisProcess !== undefined) return end.thisProcess
-  const names = Object.keys(nothing) as (keyof Counts)[]
-  return Object.fromEntries(names.map(name => [name, end[name] ?? 0])) as unknown as Counts
+  return addCounts(nothing, end)
 }
 
 export function showOutcomes(end: RunEnd): Html {
@@ -54,7 +56,7 @@ export function showOutcomes(end: RunEnd): Html {
   const isDry = end.dryRun === true
   const shown = outcomes.filter(name => counts[name] > 0)
   if (shown.length === 0) return html`<p class="soft">Sluice read no documents.</p>`
-  const kindOf = (name: Outcome) => (isDry && name === 'unsent' ? 'good' : kinds[name])
+  const kindOf = (name: OutcomeName) => (isDry && name === 'unsent' ? 'good' : kinds[name])
   return html`<div class="bar" aria-hidden="true">
       ${(['good', 'even', 'bad'] as const).map(kind => {
         const documents = shown.filter(name => kindOf(name) === kind).reduce((sum, name) => sum + counts[name], 0)

@@ -1,5 +1,6 @@
 /** Records the time line of a run from its events. */
-import { nothing, takenOf } from '../../pipeline/ledger/account.js'
+import { nothing } from '../../pipeline/ledger/account.js'
+import { takenOf } from '../../base/outcomes.js'
 import type { BatchSection, ConnectSection, StateSection } from '../../options/load.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import type { Feature, RunHook, Started } from '../../run/loop/hooks.js'

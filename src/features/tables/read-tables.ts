@@ -1,3 +1,4 @@
+import { rowOf } from '../../base/operation.js'
 import { instanceOf, isTable, namedIn } from '../../options/names.js'
 import type { IndexSeen } from '../../route/cluster/indices.js'
 import { fail } from '../../base/failure/failure.js'
@@ -65,7 +66,7 @@ async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Pr
 
 function identityOf(plain: RunIdentity, { inputs, documents }: TableSections, origin: string | undefined): RunIdentity {
   // A data stream drops its oldest indices without losing its identity.
-  const readsChanges = documents.op !== 'create'
+  const readsChanges = rowOf(documents.op).repeat !== 'conflict'
   return {
     ...plain,
     sources: namedIn(inputs.source).map((name, at) => {

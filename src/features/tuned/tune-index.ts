@@ -1,4 +1,5 @@
 /** Tunes the index of a load if the options say so, and restores what a killed load left tuned. */
+import { rowOf } from '../../base/operation.js'
 import { readIndices } from '../../route/cluster/alias.js'
 import { refresh } from '../../route/cluster/indices.js'
 import { mayManage } from '../../route/cluster/privileges.js'
@@ -83,7 +84,7 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
     const what = 'Sluice cannot tune it'
     let { facts, problem } = await findWriteIndex(cluster, name)
     await mayManage(cluster, facts?.stream ?? facts?.name ?? name, what)
-    if (facts === undefined && problem === undefined && op !== 'update' && op !== 'delete') {
+    if (facts === undefined && problem === undefined && rowOf(op).storesNew) {
       await makeNamed(cluster, name)
       ;({ facts, problem } = await findWriteIndex(cluster, name))
     }

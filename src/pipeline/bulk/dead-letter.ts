@@ -1,7 +1,7 @@
 /** Reads records of dead letters: what is needed to send their documents again, and to write them down again. */
 import { isAbsolute } from 'node:path'
 import type { Clock, Destination, Origin, Refused, StoredDocument } from '../../base/flow.js'
-import { type Operation, type Script, bulkFormOf, isOperation, operations } from '../../base/operation.js'
+import { type Operation, type Script, isOperation, operations, rowOf } from '../../base/operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../../base/text/bytes.js'
 import { kindOfCondition } from '../../base/text/condition.js'
 import { unicodeProblem } from '../../base/text/unicode.js'
@@ -120,7 +120,7 @@ function recordedIn(fields: ReadonlyMap<string, Buffer>): Recorded | string {
   }
   const { id, routing, ...others } = texts
   const script = scriptIn(value('script'))
-  if (script === null || (script !== undefined && !bulkFormOf(operation).isPartial))
+  if (script === null || (script !== undefined && !rowOf(operation).takes.includes('script')))
     return 'its script is not one of an update, with source or id'
   const destination = {
     ...others,

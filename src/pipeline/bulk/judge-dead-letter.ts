@@ -1,7 +1,7 @@
 /** Prepares one dead letter for a resend: frames it, or rejects it by the rules for every line. */
 import { type Failure, failure } from '../../base/failure/failure.js'
 import type { Destination, Origin, Refused, Addressed } from '../../base/flow.js'
-import { type ConditionKind, type Operation, bulkFormOf } from '../../base/operation.js'
+import { type ConditionKind, type Operation, bulkFormOf, rowOf } from '../../base/operation.js'
 import { conditionForm, kindOfCondition } from '../../base/text/condition.js'
 import { patternIn } from '../../base/text/index-pattern.js'
 import { unicodeProblem } from '../../base/text/unicode.js'
@@ -90,7 +90,7 @@ function judgeWhole(letter: DeadLetter, meant: Destination, rules: ReplayRules):
   if ('problem' in address) return refusedAgain(letter, document, destination, idInvalid(address))
   const { _id: id } = address
   const ids = id === undefined ? 'none' : isOwn(id, letter) ? 'own' : 'given'
-  const { changes } = bulkFormOf(letter.operation)
+  const { changes } = rowOf(letter.operation)
   if (changes && id === undefined)
     return refusedAgain(letter, document, destination, idInvalid({ problem: 'is missing', field: 'id' }))
   const demanded = letter.condition ?? conditionIn(letter)

@@ -1,4 +1,5 @@
 /** Recognises what the beginning of an input is, if it is no NDJSON. Nothing is read and nothing is kept here. */
+import { isVerb } from '../../base/operation.js'
 import { isUtf8 } from 'node:buffer'
 import { LINE_FEED, endOfLine, isBlank, isWhiteSpace } from '../../base/text/bytes.js'
 import { endOfValue } from '../../base/json/json-fault.js'
@@ -87,7 +88,7 @@ function jsonLines(first: unknown): LookAlike {
   const names = Object.keys(first)
   const [name = ''] = names
   const action = first[name]
-  if (names.length === 1 && ACTIONS.has(name) && isObject(action) && Object.keys(action).every(isOfAction))
+  if (names.length === 1 && isVerb(name) && isObject(action) && Object.keys(action).every(isOfAction))
     return { kind: '_bulk lines', observed: `its first line is an action (${name})`, dump: 'bulk' }
   if (isObject(first['_source']) && (typeof first['_id'] === 'string' || typeof first['_index'] === 'string'))
     return { kind: 'an elasticdump file', observed: 'its first line has the document in _source', dump: 'elasticdump' }
@@ -102,7 +103,6 @@ function isHitWithoutDocument(first: JsonObject): boolean {
   return hasNames && Object.keys(first).every(name => name.startsWith('_') || name === 'fields' || name === 'sort')
 }
 
-const ACTIONS = new Set(['index', 'create', 'update', 'delete'])
 const OF_ACTIONS = new Set([
   'routing',
   'pipeline',

@@ -1,3 +1,4 @@
+import { outcomes } from '../../base/outcomes.js'
 import type { Origin, Outcome, Refused, Rejected, Input } from '../../base/flow.js'
 import type { Counts, Rejections, InputReceipt } from './receipt.js'
 import type { Failure } from '../../base/failure/failure.js'
@@ -7,46 +8,18 @@ type Reason = Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: 
 /** More kinds of refusal than this are counted together. */
 const MAX_KINDS = 100
 
-export const nothing: Counts = {
-  read: 0,
-  created: 0,
-  accepted: 0,
-  updated: 0,
-  deleted: 0,
-  noop: 0,
-  notFound: 0,
-  older: 0,
-  dropped: 0,
-  duplicate: 0,
-  rejected: 0,
-  skipped: 0,
-  unsent: 0,
-  unknown: 0,
-}
+const names = ['read', ...outcomes] as const
+
+export const nothing = Object.fromEntries(names.map(name => [name, 0])) as unknown as Counts
 
 /** How many of those that were read have an outcome that stays. */
 export function settledOf({ read, unsent, unknown }: Pick<Counts, 'read' | 'unsent' | 'unknown'>): number {
   return read - unsent - unknown
 }
 
-/** How many the target took: stored, queued, deleted, or dropped by its pipeline. */
-export function takenOf(counts: Omit<Counts, 'read' | 'rejected' | 'skipped' | 'unsent' | 'unknown'>): number {
-  const { created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate } = counts
-  return created + accepted + updated + deleted + noop + notFound + older + dropped + duplicate
-}
-
 /** Returns the counts of an outcome. Rejected documents are counted with their reasons. */
-export function countsIn({
-  created,
-  updated,
-  duplicate,
-  skipped,
-  unknown,
-  unsent,
-  ...others
-}: Outcome): Partial<Counts> {
-  const { accepted = 0, deleted = 0, noop = 0, notFound = 0, older = 0, dropped = 0 } = others
-  return { created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate, skipped, unknown, unsent }
+export function countsIn(outcome: Outcome): Counts {
+  return addCounts(nothing, { ...outcome, rejected: 0 })
 }
 
 /** Counts of documents, the rejected ones by what they were refused for. */
@@ -67,7 +40,7 @@ export class Account {
   }
 
   add(more: Partial<Counts>): void {
-    for (const name of Object.keys(nothing) as (keyof Counts)[]) this.#counts[name] += more[name] ?? 0
+    for (const name of names) this.#counts[name] += more[name] ?? 0
   }
 
   reject(refused: Reason): void {
@@ -128,7 +101,7 @@ function keyOf({ status, type, field = '' }: Omit<Rejections, 'documents'>): str
 /** A receipt of an older Sluice may lack counts. */
 export function addCounts(one: Counts, other: Partial<Counts>): Counts {
   const sum = { ...one }
-  for (const name of Object.keys(nothing) as (keyof Counts)[]) sum[name] += other[name] ?? 0
+  for (const name of names) sum[name] += other[name] ?? 0
   return sum
 }
 

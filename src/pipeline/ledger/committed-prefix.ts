@@ -3,7 +3,8 @@
  * order. The prefix ends before the first batch that is not settled for good.
  */
 import type { Batch, Input, Mark, Outcome, Refused } from '../../base/flow.js'
-import { Account, countsIn, kindsOf, nothing, takenOf } from './account.js'
+import { Account, countsIn, kindsOf } from './account.js'
+import { takenOf } from '../../base/outcomes.js'
 import type { Counts, Rejections } from './receipt.js'
 
 /** The state of the committed prefix. */
@@ -215,7 +216,7 @@ export function takenByIndex({ indices = new Map() }: Batch, { rejected }: Outco
 function storedInputs({ spans, refused }: Batch, outcome: Outcome): readonly Input[] {
   const { rejected } = outcome
   const inputs = spans.map(({ input }) => input)
-  if (takenOf({ ...nothing, ...countsIn(outcome) }) + outcome.unknown === 0) return []
+  if (takenOf(outcome) + outcome.unknown === 0) return []
   if (rejected.length === refused.length || new Set(inputs).size === 1) return inputs
   const left = new Map<string, number>()
   for (const { input, docs: of } of spans) left.set(input.name, (left.get(input.name) ?? 0) + of)

@@ -1,9 +1,10 @@
+import type { OutcomeName } from '../../base/outcomes.js'
 import { explain } from '../../base/failure/catalogue.js'
 import type { Origin } from '../../base/flow.js'
 import { type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 
 /** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */
-export interface Counts {
+export interface Counts extends Readonly<Record<OutcomeName, number>> {
   /** Documents and blank lines read. */
   readonly read: number
   readonly created: number
@@ -32,23 +33,6 @@ export interface Counts {
   /** Sent without a clear answer. They may be stored. */
   readonly unknown: number
 }
-
-/** Lists the outcomes of documents in the order for readers. Together they make up all documents that were read. */
-export const outcomes = [
-  'created',
-  'accepted',
-  'updated',
-  'deleted',
-  'noop',
-  'notFound',
-  'older',
-  'dropped',
-  'duplicate',
-  'rejected',
-  'skipped',
-  'unsent',
-  'unknown',
-] as const satisfies readonly Exclude<keyof Counts, 'read'>[]
 
 /** Rejected documents that were refused for the same reason. Values of documents are never quoted. */
 export interface Rejections {

@@ -3,7 +3,7 @@ import { causesFor, explain, fixesFor } from '../../base/failure/catalogue.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import { visible } from '../../base/text/visible.js'
-import { outcomes } from '../../pipeline/ledger/receipt.js'
+import { outcomes } from '../../base/outcomes.js'
 
 /** The known facts about a run. None of them is secret. */
 export interface RunAccount {

@@ -76,7 +76,7 @@ export class Totals {
 
   add({ rejections, requests, retries, deadLetters, ...receipt }: Receipt): void {
     // Every rejected document belongs to a kind and is counted there.
-    this.#account.add({ ...countsOf(receipt), rejected: 0 })
+    this.#account.add({ ...receipt, accepted: 0, rejected: 0 })
     for (const kind of rejections) this.#account.rejectAlike(kind)
     this.requests += requests
     this.retries += retries
@@ -90,10 +90,4 @@ export class Totals {
   get rejections(): readonly Rejections[] {
     return this.#account.rejections
   }
-}
-
-function countsOf(counts: Omit<Counts, 'rejected' | 'accepted'>): Partial<Counts> {
-  const { read, created, updated, deleted, noop, notFound, older, dropped, duplicate, skipped, unsent, unknown } =
-    counts
-  return { read, created, updated, deleted, noop, notFound, older, dropped, duplicate, skipped, unsent, unknown }
 }

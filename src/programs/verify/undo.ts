@@ -1,3 +1,4 @@
+import { isOperation, rowOf } from '../../base/operation.js'
 import { type Deletion, type DeletionRefused, deleteFound } from '../../route/cluster/delete-found.js'
 import type { FoundDocument } from '../../route/cluster/find-documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
@@ -109,8 +110,9 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     notes.push(`${continued.join(', ')} was continued by a later run. To load the deleted part again, pass --again`)
   if (foreign > 0)
     notes.push(`${foreign} documents have ids like those of the run, but are not its own. Sluice kept them`)
-  if (checkpoint.options['op'] === 'index' && changed > 0)
-    notes.push('with --op index, documents that this run sent twice also count as changed')
+  const { op } = checkpoint.options
+  if (isOperation(op) && rowOf(op).repeat === 'updated' && changed > 0)
+    notes.push(`with --op ${op}, documents that this run sent twice also count as changed`)
   return {
     run: checkpoint.run,
     dryRun,

@@ -1,5 +1,5 @@
 /** Asks before a load whether its credentials may create the indices of a pattern, and write to them. */
-import { bulkFormOf, type Operation } from '../../base/operation.js'
+import { type Operation, rowOf } from '../../base/operation.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { jsonIn } from './answers.js'
 import { type ReachedCluster, inquire } from './request.js'
@@ -15,14 +15,15 @@ const MAKING = ['auto_configure', 'create_index']
 
 /** Returns warnings. Returns none if the cluster does not say. Never throws. */
 export async function mayFill(cluster: ReachedCluster, { wildcard, op, signal }: Filling): Promise<readonly string[]> {
+  const { privileges } = rowOf(op)
   const [has, allowed] = await Promise.all([
-    askHas(cluster, wildcard, writing(op), signal),
+    askHas(cluster, wildcard, privileges, signal),
     askAutoCreate(cluster, signal),
   ])
   const warnings: string[] = []
-  if (has !== undefined && !writing(op).some(name => has[name] === true))
-    warnings.push(`the credentials may not write to all indices ${wildcard}: they lack ${writing(op)[0]}`)
-  if (op === 'delete') return warnings
+  if (has !== undefined && !privileges.some(name => has[name] === true))
+    warnings.push(`the credentials may not write to all indices ${wildcard}: they lack ${privileges[0]}`)
+  if (!rowOf(op).makesIndex) return warnings
   if (has !== undefined && !MAKING.some(name => has[name] === true))
     warnings.push(
       `the credentials may not create all indices ${wildcard}: they lack ${MAKING.join(' or ')}. An index must exist before its documents`,
@@ -32,12 +33,6 @@ export async function mayFill(cluster: ReachedCluster, { wildcard, op, signal }:
       'the cluster creates no index for a document (action.auto_create_index is false), unless a template of a data stream matches',
     )
   return warnings
-}
-
-function writing(op: Operation): readonly string[] {
-  if (op === 'delete') return ['delete', 'write']
-  const all = ['index', 'write']
-  return bulkFormOf(op).changes || op === 'index' ? all : ['create_doc', 'create', ...all]
 }
 
 async function askHas(cluster: ReachedCluster, wildcard: string, names: readonly string[], signal?: AbortSignal) {

@@ -1,16 +1,17 @@
+import { taken, type Taken } from '../../base/outcomes.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch, Outcome, Rejected } from '../../base/flow.js'
 import { RejectedItems } from './rejected-items.js'
 import type { Body, RefusedItem, Settled } from './send.js'
 
-const others = ['accepted', 'deleted', 'noop', 'notFound', 'older', 'dropped'] as const
+/** Outcomes that few loads have are absent. */
+type Counted = Record<'created' | 'updated' | 'duplicate' | 'skipped' | 'unknown' | 'unsent', number> &
+  Partial<Record<Taken | 'unanswered', number>>
 
 /** Collects the outcomes of a batch's documents, until each has one. */
 export class BatchOutcome {
   readonly #batch: Batch
-  readonly #counts = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
-  /** Outcomes that few loads have. */
-  readonly #others = new Map<(typeof others)[number] | 'unanswered', number>()
+  readonly #counts: Counted = { created: 0, updated: 0, duplicate: 0, skipped: 0, unknown: 0, unsent: 0 }
   /** Documents that were sent. */
   readonly #rejected: RejectedItems
   #stop: Failure | undefined
@@ -25,9 +26,7 @@ export class BatchOutcome {
   }
 
   settle(body: Body, settled: Settled, attempts: number): void {
-    for (const name of ['created', 'updated', 'duplicate', 'skipped', 'unknown'] as const)
-      this.#counts[name] += settled[name]
-    for (const name of others) this.#add(name, settled[name] ?? 0)
+    for (const name of [...taken, 'skipped', 'unknown'] as const) this.#add(name, settled[name] ?? 0)
     this.#rejected.add(body, settled.refused, attempts)
   }
 
@@ -38,7 +37,7 @@ export class BatchOutcome {
 
   /** Counts documents of a body that was not answered: `unknown` if it may have arrived. */
   leave(items: number, as: 'unsent' | 'unknown', stop?: Failure): void {
-    this.#counts[as] += items
+    this.#add(as, items)
     if (as === 'unknown') this.#add('unanswered', items)
     this.#stop ??= stop
   }
@@ -54,14 +53,13 @@ export class BatchOutcome {
     return {
       docs: docs + refused.length,
       ...this.#counts,
-      ...Object.fromEntries(this.#others),
       rejected: both(refused, this.#rejected),
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
     }
   }
 
-  #add(name: (typeof others)[number] | 'unanswered', documents: number): void {
-    if (documents > 0) this.#others.set(name, (this.#others.get(name) ?? 0) + documents)
+  #add(name: keyof Counted, documents: number): void {
+    if (documents > 0) this.#counts[name] = (this.#counts[name] ?? 0) + documents
   }
 }
 

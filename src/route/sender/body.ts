@@ -1,5 +1,12 @@
 /** Takes bodies apart. */
-import { type BatchOperation, type Operation, type Script, bulkFormOf } from '../../base/operation.js'
+import {
+  type BatchOperation,
+  type Operation,
+  type Script,
+  bulkFormOf,
+  operations,
+  rowOf,
+} from '../../base/operation.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 import type { Body } from './send.js'
 
@@ -78,29 +85,37 @@ export function requestBytes(body: Body, operation: BatchOperation): Buffer {
   for (let item = 0, from = 0; item < body.items; item += 1) {
     const document = bytes.indexOf(LINE_FEED, from) + 1
     const next = bytes.indexOf(LINE_FEED, document) + 1
-    lines.push(bytes.subarray(from, isDeletion(bytes, from) ? document : next))
+    lines.push(bytes.subarray(from, isSentWithout(bytes, from) ? document : next))
     from = next
   }
   return Buffer.concat(lines)
 }
 
-const DELETION = Buffer.from(bulkFormOf('delete').action)
+const withoutDocument = operations
+  .filter(operation => !rowOf(operation).sendsDocument)
+  .map(operation => Buffer.from(bulkFormOf(operation).action))
 
-function isDeletion(bytes: Buffer, from: number): boolean {
-  return bytes.compare(DELETION, 0, DELETION.length, from, from + DELETION.length) === 0
+function isSentWithout(bytes: Buffer, from: number): boolean {
+  return withoutDocument.some(action => bytes.compare(action, 0, action.length, from, from + action.length) === 0)
 }
 
-/** Returns the operation of an item. Only its document separates an upsert from an update. */
+/** Returns the operation of an item. Some of the same action differ only in what stands around the document: the longest counts. */
 export function operationOf(of: BatchOperation, action: Buffer, document: Buffer): Operation {
   if (of !== 'mixed') return of
-  const { closing } = bulkFormOf('upsert')
-  const isUpsert = document.subarray(-closing.length).equals(Buffer.from(closing))
-  const named = (['create', 'index', 'delete'] as const).find(one => isAt(action, bulkFormOf(one).action))
-  return named ?? (isUpsert ? 'upsert' : 'update')
+  const verb = action.toString('latin1', 2, action.indexOf('"', 2))
+  return longestFirst.find(one => rowOf(one).verb === verb && isAround(rowOf(one), document)) ?? 'update'
 }
 
-function isAt(action: Buffer, opening: string): boolean {
-  return action.toString('latin1', 0, opening.length) === opening
+const longestFirst = operations.toSorted((one, other) => lengthAround(other) - lengthAround(one))
+
+function lengthAround(operation: Operation): number {
+  const { opening, closing } = rowOf(operation)
+  return opening.length + closing.length
+}
+
+function isAround({ opening, closing }: Pick<ReturnType<typeof rowOf>, 'opening' | 'closing'>, line: Buffer): boolean {
+  const starts = line.subarray(0, opening.length).equals(Buffer.from(opening))
+  return starts && line.subarray(line.length - closing.length).equals(Buffer.from(closing))
 }
 
 /** Returns a document without what its operation puts around it. */

@@ -10,16 +10,20 @@ import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn, sameResult } f
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, failure, quote } from '../../base/failure/failure.js'
-import { type BatchOperation, type ConditionKind, bulkFormOf, isOperation } from '../../base/operation.js'
+import { type BatchOperation, type ConditionKind, acceptedAs, isOperation, rowOf } from '../../base/operation.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
 export function filterPathFor(operation: BatchOperation, isScripted = false): string {
   // The status of an update does not show whether it changed anything, and that of an index action not whether a pipeline dropped it.
-  const path = bulkFormOf(operation).isPartial || operation === 'index' ? `${filterPath},items.*.result` : filterPath
+  const path = asksResult(operation) ? `${filterPath},items.*.result` : filterPath
   // What a script says of its failure is a cause of the error.
   return isScripted ? `${path},${causes}` : path
+}
+
+function asksResult(operation: BatchOperation): boolean {
+  return Object.keys(rowOf(operation).results).length > 1
 }
 
 const causes = 'items.*.error.caused_by.reason,items.*.error.caused_by.caused_by.reason'
@@ -94,14 +98,12 @@ const TRIES_OF_TOO_LONG = 6
 
 /** Judges the items of a 200. */
 function judgeItems(answer: ClusterAnswer, body: JudgedBody, cluster: string): Verdict {
-  const plain = bulkFormOf(body.operation).changes ? undefined : allStored(answer.body, body.items)
+  const { changes, results: accepted } = rowOf(body.operation)
+  const plain = changes ? undefined : allStored(answer.body, body.items)
   if (plain !== undefined) {
     // Our own ids are new: after an earlier send, a document that was there already is that one. Else a pipeline gave it the id of another.
     const { created, updated } = plain
-    // A create action answers 200 only if a pipeline dropped the document.
-    const isCreate = body.operation === 'create'
-    const there = isCreate ? { dropped: updated } : body.ownIds && body.resent ? { duplicate: updated } : { updated }
-    return { kind: 'done', settled: { ...nothing, created, ...there } }
+    return { kind: 'done', settled: { ...nothing, created, [again(accepted.otherwise, body)]: updated } }
   }
   const results = itemsIn(answer.body)
   const judged = results?.length === body.items ? judgeEach(results, body) : undefined
@@ -197,30 +199,31 @@ function isCutOff({ headers, body }: ClusterAnswer): boolean {
 
 function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, 'accepted'> | 'busy' {
   const { status = 0, action } = result
-  const operation = body.operation === 'mixed' && isOperation(action) ? action : body.operation
+  const row = rowOf(body.operation === 'mixed' && isOperation(action) ? action : body.operation)
   if (status === 200 || status === 201) {
     // The failure store holds the document, and the data stream does not.
     if (result.failureStore === 'used') return 'refused'
     if (status === 201) return 'created'
-    if (operation === 'create') return 'dropped'
-    if (result.result === 'noop') return operation === 'index' ? 'dropped' : 'noop'
-    // A script may delete, too.
-    if (operation === 'delete' || result.result === 'deleted') return 'deleted'
-    return body.ownIds && body.resent ? 'duplicate' : 'updated'
+    return again(acceptedAs(row, result.result), body)
   }
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
-  if (status === 404 && operation === 'delete' && result.error === undefined) return 'notFound'
+  if (status === 404 && row.repeat === 'notFound' && result.error === undefined) return 'notFound'
   if (status === 409 && body.condition !== undefined) return judgeConflict(body.condition, body)
   // Another request changed the same document at the same moment.
-  if (status === 409 && bulkFormOf(operation).changes) return 'busy'
-  if (status === 409 && operation === 'create') {
+  if (status === 409 && row.changes) return 'busy'
+  if (status === 409 && row.repeat === 'conflict') {
     if (body.ownIds && body.resent) return 'duplicate'
     if (body.onConflict === 'skip') return 'skipped'
     // It may be our own earlier send or another document with the same id.
     if (body.doubtful) return 'unknown'
   }
   return 'refused'
+}
+
+/** A document that Sluice made the id of, and that an earlier request has stored, changes nothing. */
+function again<Count extends string>(count: Count, { ownIds, resent }: JudgedBody): Count | 'duplicate' {
+  return count === 'updated' && ownIds && resent ? 'duplicate' : count
 }
 
 /** Judges a conflict with what the action line demands. */

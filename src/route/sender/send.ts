@@ -1,4 +1,5 @@
 /** The one shape of the sender's layers: a bulk request goes down through them, and its verdict comes back up. */
+import type { Taken } from '../../base/outcomes.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch } from '../../base/flow.js'
 import type { BatchOperation, ConditionKind } from '../../base/operation.js'
@@ -77,23 +78,13 @@ export interface RefusedItems extends Iterable<RefusedItem> {
   readonly items?: ArrayLike<number>
 }
 
-/** Counts the items that an answer settled. */
-export interface Settled {
+/** Counts the items that an answer settled. Counts that are absent are 0. */
+export interface Settled extends Readonly<Partial<Record<Taken, number>>> {
   readonly created: number
   readonly updated: number
   readonly duplicate: number
   readonly skipped: number
   readonly unknown: number
-  /** Queued, and not stored yet. Default 0. */
-  readonly accepted?: number
-  /** Only of operations that change stored documents. Default 0. */
-  readonly deleted?: number
-  readonly noop?: number
-  readonly notFound?: number
-  /** The index holds a newer version. Default 0. */
-  readonly older?: number
-  /** Dropped by an ingest pipeline. Default 0. */
-  readonly dropped?: number
   readonly refused: RefusedItems
 }
 

@@ -1,6 +1,7 @@
 /** Finishes a run once every document that was read has an outcome: hooks, checkpoint, receipt. */
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
-import { sumOf, takenOf } from '../../pipeline/ledger/account.js'
+import { sumOf } from '../../pipeline/ledger/account.js'
+import { takenOf } from '../../base/outcomes.js'
 import type { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import { exitOf, type InputReceipt, type Receipt, statusOf } from '../../pipeline/ledger/receipt.js'

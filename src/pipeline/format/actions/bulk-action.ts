@@ -1,4 +1,5 @@
 import { type Range, addressProblem } from './action-writer.js'
+import { isVerb, rowOf, type Verb } from '../../../base/operation.js'
 import { isOfAction } from '../look-alike.js'
 import { type Condition, kindOfCondition } from '../../../base/text/condition.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
@@ -7,7 +8,7 @@ import { indexBeside } from './index-beside.js'
 
 /** An action line. */
 export interface Action {
-  readonly operation: 'index' | 'create' | 'update' | 'delete'
+  readonly operation: Verb
   /** A JSON string or number. */
   readonly id: Range | undefined
   readonly routing: Range | undefined
@@ -37,9 +38,9 @@ export function readAction(
   const { bytes } = line
   fields.read(bytes, line.from)
   if (fields.count !== 1) return undefined
-  const operation = operationIn(fields.name(bytes, 0))
+  const operation = fields.name(bytes, 0)
   const from = fields.from[0] as number
-  if (operation === undefined || bytes[from] !== OPEN_OBJECT) return undefined
+  if (!isVerb(operation) || bytes[from] !== OPEN_OBJECT) return undefined
   fields.read(bytes, from)
   let id: Range | undefined
   let routing: Range | undefined
@@ -61,7 +62,7 @@ export function readAction(
     else if (!IGNORED.has(name) && !(first === LETTER_F && OFF.has(name)))
       problem ??= `its action has ${name}, which Sluice cannot keep`
   }
-  if (id === undefined && (operation === 'update' || operation === 'delete')) problem ??= 'its action has no _id'
+  if (id === undefined && rowOf(operation).changes) problem ??= 'its action has no _id'
   const condition = conditions === undefined ? undefined : conditionOf(conditions, operation, id !== undefined)
   if (typeof condition === 'string') problem ??= condition
   problem ??= addressProblem('_id', id) ?? addressProblem('routing', routing)
@@ -85,7 +86,7 @@ const OF_CONDITION = new Set(['version', 'version_type', 'if_seq_no', 'if_primar
 /** Returns the condition of an action, or why Elasticsearch would refuse the whole request because of it. */
 function conditionOf(
   { version, version_type: type, if_seq_no: sequence, if_primary_term: term }: Record<string, string>,
-  operation: Action['operation'],
+  operation: Verb,
   hasId: boolean,
 ): Condition | string | undefined {
   const isVersioned = version !== undefined || (type !== undefined && type !== 'internal')
@@ -98,7 +99,7 @@ function conditionOf(
   if (kind === undefined || (isVersioned && isSequenced))
     return 'its condition is neither version with version_type external or external_gte, nor if_seq_no with if_primary_term'
   if (!hasId) return 'its action has a condition, but no _id'
-  if (operation === 'create' || (operation === 'update' && isVersioned))
+  if (!rowOf(operation).takes.includes(kind))
     return `its action has ${isVersioned ? 'a version' : 'if_seq_no'}, which Elasticsearch does not compare for ${operation}`
   return { kind, text }
 }
@@ -107,15 +108,3 @@ function conditionOf(
 const IGNORED = new Set(['_type', 'retry_on_conflict', '_retry_on_conflict'])
 /** Without effect if they are false. */
 const OFF = new Set(['require_alias', 'require_data_stream', 'list_executed_pipelines'])
-
-function operationIn(name: string): Action['operation'] | undefined {
-  switch (name) {
-    case 'index':
-    case 'create':
-    case 'update':
-    case 'delete':
-      return name
-    default:
-      return undefined
-  }
-}

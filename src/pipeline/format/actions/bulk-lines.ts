@@ -1,6 +1,7 @@
 /** Reads the body of a bulk request that somebody saved: an action line before each document. Each action keeps its operation. */
 import { fail } from '../../../base/failure/failure.js'
 import { endOfLine } from '../../../base/text/bytes.js'
+import { isVerb, type Operation, operations, rowOf } from '../../../base/operation.js'
 import { ActionWriter, type Range } from './action-writer.js'
 import type { Condition } from '../../../base/text/condition.js'
 import { type Action, readAction } from './bulk-action.js'
@@ -78,7 +79,7 @@ class Pairs {
     if (open === undefined) {
       if (action === undefined) this.#refuse(`${at(line)}it is not an action line`, object)
       else this.#begin(action, object)
-    } else if (action?.isKnown !== true || open.operation === 'update') this.#add(open, object)
+    } else if (action?.isKnown !== true || rowOf(open.operation).isPartial) this.#add(open, object)
     else {
       // Sluice never stores an action line as a document.
       this.#refuse(`${at(line)}the previous action has no document, because another action line follows it`)
@@ -87,19 +88,20 @@ class Pairs {
   }
 
   #begin(action: Action, object: Range): void {
-    if (action.operation !== 'delete') {
+    if (rowOf(action.operation).sendsDocument) {
       this.#open = kept(action, object)
       return
     }
-    const { id, routing, condition, index } = action
-    if (action.problem === undefined) this.#writer.add('delete', id, routing, NO_DOCUMENT, condition, index)
+    const { operation, id, routing, condition, index } = action
+    if (action.problem === undefined) this.#writer.add(operation, id, routing, NO_DOCUMENT, condition, index)
     else this.#refuse(action.problem, object)
   }
 
   #add(action: Action, document: Range): void {
     const { operation, id, routing, condition, index } = action
-    const part =
-      operation === 'update' ? this.#update(document, condition) : { operation, document, problem: undefined }
+    const part = rowOf(operation).isPartial
+      ? this.#update(document, condition)
+      : { operation, document, problem: undefined }
     const problem = action.problem ?? part.problem
     if (problem !== undefined) return this.#refuse(problem, document)
     this.#writer.add(part.operation, id, routing, part.document, condition, index)
@@ -110,12 +112,12 @@ class Pairs {
   #update(
     body: Range,
     condition: Condition | undefined,
-  ): { readonly operation: string; readonly document: Range; readonly problem?: string } {
+  ): { readonly operation: Operation; readonly document: Range; readonly problem?: string } {
     const fields = this.#fields
     const { bytes } = body
     fields.read(bytes, body.from)
     let document: Range | undefined
-    let operation = 'update'
+    let operation: Operation = 'update'
     for (let field = 0; field < fields.count; field += 1) {
       const [from, to] = [fields.from[field] as number, fields.to[field] as number]
       const name = fields.name(bytes, field)
@@ -126,7 +128,7 @@ class Pairs {
         return { operation, document: body, problem: `its update has ${name}. Sluice sends only doc and doc_as_upsert` }
     }
     if (document === undefined) return { operation, document: body, problem: 'its update has no doc' }
-    if (operation === 'upsert' && condition !== undefined)
+    if (condition !== undefined && !rowOf(operation).takes.includes(condition.kind))
       return {
         operation,
         document: body,
@@ -158,8 +160,8 @@ function mayBeAction({ bytes, from, to }: Range): boolean {
   return ACTION_LETTERS.has(bytes[at + 1] as number)
 }
 
-/** Those that index, create, update and delete begin with. */
-const ACTION_LETTERS = new Set(Buffer.from('icud'))
+/** Those that actions begin with. */
+const ACTION_LETTERS = new Set(operations.filter(isVerb).map(verb => verb.charCodeAt(0)))
 
 function at(line: number | undefined): string {
   return line === undefined ? '' : `line ${line}: `

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { openClusterItself } from '../../../route/connect/open-target.js'
 import { type Failure, isSluiceError } from '../../../base/failure/failure.js'
+import { addCounts, nothing } from '../../../pipeline/ledger/account.js'
 import type { Receipt } from '../../../pipeline/ledger/receipt.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import type { IngestEvent } from '../../../options/run-events.js'
@@ -189,9 +190,6 @@ function trafficSince(
 }
 
 function accountOf(receipt: Receipt): Omit<RangeReceipt, 'bytes' | 'host'> {
-  const { read, created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate, rejected, skipped } =
-    receipt
-  const { unsent, unknown, rejections, requests, retries, elapsedMs } = receipt
-  const stored = { created, accepted, updated, deleted, noop, notFound, older, dropped, duplicate }
-  return { counts: { read, ...stored, rejected, skipped, unsent, unknown }, rejections, requests, retries, elapsedMs }
+  const { rejections, requests, retries, elapsedMs } = receipt
+  return { counts: addCounts(nothing, receipt), rejections, requests, retries, elapsedMs }
 }

@@ -1,5 +1,6 @@
 /** Reads from answers which indices store documents. Behind an alias or a data stream, only the answer names the index. */
 import type { Batch } from '../../../base/flow.js'
+import { acceptedAs, isVerb, rowOf } from '../../../base/operation.js'
 import { type BulkItem, resultIn, resultsIn, sameResult } from '../../cluster/bulk-items.js'
 import type { Wanted } from '../../cluster/find-documents.js'
 import { addressIn, itemLines, itemStarts } from '../body.js'
@@ -30,20 +31,21 @@ export function readHolders(answer: Buffer, { body, batch: { operation } }: Sent
     if (item.index !== undefined && !first.has(item.index) && isHeld(item)) first.set(item.index, at)
     at += 1
   }
-  const mayDelete = operation === 'delete' || operation === 'mixed'
+  const mayDelete = !rowOf(operation).sendsDocument
   for (const [index, item] of first) hear(index, () => (mayDelete ? undefined : documentAt(body, item)))
 }
 
 /** Returns whether the index holds the document. After a lost answer, a conflict shows that, too. */
 function isHeld({ action, status, result, failureStore: store }: BulkItem): boolean {
-  if (store === 'used' || action === 'delete') return false
-  if (status === CONFLICT) return action === 'create'
-  // A pipeline has dropped the document if a create action answers 200, or an index action shows no change.
-  if (status === 200) return action === 'index' ? result === 'updated' : action === 'update' && result !== 'deleted'
-  return status === 201
+  if (store === 'used') return false
+  if (!isVerb(action)) return status === 201
+  const row = rowOf(action)
+  if (status === CONFLICT) return row.repeat === 'conflict'
+  return status === 201 || (status === 200 && HELD.has(acceptedAs(row, result)))
 }
 
 const CONFLICT = 409
+const HELD = new Set(['updated', 'noop'])
 
 function documentAt(body: Body, item: number): Wanted | undefined {
   const { _id: id, routing } = addressIn(itemLines(body, itemStarts(body, item + 1), item).action)

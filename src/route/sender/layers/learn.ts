@@ -1,4 +1,5 @@
 /** The layer that learns from each verdict how many requests, and how large ones, the cluster bears. */
+import { takenOf } from '../../../base/outcomes.js'
 import type { Clock } from '../../../base/flow.js'
 import { AdaptiveLimit } from '../adaptive-limit.js'
 import type { Send, Verdict } from '../send.js'
@@ -91,18 +92,7 @@ export class Learning {
   #count(verdict: Verdict): void {
     if (verdict.kind === 'there' || verdict.kind === 'notSent') return
     if (verdict.kind === 'done' || verdict.kind === 'retryItems') {
-      const {
-        created,
-        accepted = 0,
-        updated,
-        duplicate,
-        deleted = 0,
-        noop = 0,
-        notFound = 0,
-        older = 0,
-        dropped = 0,
-      } = verdict.settled
-      if (created + accepted + updated + duplicate + deleted + noop + notFound + older + dropped === 0) return
+      if (takenOf(verdict.settled) === 0) return
       this.#accepted += 1
       this.#lostInARow = 0
     } else if (verdict.delivery === 'possible') this.#lostInARow += 1

@@ -2,6 +2,7 @@
  * The layer that looks up documents that may be stored already. After a rollover of a data stream or alias, a new index takes the
  * documents, and a second send would store the same id there. So Sluice searches all indices before it sends such a body.
  */
+import { rowOf } from '../../../base/operation.js'
 import { type View, viewOf } from '../../cluster/alias-view.js'
 import { type FoundDocument, type Looked, findDocuments } from '../../cluster/find-documents.js'
 import { type IndexSeen, refresh, seeIndex } from '../../cluster/indices.js'
@@ -57,7 +58,7 @@ function mayBeStored({ options }: StreamWatch, { batch, history }: BulkRequest):
   if (!history.doubtful && !options.sentBefore && !isOfAnyAge) return false
   const { ownIds, safeToResend } = batchIds(batch, options)
   // With operation index and ids of their own, users ask Sluice to overwrite.
-  return safeToResend && (batch.operation === 'create' || ownIds)
+  return safeToResend && (rowOf(batch.operation).repeat === 'conflict' || ownIds)
 }
 
 async function lookUp(

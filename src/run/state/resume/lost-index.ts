@@ -1,4 +1,5 @@
 /** Finds out whether an index still holds the documents of a run. An index that was deleted or recreated does not. */
+import { isOperation, rowOf } from '../../../base/operation.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { seeBehind, seeIndices } from '../../../route/cluster/many-indices.js'
@@ -41,7 +42,8 @@ export async function lostIndex(
 export function hasStored({ counts, options }: Pick<Checkpoint, 'counts' | 'options'>): boolean {
   const { created, updated, duplicate, noop, skipped, unknown } = counts
   if (created + updated + duplicate > 0) return true
-  return options['op'] === 'create' ? skipped + unknown > 0 : noop > 0 && options['script'] === undefined
+  const { op, script } = options
+  return isOperation(op) && rowOf(op).repeat === 'conflict' ? skipped + unknown > 0 : noop > 0 && script === undefined
 }
 
 /**

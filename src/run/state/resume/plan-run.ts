@@ -1,4 +1,5 @@
 /** Plans the remaining work of a run: compares the inputs with what earlier runs have loaded. */
+import { isOperation, rowOf } from '../../../base/operation.js'
 import { relative } from 'node:path'
 import { type Failure, SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Source } from '../../../base/flow.js'
@@ -230,11 +231,11 @@ const ofNewLines: ReadonlySet<string> = new Set(['set', 'drop', 'keep', 'rename'
 
 /**
  * Returns whether a change of this option concerns new lines only. The same ids are created or replaced by `create` and `index`. A file
- * that is loaded with `update`, `upsert` or `delete` after that means its old lines, too.
+ * that is loaded with an operation that changes documents after that means its old lines, too.
  */
 function isOnlyOfNewLines(name: string, was: Checkpoint['options'], now: Checkpoint['options']): boolean {
   if (ofNewLines.has(name)) return true
-  return name === 'op' && [was, now].every(({ op }) => op === 'create' || op === 'index')
+  return name === 'op' && [was, now].every(({ op }) => isOperation(op) && !rowOf(op).changes)
 }
 
 /** Collects notes, and shortens them if many inputs have the same one. */

@@ -1,7 +1,5 @@
 /** Says when two commands are the same run, and how their inputs are named in ids. */
 import { resolve } from 'node:path'
-import type { IndexSeen } from '../../../route/cluster/indices.js'
-import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { defaults, sentOptions } from '../../../options/describe-option.js'
 import { keyOf, randomToken, tokenOf } from '../../../base/checksum/tokens.js'
 import type { DocumentSection, InputSection, StateSection } from '../../../options/load.js'

@@ -2,6 +2,7 @@
  * Holds ids of documents that were sent before the first document of their index was accepted. Its uuid is read after that. If such a
  * document is not in the index then, another index had taken it, and is gone. A later loss shows by the document that came first.
  */
+import { rowOf } from '../../../base/operation.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
 import { takenByIndex } from '../../../pipeline/ledger/committed-prefix.js'
 import { findDocuments } from '../../../route/cluster/find-documents.js'
@@ -124,8 +125,8 @@ function mostMissing(batch: Batch, outcome: Outcome): (index: string) => number 
 
 /** Returns how many documents the index held already, whoever stored them. */
 function foundThere({ operation, script }: Batch, { noop = 0, skipped, unknown, unanswered = 0 }: Outcome): number {
-  // An id that exists ends a `create` so. Only a script may leave out a document that is not there.
-  if (operation === 'create') return skipped + unknown - unanswered
+  // Only a script may leave out a document that is not there.
+  if (rowOf(operation).repeat === 'conflict') return skipped + unknown - unanswered
   return script === undefined ? noop : 0
 }
 
@@ -135,7 +136,7 @@ function docsFor(index: string, { docs, indices }: Batch): number {
 
 function samplesOf({ bytes, docs, indices, operation }: Batch, fresh: readonly string[]): readonly Sample[] {
   // A deletion leaves nothing to find, also not what the same batch has stored.
-  if (fresh.length === 0 || operation === 'delete' || operation === 'mixed') return []
+  if (fresh.length === 0 || !rowOf(operation).sendsDocument) return []
   const found = new Map<string, Sample>()
   for (const index of fresh) found.set(index, { index, documents: [] })
   const body = { bytes, items: docs, first: 0 }

@@ -1,6 +1,6 @@
 import { jsonIn, nameRefusal, whoAnswered } from '../../../../route/cluster/answers.js'
 import type { Failure } from '../../../../base/failure/failure.js'
-import type { Operation } from '../../../../base/operation.js'
+import { type Operation, rowOf } from '../../../../base/operation.js'
 import type { Route } from '../../../../route/proxy/route.js'
 import { isObject, type JsonObject } from '../../../../base/json/parse-json.js'
 import type { Context, Probe } from '../../context.js'
@@ -112,11 +112,10 @@ function missingOf(
   exists: boolean | undefined,
 ): Pick<CheckedIndex, 'missing' | 'mayCheckWrites'> {
   if (has === undefined) return {}
+  const { privileges } = rowOf(op)
   const may = (...names: (typeof asked)[number][]) => names.some(name => has[name] === true)
   const missing = [
-    ...(op === 'create' && !may('create_doc', 'create', 'index', 'write') ? ['create_doc'] : []),
-    ...(op !== 'create' && op !== 'delete' && !may('index', 'write') ? ['index'] : []),
-    ...(op === 'delete' && !may('delete', 'write') ? ['delete'] : []),
+    ...(may(...privileges) ? [] : [privileges[0]]),
     // If it is unknown whether the index exists, the privilege may not be needed.
     ...(exists === false && !may('auto_configure', 'create_index') ? ['auto_configure'] : []),
   ]
