@@ -3,7 +3,12 @@ interface Room {
   readonly beside?: string
   /** Files that other rooms may import, without `.ts`. A room that is one file is its own door. */
   readonly doors?: string
+  /** Most doors that it may have. Default: `mostDoors`. Lower it with each door that closes. */
+  readonly most?: number
 }
+
+/** A room with more doors than this is no room with walls. Each that has more says how many, until it has fewer. */
+const mostDoors = 6
 
 interface District {
   /** First folder of its paths. Files of the root of src have none. */
@@ -25,11 +30,13 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
+        most: 11,
         doors:
           'json-fault nested-field object-fields parse-json valid-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
       },
       text: {
         beside: 'operation.ts',
+        most: 12,
         doors:
           'bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
       },
@@ -47,12 +54,14 @@ export const districts: readonly District[] = [
     name: 'pipeline',
     rooms: {
       source: {
+        most: 10,
         doors:
           'by-name cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
       },
       format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
-      bulk: { doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
+      bulk: { most: 7, doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
+        most: 8,
         doors:
           'account committed-prefix dead-letters describe-origin ledger receipt rejection-limit truncate-dead-letters',
       },
@@ -63,6 +72,7 @@ export const districts: readonly District[] = [
     name: 'options',
     rooms: {
       '': {
+        most: 24,
         doors:
           'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
       },
@@ -73,27 +83,32 @@ export const districts: readonly District[] = [
     name: 'route',
     rooms: {
       proxy: {
+        most: 14,
         doors:
           'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
       },
       cluster: {
         beside: 'proxy',
+        most: 14,
         doors:
-          'alias alias-view answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices load-settings managed-endpoint many-indices may-fill node-connection open-cluster preflight privileges request walk-ids write-index',
+          'answers ask-connections bulk-items client-connection credentials documents egress-check index-under-load indices managed-endpoint node-connection open-cluster preflight request',
       },
       servicenow: {
         beside: 'proxy',
+        most: 23,
         doors:
           'attachments/list-attachments calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records refusal/look-in table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
       },
       connect: {
         beside: 'cluster proxy servicenow',
+        most: 8,
         doors:
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
       gzip: { doors: 'gzip kernel/kernel' },
       sender: {
         beside: 'cluster gzip',
+        most: 10,
         doors:
           'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
       },
@@ -106,6 +121,7 @@ export const districts: readonly District[] = [
       'state/checkpoint': { doors: 'checkpoint checkpoint-writer letters-of old-checkpoint' },
       'state/inputs': {
         beside: 'state/checkpoint',
+        most: 7,
         doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',
       },
       'state/runs': {
@@ -114,10 +130,12 @@ export const districts: readonly District[] = [
       },
       'state/resume': {
         beside: 'state/checkpoint state/inputs state/runs',
+        most: 8,
         doors: 'find-run index-watch lost-index named-indices plan plan-run run-identity state-keeper',
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
+        most: 10,
         doors:
           'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-record stop-signals',
       },
@@ -157,17 +175,20 @@ export const districts: readonly District[] = [
       doctor: { doors: 'diagnose doctor-options facts report support-bundle' },
       'doctor/watch': { beside: 'doctor', doors: 'changes watch watch-metrics' },
       filter: {
+        most: 8,
         doors: 'admin-api change-policy choose-policy judge-guard policy projects-api prove read-policy',
       },
       jobs: { doors: 'job' },
       'jobs/queue': {
         beside: 'jobs',
+        most: 13,
         doors:
           'await-access check-entry check-queue give-back in-time job-state lease open-engine seal trust-job until-done worker-event worker-sign',
       },
       'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share job-budget' },
       'jobs/plan': {
         beside: 'jobs',
+        most: 7,
         doors: 'count-plan ended-ranges known-ranges plan-ranges queue-ranges queued-options rate-share',
       },
       'jobs/range': {
@@ -205,6 +226,7 @@ export const districts: readonly District[] = [
     name: 'cli',
     rooms: {
       terminal: {
+        most: 12,
         doors: 'ask columns confirm help hold-back interrupt log meter progress pull-progress show-progress terminal',
       },
       show: {
@@ -213,11 +235,13 @@ export const districts: readonly District[] = [
       },
       application: {
         beside: 'show terminal',
+        most: 19,
         doors:
           'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
         beside: 'application show terminal',
+        most: 24,
         doors:
           'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',
       },
@@ -267,6 +291,17 @@ export const clientTypeOnly = 'route/connect/connect.ts'
 const paths = districts
   .flatMap(({ name, rooms }) => Object.keys(rooms).map(room => [name, room].filter(part => part !== '').join('/')))
   .toSorted((one, other) => other.length - one.length)
+
+/** Returns the rooms that list more doors than they may have. */
+export function tooOpen(plan: readonly District[]): string[] {
+  return plan.flatMap(({ name, rooms }) =>
+    Object.entries(rooms).flatMap(([room, { doors = '', most = mostDoors }]) => {
+      const count = doors.split(' ').filter(door => door !== '').length
+      const path = [name, room].filter(part => part !== '').join('/')
+      return count <= most ? [] : [`${path} has ${count} doors and may have ${most}`]
+    }),
+  )
+}
 
 /** Returns the room of a path relative to src: the longest that the plan has. A part that the plan does not have is its first name. */
 export function roomOf(path: string): string {

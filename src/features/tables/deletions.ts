@@ -1,5 +1,4 @@
 /** Deletes the documents of rows that were deleted at the platform, after everything else is loaded. */
-import { mayDelete } from '../../route/cluster/privileges.js'
 import { type Failure, isSluiceError, fail } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DeletionSection, DocumentSection, TableSection } from '../../options/load.js'
@@ -57,7 +56,7 @@ export class Deletions {
     if (this.#skipped !== undefined) return
     try {
       this.#last = await lastComparison(found)
-      if (found.target.behind === undefined) await mayDelete(cluster, found.target.index)
+      if (found.target.behind === undefined) await cluster.privileges.mayDelete(found.target.index)
       await refuseSharedIndex(stateDir, found)
     } catch (error) {
       throw stop.cause(error)

@@ -3,7 +3,7 @@ import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import { Retries, backoffMs, retryAfterMs } from '../../base/time/retry.js'
 import { atLast } from '../../route/sender/deliver.js'
-import type { TakeStep } from '../../route/cluster/delete-found.js'
+import type { TakeStep } from '../../route/cluster/documents.js'
 
 export interface PaceOptions {
   readonly most: number

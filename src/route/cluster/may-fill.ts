@@ -2,14 +2,8 @@
 import { bulkFormOf, type Operation } from '../../base/operation.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { jsonIn } from './answers.js'
+import type { Filling } from './indices.js'
 import { type ReachedCluster, inquire } from './request.js'
-
-interface Filling {
-  /** The names, with `*` for what documents say. */
-  readonly wildcard: string
-  readonly op: Operation
-  readonly signal?: AbortSignal
-}
 
 const MAKING = ['auto_configure', 'create_index']
 

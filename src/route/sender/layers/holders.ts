@@ -1,7 +1,7 @@
 /** Reads from answers which indices store documents. Behind an alias or a data stream, only the answer names the index. */
 import type { Batch } from '../../../base/flow.js'
 import { type BulkItem, resultIn, resultsIn, sameResult } from '../../cluster/bulk-items.js'
-import type { Wanted } from '../../cluster/find-documents.js'
+import type { Wanted } from '../../cluster/documents.js'
 import { addressIn, itemLines, itemStarts } from '../body.js'
 import type { Body } from '../send.js'
 

@@ -2,8 +2,7 @@
  * Watches the indices that store documents of a run under another name: those behind an alias or a data stream. A rollover adds one, and
  * the others stay. The first answer of a new index names it, and then its uuid is read.
  */
-import { type IndexSeen, seeIndex } from '../../../route/cluster/indices.js'
-import { seeBehind } from '../../../route/cluster/many-indices.js'
+import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { HearHolder } from '../../../route/sender/layers/holders.js'
 import { explain } from '../../../base/failure/catalogue.js'
@@ -104,7 +103,7 @@ export class Holders {
   async #ask(indices: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {
     const { cluster, givenUp } = this.#asking
     const name = this.#name()
-    const seen = name === undefined ? undefined : await seeIndex(cluster, name, givenUp)
-    return await seeBehind(cluster, seen, indices, givenUp)
+    const seen = name === undefined ? undefined : await cluster.indices.see(name, givenUp)
+    return await cluster.indices.seeBehind(seen, indices, givenUp)
   }
 }

@@ -1,5 +1,4 @@
 /** Watches whether the index that a run fills stays the same one. An index that is deleted is made anew by the next bulk request. */
-import { seeIndex } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { HearHolder } from '../../../route/sender/layers/holders.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
@@ -134,7 +133,7 @@ export class IndexWatch {
     const isElsewhere = this.#target.elsewhere !== undefined
     const known = indexUuid ?? (isElsewhere || this.#witnesses.of(index).length === 0 ? undefined : DELETED)
     if (known === undefined) return undefined
-    const now = await seeIndex(cluster, index, givenUp)
+    const now = await cluster.indices.see(index, givenUp)
     if (!isLost(known, now, true)) return undefined
     return this.#replaced([index])
   }
@@ -160,7 +159,7 @@ export class IndexWatch {
     const { index } = this.#target
     if (this.#isMissing) {
       if (!this.#witnesses.hasAccepted(index)) return
-      const seen = await seeIndex(cluster, index, givenUp)
+      const seen = await cluster.indices.see(index, givenUp)
       // It was deleted again, or a pipeline has stored the documents elsewhere. A later look may see it.
       if (seen.kind === 'missing' || seen.kind === 'unreadable') return
       this.#isMissing = false

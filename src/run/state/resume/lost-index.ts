@@ -1,7 +1,6 @@
 /** Finds out whether an index still holds the documents of a run. An index that was deleted or recreated does not. */
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import { seeBehind } from '../../../route/cluster/many-indices.js'
 import { haveStayed } from './witnesses.js'
 import type { Checkpoint, Holder } from '../checkpoint/checkpoint.js'
 
@@ -57,7 +56,7 @@ export async function lostHolders(
   const isOver = status === 'finished'
   // There may be very many finished runs, and only an index that was made again matters to them.
   const asked = isOver && seen !== undefined ? [] : holders.map(({ index }) => index)
-  const now = await seeBehind(cluster, seen, asked)
+  const now = await cluster.indices.seeBehind(seen, asked)
   const lost = await lostOf(holders, now, { isOver, isGone }, cluster)
   return lost.length === 0 ? undefined : { indices: lost, isPart: lost.length < holders.length, startsAfresh: true }
 }

@@ -1,7 +1,6 @@
 /** Watches the indices of a run whose documents name them. */
 import { explain } from '../../../base/failure/catalogue.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
-import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Checkpoint, NamedIndex } from '../checkpoint/checkpoint.js'
@@ -83,7 +82,7 @@ export class NamedIndices {
   }
 
   async #ask(names: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {
-    return await seeIndices(this.#asking.cluster, names, this.#asking.givenUp)
+    return await this.#asking.cluster.indices.seeAll(names, this.#asking.givenUp)
   }
 
   #note(index: string, seen: IndexSeen): void {
@@ -110,10 +109,7 @@ export async function lostNamed(
 ): Promise<LostIndices | undefined> {
   const taken = indices.filter(({ documents }) => documents > 0)
   if (taken.length === 0) return undefined
-  const seen = await seeIndices(
-    cluster,
-    taken.map(({ index }) => index),
-  )
+  const seen = await cluster.indices.seeAll(taken.map(({ index }) => index))
   const isOver = status === 'finished'
   const lost = await lostOf(taken, seen, { isOver, isGone: isNameGone }, cluster)
   if (lost.length === 0) return undefined

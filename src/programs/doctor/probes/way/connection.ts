@@ -1,6 +1,6 @@
 /** Builds one connection to a target like a load does, layer by layer, and records the certificates. */
 import { X509Certificate } from 'node:crypto'
-import { connectionEnd, ways } from '../../../../route/cluster/connection-end.js'
+import { mayBeOneOfMany } from '../../../../route/cluster/ask-connections.js'
 import type { Failure } from '../../../../base/failure/failure.js'
 import type { RouteError } from '../../../../route/proxy/route-error.js'
 import type { RouteOptions } from '../../../../route/proxy/route.js'
@@ -40,12 +40,6 @@ async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<
     failure,
     failedIn: fault?.phase,
   }
-}
-
-/** Returns whether another connection may not fail so: over the other node, or from the other address. */
-function mayBeOneOfMany(failed: Failure, proxy: RouteOptions['proxy']): boolean {
-  const { by, passes } = ways[connectionEnd(failed)]
-  return proxy === undefined ? passes === true && connectionEnd(failed) === 'unwell' : by !== 'everybody'
 }
 
 async function trace({ clock, signal, requests }: Context, options: RouteOptions): Promise<Trace> {

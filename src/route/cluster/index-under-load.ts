@@ -1,12 +1,59 @@
 /**
- * Makes an index for one load, with its settings while the load runs. The load writes a mark into the mapping (`_meta.sluice`):
- * it stays with the index, so that after a crash any machine finds it.
+ * Changes an index while a load runs, and lets it remember that: its settings, and a mark in its mapping (`_meta`). The mark stays with
+ * the index, so that after a crash any machine finds it.
  */
-import type { AliasFacts, IndexFacts } from './alias.js'
-import { decidedByServerless, loadSettings, metaOf, setMeta, setSettings } from './load-settings.js'
-import type { Cluster } from './open-cluster.js'
-import { type ReachedCluster, call } from './request.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
+import type { AliasFacts, IndexFacts } from './indices.js'
+import type { Cluster } from './open-cluster.js'
+
+/** No refreshes and no copies while documents stream in. Serverless keeps copies by itself. */
+const whileLoading: JsonObject = { 'index.refresh_interval': '-1', 'index.number_of_replicas': '0' }
+
+/** Settings that serverless decides by itself. */
+const decidedByServerless = /^index\.(number_of_\w+|auto_expand_replicas|translog\..+|merge\..+)$/
+
+interface LoadSettings {
+  /** Settings that an index has while a load runs. */
+  readonly changes: JsonObject
+  /** The same settings before. null: not set. */
+  readonly restore: JsonObject
+}
+
+export function loadSettings({ settings }: Pick<IndexFacts, 'settings'>, { preflight }: Cluster): LoadSettings {
+  const isServerless = preflight.info?.flavor === 'serverless'
+  const expands = settings['index.auto_expand_replicas']
+  const all = {
+    ...whileLoading,
+    // Else the cluster would make the copies again.
+    ...(expands === undefined || expands === 'false' ? {} : { 'index.auto_expand_replicas': 'false' }),
+  }
+  const changes = Object.entries(all).filter(([setting]) => !(isServerless && decidedByServerless.test(setting)))
+  const restore = changes.map(([setting]) => [setting, settings[setting] ?? null] as const)
+  return { changes: Object.fromEntries(changes), restore: Object.fromEntries(restore) }
+}
+
+/** Throws SluiceError: see `call`. */
+export async function setSettings(cluster: Cluster, index: string, settings: JsonObject): Promise<void> {
+  await cluster.call({ method: 'PUT', path: `/${encodeURIComponent(index)}/_settings`, body: settings })
+}
+
+/** Returns the `_meta` of mappings: what its users want to remember. */
+export function metaOf({ _meta: meta }: JsonObject): JsonObject {
+  return isObject(meta) ? meta : {}
+}
+
+/**
+ * Sets some names in the `_meta` of an index, and removes those that are undefined. The cluster replaces `_meta` as a whole, so the
+ * other names are those that were read. Throws SluiceError: see `call`.
+ */
+export async function setMeta(
+  cluster: Cluster,
+  { name, mappings }: Pick<IndexFacts, 'name' | 'mappings'>,
+  own: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const body = { _meta: { ...metaOf(mappings), ...own } }
+  await cluster.call({ method: 'PUT', path: `/${encodeURIComponent(name)}/_mapping`, body })
+}
 
 interface LoadMark {
   readonly run: string
@@ -40,16 +87,11 @@ export function leadsTo({ on }: AliasFacts, index: string | undefined): boolean 
 }
 
 /** Makes an index with the mark. An index that exists stays as it is. Throws SluiceError: see `call`. */
-export async function makeIndex(
-  cluster: ReachedCluster,
-  name: string,
-  body: JsonObject,
-  mark: LoadMark,
-): Promise<void> {
+export async function makeIndex(cluster: Cluster, name: string, body: JsonObject, mark: LoadMark): Promise<void> {
   const mappings = isObject(body['mappings']) ? body['mappings'] : {}
   const whole = { ...body, mappings: { ...mappings, _meta: { ...metaOf(mappings), sluice: mark } } }
   const path = `/${encodeURIComponent(name)}`
-  await call(cluster, { method: 'PUT', path, body: whole, expects: ['resource_already_exists_exception'] })
+  await cluster.call({ method: 'PUT', path, body: whole, expects: ['resource_already_exists_exception'] })
 }
 
 /** Returns the settings and mappings that a new index takes over from the one before, without its state. */
@@ -74,7 +116,7 @@ export async function startLoading(cluster: Cluster, facts: IndexFacts, mark: Lo
 }
 
 /** Restores the settings from the mark, and removes them from it. May be repeated. Throws SluiceError: see `call`. */
-export async function endLoading(cluster: ReachedCluster, facts: IndexFacts, mark: LoadMark): Promise<void> {
+export async function endLoading(cluster: Cluster, facts: IndexFacts, mark: LoadMark): Promise<void> {
   const { loading, restore, ...rest } = mark
   if (restore !== undefined) await setSettings(cluster, facts.name, restore)
   if (loading !== undefined) await setMeta(cluster, facts, { sluice: rest })
