@@ -174,10 +174,7 @@ export const districts: readonly District[] = [
       alarm: { doors: 'alarm alarm-options' },
       doctor: { doors: 'diagnose doctor-options facts report support-bundle' },
       'doctor/watch': { beside: 'doctor', doors: 'changes watch watch-metrics' },
-      filter: {
-        most: 8,
-        doors: 'admin-api change-policy choose-policy judge-guard policy projects-api prove read-policy',
-      },
+      filter: { doors: 'filter policy' },
       jobs: { doors: 'job' },
       'jobs/queue': {
         beside: 'jobs',
@@ -197,7 +194,7 @@ export const districts: readonly District[] = [
       },
       'jobs/control': {
         beside: 'jobs jobs/budget jobs/plan jobs/queue jobs/range',
-        doors: 'agree-on-name coordinate-job list-jobs report-end submit-job',
+        doors: 'coordinate-job open-jobs',
       },
       'jobs/worker': {
         beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
@@ -235,9 +232,9 @@ export const districts: readonly District[] = [
       },
       application: {
         beside: 'show terminal',
-        most: 19,
+        most: 18,
         doors:
-          'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
+          'after-run ask-doctor count-traffic diagnose-queue ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
         beside: 'application show terminal',

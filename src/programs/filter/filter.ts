@@ -1,24 +1,27 @@
-/** Holds the commands of `sluice filter`, one function each. */
-import type { AdminApi } from '../../programs/filter/admin-api.js'
-import { changeAttachment, type Confirm, createPolicy } from '../../programs/filter/change-policy.js'
-import { type FilterFinding, filterFinding, type Guard, judgeGuard } from '../../programs/filter/judge-guard.js'
-import { findPolicy } from '../../programs/filter/choose-policy.js'
-import { type Policy, staticRules } from '../../programs/filter/policy.js'
-import { failuresOf, findOwnAddress, type Proof, prove } from '../../programs/filter/prove.js'
-import type { Deployment } from '../../programs/filter/read-policy.js'
-import type { ConnectOptions } from '../../index.js'
+/** Opens the administration of IP filters, and holds its tasks, one function each. */
+import { type AdminApi, type AdminOptions, openAdminApi } from './admin-api.js'
+import { changeAttachment, type Confirm, createPolicy } from './change-policy.js'
+import { type FilterFinding, filterFinding, type Guard, judgeGuard } from './judge-guard.js'
+import { findPolicy } from './choose-policy.js'
+import { type Policy, staticRules } from './policy.js'
+import { failuresOf, findOwnAddress, type Proof, prove } from './prove.js'
+import type { Deployment } from './read-policy.js'
+import type { ConnectOptions } from '../../options/connect-options.js'
 import { readConnecting } from '../../options/read-options.js'
 import { resolveTarget } from '../../route/connect/open-target.js'
 import type { Settings } from '../../options/table.js'
 
-interface FilterContext {
-  readonly api: AdminApi
+export interface FilterOptions {
+  readonly admin: AdminOptions
   readonly values: Settings
   /** To the cluster, for the proof. */
   readonly way: ConnectOptions & { readonly signal: AbortSignal }
   readonly timeoutMs: number
+  /** Asks before each change that may surprise. */
   readonly confirm: Confirm
 }
+
+type FilterContext = Omit<FilterOptions, 'admin'> & { readonly api: AdminApi }
 
 export interface FilterReport {
   /** The change. Absent if nothing had to change. */
@@ -37,15 +40,31 @@ export interface FilterReport {
 
 type FilterTask = (context: FilterContext) => Promise<FilterReport>
 
+/** The tasks of an open administration. */
+export type Filter = AsyncDisposable & Readonly<Record<keyof typeof tasks, () => Promise<FilterReport>>>
+
+/** @throws SluiceError OPTION_INVALID if the key would cross the network in clear text */
+export function openFilter({ admin, ...options }: FilterOptions): Filter {
+  const api = openAdminApi(admin)
+  const context = { ...options, api }
+  return {
+    show: async () => await tasks.show(context),
+    create: async () => await tasks.create(context),
+    attach: async () => await tasks.attach(context),
+    detach: async () => await tasks.detach(context),
+    [Symbol.asyncDispose]: async () => await api[Symbol.asyncDispose](),
+  }
+}
+
 /** How long a change may take to reach every edge of the service. */
 const PATIENCE_MS = 30_000
 
-export const show: FilterTask = async context => {
+const show: FilterTask = async context => {
   const deployment = await readDeployment(context)
   return await judge(context, deployment, await context.api.attachedTo(deployment.id))
 }
 
-export const create: FilterTask = async context => {
+const create: FilterTask = async context => {
   const { api, values } = context
   const { rules, warnings } = pairOf(context)
   const region = values.region ?? (idOf(values) === undefined ? undefined : (await readDeployment(context)).region)
@@ -54,9 +73,12 @@ export const create: FilterTask = async context => {
   return { ...(await createPolicy(api, wanted, context.confirm)), findings: [], notes: warnings }
 }
 
-export const attach: FilterTask = async context => await change(context, 'attach')
-
-export const detach: FilterTask = async context => await change(context, 'detach')
+const tasks = {
+  show,
+  create,
+  attach: async (context: FilterContext) => await change(context, 'attach'),
+  detach: async (context: FilterContext) => await change(context, 'detach'),
+}
 
 async function change(context: FilterContext, act: 'attach' | 'detach'): Promise<FilterReport> {
   const { api, values, way, confirm } = context
