@@ -2,7 +2,7 @@
  * Checks options of documents that depend on each other, for the library and for the command line. `said`: returns how the user named an
  * option. All functions throw SluiceError OPTION_INVALID.
  */
-import { isDump } from '../pipeline/format/dump-formats.js'
+import { isDump } from '../pipeline/format/formats.js'
 import { bulkFormOf, isOperation } from '../base/operation.js'
 import { fieldsIn } from '../base/text/field-list.js'
 import { isBeside, isPattern, patternIn } from '../base/text/index-pattern.js'

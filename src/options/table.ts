@@ -2,8 +2,7 @@
  * The table of options: one row per option. Flags, variables, keys of the configuration file, help, docs/options.md, the settings and the
  * checks of the library derive from it. Help keeps this order.
  */
-import { encodings } from '../pipeline/format/csv/to-utf8.js'
-import { dumpFormats } from '../pipeline/format/dump-formats.js'
+import { dumpFormats, encodings } from '../pipeline/format/formats.js'
 import * as csvKinds from './csv-kinds.js'
 import { destinations } from './destinations.js'
 import * as editKinds from './edit-kinds.js'

@@ -30,22 +30,22 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
-        most: 11,
+        most: 10,
         doors:
-          'json-fault nested-field object-fields parse-json valid-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
+          'json-fault object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
       },
       text: {
         beside: 'operation.ts',
-        most: 12,
+        most: 11,
         doors:
-          'bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
+          'bytes condition field-list figures index-pattern line-part marked-line misplaced source-url unicode visible',
       },
-      failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
+      failure: { beside: 'text', doors: 'catalogue entry failure index-errors' },
       'flow.ts': { beside: 'failure operation.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel' },
-      compression: { beside: 'failure memory', doors: 'decompress inflate program whole zstd' },
-      time: { beside: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
-      disk: { beside: 'failure json', doors: 'file-stat safe-files state-unwritable' },
+      compression: { beside: 'failure memory', doors: 'decompress' },
+      time: { beside: 'failure flow.ts', doors: 'change-signal local-time retry system-clock' },
+      disk: { beside: 'failure json', doors: 'safe-files' },
       lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
     },
   },
@@ -58,12 +58,11 @@ export const districts: readonly District[] = [
         doors:
           'by-name cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
       },
-      format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
+      format: { doors: 'decode formats' },
       bulk: { most: 7, doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        most: 8,
-        doors:
-          'account committed-prefix dead-letters describe-origin ledger receipt rejection-limit truncate-dead-letters',
+        most: 7,
+        doors: 'account committed-prefix dead-letters ledger receipt rejection-limit truncate-dead-letters',
       },
     },
   },
@@ -83,9 +82,9 @@ export const districts: readonly District[] = [
     name: 'route',
     rooms: {
       proxy: {
-        most: 14,
+        most: 13,
         doors:
-          'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
+          'choose-proxy expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
       },
       cluster: {
         beside: 'proxy',
@@ -95,9 +94,9 @@ export const districts: readonly District[] = [
       },
       servicenow: {
         beside: 'proxy',
-        most: 23,
+        most: 12,
         doors:
-          'attachments/list-attachments calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records refusal/look-in table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
+          'calls/instance-http calls/judge-refusal calls/persist calls/secrets choose-access instance login/authorization-code login/session login/token-call open-instance records refusal/look-in',
       },
       connect: {
         beside: 'cluster proxy servicenow',
@@ -108,9 +107,7 @@ export const districts: readonly District[] = [
       gzip: { doors: 'gzip kernel/kernel' },
       sender: {
         beside: 'cluster gzip',
-        most: 10,
-        doors:
-          'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
+        doors: 'body layers/access layers/byte-budget layers/rate send sender',
       },
     },
   },

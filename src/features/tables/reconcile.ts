@@ -3,8 +3,8 @@ import type { DeletionRefused, FoundDocument, TakeStep, Wanted } from '../../rou
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Failure, SluiceError, fail, failure } from '../../base/failure/failure.js'
 import type { RejectionLimit } from '../../base/flow.js'
-import { IdSet, isSysId } from '../../route/servicenow/table/id-set.js'
-import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from '../../route/servicenow/table/list-ids.js'
+import { IdSet, isSysId } from './reading/id-set.js'
+import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from './reading/list-ids.js'
 import type { Instance } from '../../route/servicenow/instance.js'
 
 export interface Removing {

@@ -71,9 +71,10 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
 export type DoctorLine = ReturnType<typeof lineOver>
 
 /** Sends every request over a connection of its own. */
-function lineOver(means: Means, { ask, judging, route }: InstanceHttp) {
+function lineOver(means: Means, { ask, judging, judge, route }: InstanceHttp) {
   return {
     judging,
+    judge,
     ask: async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') => {
       const asked = await askAgain(
         means,

@@ -7,14 +7,13 @@ import type { Access } from './choose-access.js'
 import type { Instance, TableAnswer, TableRequest } from './instance.js'
 import { unicodeProblem } from '../../base/text/unicode.js'
 import { nameSilentPort } from '../proxy/expects-tls.js'
-import { type Download, downloadFile } from './attachments/download.js'
+import { type Download, downloadFile } from './calls/download.js'
 import { type InstanceHttp, openInstanceHttp } from './calls/instance-http.js'
 import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
 import { type ComparisonMeans, Refusals } from './refusal/tell-apart.js'
 import { Secrets } from './calls/secrets.js'
 import { openSession, type Session, tokensInMemory, type TokenStore } from './login/session.js'
 import { callForTokens } from './login/token-call.js'
-import { judgeTableAnswer } from './calls/judge-table-answer.js'
 import { type Patience, persist } from './calls/persist.js'
 import type { InstanceVerdict } from './calls/judge-refusal.js'
 
@@ -135,7 +134,7 @@ async function callTable(
   const question = questionOf(request)
   const once = async (authorization: string): Promise<InstanceVerdict<TableAnswer>> => {
     const answer = await line.ask({ ...question, headers: { ...question.headers, authorization }, signal })
-    return 'is' in answer ? answer : judgeTableAnswer(answer, request, line.judging())
+    return 'is' in answer ? answer : line.judge(answer, request)
   }
   const attempt = async (): Promise<InstanceVerdict<TableAnswer>> => {
     const value = await session.authorization(signal)

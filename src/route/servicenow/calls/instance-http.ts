@@ -6,7 +6,9 @@ import { type Failure, failure, SluiceError } from '../../../base/failure/failur
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
 import { loginHeaders } from '../choose-access.js'
-import type { InstanceAnswer, InstanceJudging, Refusal } from './judge-refusal.js'
+import type { TableAnswer, TableRequest } from '../instance.js'
+import type { InstanceAnswer, InstanceJudging, InstanceVerdict, Refusal } from './judge-refusal.js'
+import { judgeTableAnswer } from './judge-table-answer.js'
 import { abortedByCaller } from './persist.js'
 import type { Secrets } from './secrets.js'
 import { RouteError } from '../../proxy/route-error.js'
@@ -37,6 +39,8 @@ export interface InstanceHttp {
   /** The same, but with an answer whose body is not read yet. */
   open(question: Question): Promise<RouteResponse | Refusal>
   judging(): InstanceJudging
+  /** Judges an answer of the Table API. */
+  judge(answer: InstanceAnswer, request: TableRequest): InstanceVerdict<TableAnswer>
 }
 
 export function openInstanceHttp(
@@ -49,10 +53,16 @@ export function openInstanceHttp(
   }: { timeoutMs: number; probeMs?: number | undefined; secrets: Secrets; now: () => number },
 ): InstanceHttp {
   const instance = route.target.origin
+  const judging = (): InstanceJudging => ({
+    instance,
+    now: now(),
+    quote: (text, length) => secrets.quote(text, length),
+  })
   return {
     instance,
     route,
-    judging: () => ({ instance, now: now(), quote: (text, length) => secrets.quote(text, length) }),
+    judging,
+    judge: (answer, request) => judgeTableAnswer(answer, request, judging()),
     open,
     ask: async question => {
       try {

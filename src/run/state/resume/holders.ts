@@ -4,11 +4,14 @@
  */
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import type { HearHolder } from '../../../route/sender/layers/holders.js'
+import type { SenderOptions } from '../../../route/sender/sender.js'
 import { explain } from '../../../base/failure/catalogue.js'
 import type { Holder } from '../checkpoint/checkpoint.js'
 import { DELETED, isGone } from './lost-index.js'
 import { Witnesses } from './witnesses.js'
+
+/** Hears of an index that has stored a document, before the document is settled. */
+export type HearHolder = NonNullable<ReturnType<NonNullable<SenderOptions['holders']>['ask']>>
 
 interface Asking {
   readonly cluster: Cluster

@@ -20,7 +20,7 @@ import { forgetInputs, inputsOf } from '../inputs/packed-inputs.js'
 import type { PlannedInput } from './plan.js'
 import { scopeOf } from './run-identity.js'
 import { removeRun } from '../runs/runs.js'
-import { stateUnwritable } from '../../../base/disk/state-unwritable.js'
+import { stateUnwritable } from '../../../base/disk/safe-files.js'
 import { prepareStateDir } from '../runs/state-folder.js'
 
 /** After a kill, Sluice sends the documents that were settled since the last write again, and finds them stored. */

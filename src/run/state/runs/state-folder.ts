@@ -7,7 +7,7 @@ import { geteuid } from 'node:process'
 import { makeFolder } from '../../../base/disk/safe-files.js'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import { runsFolder } from './runs.js'
-import { stateUnwritable } from '../../../base/disk/state-unwritable.js'
+import { stateUnwritable } from '../../../base/disk/safe-files.js'
 
 /** The folders in it that hold files of Sluice. */
 const FOLDERS = ['', 'runs', 'earlier', 'history', 'locks', 'limits', 'deletions', 'plan', 'spool', 'serve']

@@ -1,20 +1,17 @@
 /** Builds one connection to a target like a load does, layer by layer, and records the certificates. */
-import { X509Certificate } from 'node:crypto'
 import { mayBeOneOfMany } from '../../../../route/cluster/ask-connections.js'
 import type { Failure } from '../../../../base/failure/failure.js'
 import type { RouteError } from '../../../../route/proxy/route-error.js'
 import type { RouteOptions } from '../../../../route/proxy/route.js'
 import { lookAtPort } from '../../../../route/proxy/port-speaks.js'
-import { certificatesIn } from '../../../../route/proxy/tls-layer.js'
-import { type Trace, traceConnection } from '../../../../route/proxy/trace.js'
-import { addressOf, authorityOf } from '../../../../route/proxy/destination.js'
+import { knownAbove, type Trace, traceConnection } from '../../../../route/proxy/trace.js'
+import { addressOf, authorityOf } from '../../../../route/proxy/proxy-url.js'
 import { caOptionFor, describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
 import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
 import type { ConnectionSeen, Facts } from '../../facts.js'
 import { askOthers, routeTo } from '../../means.js'
 import { instanceWayProblem, proxyProblem } from '../../obstacles.js'
 import type { Step } from '../../report.js'
-import { proxyRefusal } from '../../../../route/proxy/proxy-answer.js'
 import { judgeLost } from '../../../../route/servicenow/calls/instance-http.js'
 
 interface Leg {
@@ -100,18 +97,6 @@ function describeChain(
   return { chain, own: certificate && describeCertificate(certificate, authorities, chain.today) }
 }
 
-/** Returns the authority of `ca` above what the server sent. TLS does not look for one that has expired. */
-function knownAbove(
-  certificate: X509Certificate,
-  sent: readonly X509Certificate[] = [],
-  ca: string | Buffer = '',
-): X509Certificate[] {
-  const last = sent.at(-1) ?? certificate
-  return certificatesIn(ca)
-    .map(pem => new X509Certificate(pem))
-    .filter(one => last.checkIssued(one) && !last.checkIssued(last))
-}
-
 /** The connection in one step, and TLS to the target in another. */
 function tellConnection({ today }: Context, { options, target }: Leg, seen: ConnectionSeen): ProbeResult {
   const { layers, failure, failedIn, certificate, certificateProblem } = seen
@@ -173,7 +158,7 @@ async function refusedLogin(context: Context): Promise<Failure | undefined> {
   const { answer } = await askOthers(
     async () => {
       const answer = await context.ask(route, { path: `${context.prefix}/` })
-      return 'code' in answer ? answer : proxyRefusal(answer, route)
+      return 'code' in answer ? answer : route.refusal(answer)
     },
     refused => refused !== undefined && mayBeOneOfMany(refused, context.way.proxy),
   )
