@@ -17,7 +17,7 @@ export function failuresPage({ entries, stages, symptoms, indexErrors, exampleOf
     members: entries.filter(([, entry]) => entry.stage === stage),
   }))
   return [
-    '<!-- Made by `npm run docs` from src/base/failure and src/cli/commands/explain/symptoms.ts. Edit the entries and symptoms there. -->',
+    '<!-- Made by `npm run docs` from src/base/failure. Edit the entries and symptoms there. -->',
     '# Failures',
     '',
     'This page lists every failure that Sluice can name, in the order of the route from options to index. `sluice explain CODE`',

@@ -40,7 +40,7 @@ export const districts: readonly District[] = [
         doors:
           'bytes condition field-list figures index-pattern line-part marked-line misplaced source-url unicode visible',
       },
-      failure: { beside: 'text', doors: 'catalogue entry failure index-errors' },
+      failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel' },
       compression: { beside: 'failure memory', doors: 'decompress' },

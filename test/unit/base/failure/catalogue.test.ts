@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type FailureCode, causesFor, explain, failureCodes, fixesFor } from '../../../../src/base/failure/catalogue.js'
 import { exampleOf } from '../../../../src/base/failure/failure.js'
 import { stages } from '../../../../src/base/failure/entry.js'
-import { symptoms } from '../../../../src/cli/commands/explain/symptoms.js'
+import { symptoms } from '../../../../src/base/failure/symptoms.js'
 import { optionNames } from '../../../../src/options/table.js'
 import { describeOption } from '../../../../src/options/describe-option.js'
 

@@ -1,5 +1,5 @@
-import { type FailureCode, explain, failureCodes } from '../../../base/failure/catalogue.js'
-import { type IndexError, indexErrors } from '../../../base/failure/index-errors.js'
+import { type FailureCode, explain, failureCodes } from './catalogue.js'
+import { type IndexError, indexErrors } from './index-errors.js'
 import { type Symptom, symptoms } from './symptoms.js'
 
 export interface Found {

@@ -2,7 +2,7 @@
  * From what somebody sees, in whatever tool, to the failures that it may be. A symptom without codes is no failure: its note
  * says why.
  */
-import type { FailureCode } from '../../../base/failure/catalogue.js'
+import type { FailureCode } from './catalogue.js'
 
 export interface Symptom {
   /** The side that seems to answer. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { failureCodes } from '../../../../../src/base/failure/catalogue.js'
-import { lookUp } from '../../../../../src/cli/commands/explain/look-up.js'
-import { symptoms } from '../../../../../src/cli/commands/explain/symptoms.js'
-import { contractErrors } from '../../../../support/facts/contract-errors.js'
+import { failureCodes } from '../../../../src/base/failure/catalogue.js'
+import { lookUp } from '../../../../src/base/failure/look-up.js'
+import { symptoms } from '../../../../src/base/failure/symptoms.js'
+import { contractErrors } from '../../../support/facts/contract-errors.js'
 
 describe("the contract's error table", () => {
   // One of its rows is two here: a wrong port shows otherwise than wrong credentials.
