@@ -36,9 +36,8 @@ export const districts: readonly District[] = [
       },
       text: {
         beside: 'operation.ts',
-        most: 11,
-        doors:
-          'bytes condition field-list figures index-pattern line-part marked-line misplaced source-url unicode visible',
+        most: 9,
+        doors: 'bytes condition field-list figures index-pattern marked-line misplaced source-url visible',
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts' },
@@ -151,7 +150,7 @@ export const districts: readonly District[] = [
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
       mapping: { doors: 'infer-mapping map-index rehearse' },
       metrics: { doors: 'metrics-server run-metrics textfile trace-run worker-metrics' },
-      ranges: { doors: 'load-ranges plan-inputs range-load' },
+      ranges: { doors: 'plan-inputs range-load' },
       // It opens routes of its own, to the servers of inputs.
       remote: { doors: 'read-remote' },
       replay: { beside: 'destinations', doors: 'meant-index send-dead-letters' },
@@ -160,7 +159,7 @@ export const districts: readonly District[] = [
       spool: { doors: 'run-list segments spool-stdin' },
       tables: { doors: 'open-platform pull read-tables tables-receipt' },
       transform: { doors: 'transform-documents' },
-      tuned: { doors: 'tune-index tuned-index untune' },
+      tuned: { doors: 'tune-index untune' },
       unreplayed: { doors: 'remind' },
     },
   },
@@ -169,8 +168,8 @@ export const districts: readonly District[] = [
     name: 'programs',
     rooms: {
       alarm: { doors: 'alarm alarm-options' },
-      doctor: { doors: 'diagnose doctor-options facts report support-bundle' },
-      'doctor/watch': { beside: 'doctor', doors: 'changes watch watch-metrics' },
+      doctor: { doors: 'diagnose doctor-options report' },
+      'doctor/watch': { beside: 'doctor', doors: 'watch watch-metrics' },
       filter: { doors: 'filter policy' },
       jobs: { doors: 'job' },
       'jobs/queue': {

@@ -1,7 +1,6 @@
 import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
 import { adviceOn } from '../../base/failure/index-errors.js'
-import { describeOrigin } from '../../pipeline/ledger/receipt.js'
-import { outcomes } from '../../pipeline/ledger/receipt.js'
+import { describeOrigin, outcomes } from '../../pipeline/ledger/receipt.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, showDuration, plural } from '../terminal/columns.js'
 import { shown, visible } from '../../base/text/visible.js'

@@ -9,7 +9,8 @@ import { retryStep } from '../../run/loop/retry-step.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { BEAT_MS, enter, leave } from './loader.js'
-import { beat, readTuned, showSettings, tune, type Tuning, untune, type Untuned } from './tuned-index.js'
+import { beat, readTuned, tune, type Tuning, untune, type Untuned } from './tuned-index.js'
+import { showSettings } from './untune.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {

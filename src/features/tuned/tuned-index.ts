@@ -129,10 +129,3 @@ function leftTuned(facts: IndexFacts, restore: JsonObject, cluster: Cluster): Js
 async function read(cluster: Cluster, index: string): Promise<IndexFacts | undefined> {
   return (await cluster.indices.read(index)).find(({ name }) => name === index)
 }
-
-/** Shows settings to people: `refresh_interval 5s, number_of_replicas default`. */
-export function showSettings(settings: JsonObject): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `${name.replace('index.', '')} ${typeof value === 'string' ? value : 'default'}`)
-    .join(', ')
-}

@@ -48,3 +48,10 @@ export async function restoreSettings(options: UntuneOptions): Promise<readonly 
     await cluster.route.destroy()
   }
 }
+
+/** Shows settings to people: `refresh_interval 5s, number_of_replicas default`. */
+export function showSettings(settings: JsonObject): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name.replace('index.', '')} ${typeof value === 'string' ? value : 'default'}`)
+    .join(', ')
+}

@@ -6,7 +6,7 @@ import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '
 import { fieldsIn } from '../../base/text/field-list.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
 import { hasOffsets, ownNumber, type OwnPlace } from './own-number.js'
-import { unicodeProblem } from '../../base/text/unicode.js'
+import { unicodeProblem } from '../../base/text/visible.js'
 import { nestedField } from './nested-field.js'
 
 /**

@@ -1,6 +1,5 @@
 import type { ClusterAnswer } from '../../route/cluster/answers.js'
-import { authorization } from '../../route/cluster/credentials.js'
-import { refusePlaintext } from '../../route/cluster/credentials.js'
+import { authorization, refusePlaintext } from '../../route/cluster/credentials.js'
 import { type FreshQuestion, ask } from '../../route/cluster/request.js'
 import { type ResolvedTarget, targetTls } from '../../route/connect/open-target.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'

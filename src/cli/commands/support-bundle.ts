@@ -3,7 +3,7 @@
  * clusters stay out, also in fields that later versions may add.
  */
 import type { Evidence } from '../../base/failure/failure.js'
-import type { DoctorReport } from './report.js'
+import type { DoctorReport } from '../../programs/doctor/report.js'
 
 /** Evidence that is an address, a number or a word of a protocol. */
 const evidence = [
