@@ -93,9 +93,9 @@ export const districts: readonly District[] = [
       },
       servicenow: {
         beside: 'proxy',
-        most: 12,
+        most: 11,
         doors:
-          'calls/instance-http calls/judge-refusal calls/persist calls/secrets choose-access instance login/authorization-code login/session login/token-call open-instance records refusal/look-in',
+          'calls/instance-http calls/judge-refusal calls/persist choose-access instance login/authorization-code login/session login/token-call open-instance records refusal/look-in',
       },
       connect: {
         beside: 'cluster proxy servicenow',
@@ -197,7 +197,7 @@ export const districts: readonly District[] = [
         doors: 'run-worker worker-limits',
       },
       serve: { doors: 'serve serve-metrics serve-options' },
-      tunnel: { doors: 'child-environment open-tunnel' },
+      tunnel: { doors: 'open-tunnel' },
       verify: { doors: 'tally undo verify verify-options' },
     },
   },

@@ -2,7 +2,6 @@
 import type { work } from '../../jobs.js'
 import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
 import type { JobData } from '../../programs/jobs/job.js'
-import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
 import { fail } from '../../base/failure/failure.js'
 import { withoutCredentials } from '../../options/hide-secrets.js'
 import { ingestOptions } from '../../options/library-options.js'
@@ -15,6 +14,9 @@ import { tell } from '../terminal/log.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
 type Working = Parameters<typeof work>[0]
+
+/** What workers of this process tell. */
+export type WorkerEvent = Parameters<Working['tell']>[0]
 
 /** Throws SluiceError OPTION_INVALID without a queue, QUEUE_*. */
 export async function openQueue(effective: Effective, terminal: Terminal): Promise<Jobs> {

@@ -66,7 +66,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const closing = new AbortController()
   const ask: ComparisonMeans['callForTokens'] = async (request, calling) => {
     if (access.client === undefined) throw new Error(`the grant ${access.grant} asks for no token`)
-    return await callForTokens(line, access.client, request, { patience, secrets, ...calling })
+    return await callForTokens(line, access.client, request, { patience, ...calling })
   }
   const { store, place } = settings.tokens ?? { store: tokensInMemory(), place: 'memory' }
   const session = openSession({

@@ -10,7 +10,7 @@ import type { TableAnswer, TableRequest } from '../instance.js'
 import type { InstanceAnswer, InstanceJudging, InstanceVerdict, Refusal } from './judge-refusal.js'
 import { judgeTableAnswer } from './judge-table-answer.js'
 import { abortedByCaller } from './persist.js'
-import type { Secrets } from './secrets.js'
+import { Secrets } from './secrets.js'
 import { RouteError } from '../../proxy/route-error.js'
 
 const PROBE_MS = 30_000
@@ -34,6 +34,8 @@ export interface InstanceHttp {
   /** Scheme, host and port. */
   readonly instance: string
   readonly route: Route
+  /** What its answers never show. */
+  readonly secrets: Secrets
   /** Resolves to the instance's answer, or to why there is none. Throws SluiceError RUN_INTERRUPTED. */
   ask(question: Question): Promise<InstanceAnswer | Refusal>
   /** The same, but with an answer whose body is not read yet. */
@@ -48,9 +50,9 @@ export function openInstanceHttp(
   {
     timeoutMs,
     probeMs = Math.min(timeoutMs, PROBE_MS),
-    secrets,
+    secrets = new Secrets(),
     now,
-  }: { timeoutMs: number; probeMs?: number | undefined; secrets: Secrets; now: () => number },
+  }: { timeoutMs: number; probeMs?: number | undefined; secrets?: Secrets | undefined; now: () => number },
 ): InstanceHttp {
   const instance = route.target.origin
   const judging = (): InstanceJudging => ({
@@ -61,6 +63,7 @@ export function openInstanceHttp(
   return {
     instance,
     route,
+    secrets,
     judging,
     judge: (answer, request) => judgeTableAnswer(answer, request, judging()),
     open,

@@ -1,5 +1,5 @@
 import { describeOption } from '../../options/describe-option.js'
-import type { Tunnel } from './open-tunnel.js'
+import type { Tunnel } from '../../programs/tunnel/open-tunnel.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

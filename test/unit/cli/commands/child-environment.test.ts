@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { childEnvironment } from '../../../../src/programs/tunnel/child-environment.js'
+import { childEnvironment } from '../../../../src/cli/commands/child-environment.js'
 
 const tunnel = {
   proxy: '127.0.0.1:4000',
