@@ -30,9 +30,9 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
-        most: 10,
+        most: 11,
         doors:
-          'json-fault object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
+          'json-fault nested-field object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
       },
       text: {
         beside: 'operation.ts',

@@ -7,7 +7,7 @@ import { fieldsIn } from '../../base/text/field-list.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
 import { hasOffsets, ownNumber, type OwnPlace } from './own-number.js'
 import { unicodeProblem } from '../../base/text/visible.js'
-import { nestedField } from './nested-field.js'
+import { nestedField } from '../../base/json/nested-field.js'
 
 /**
  * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and
