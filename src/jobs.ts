@@ -7,8 +7,7 @@ import { type LoadParts, runWorker, type Working } from './programs/jobs/worker/
 import { type SharedLimits, sharedLimits } from './features/limits/limit-traffic.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
-import { loadRanges } from './features/ranges/load-ranges.js'
-import { ofRanges, readRangeOptions } from './features/ranges/range-load.js'
+import { loadRanges, ofRanges, readRangeOptions } from './features/ranges/range-load.js'
 
 const parts: LoadParts = {
   findInputs,

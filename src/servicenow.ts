@@ -11,7 +11,7 @@ export type {
 } from './options/connect-options.js'
 export type { PullFileOptions, PulledFile } from './features/tables/pull.js'
 export type { TableAnswer, TableRequest } from './route/servicenow/instance.js'
-export type { Row } from './route/servicenow/table/row.js'
+export type { Row } from './route/servicenow/instance.js'
 import { loadedAtCall, snapshot } from './options/snapshot.js'
 
 const connectServiceNow: typeof import('./route/connect/connect-servicenow.js').connectServiceNow = loadedAtCall(

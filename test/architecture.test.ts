@@ -13,6 +13,7 @@ import {
   floorOf,
   owners,
   roomOf,
+  tooOpen,
   usesProcess,
   usesSocket,
   walls,
@@ -216,6 +217,15 @@ describe('architecture', () => {
       ...listed(doors).map(door => `door ${room}/${door}.ts`),
     ])
     expect(said.filter(one => !used.has(one))).toEqual([])
+  })
+
+  test('no room has more doors than it may have', () => {
+    expect(tooOpen(districts)).toEqual([])
+    const planned = { few: { doors: 'a b c d e f' }, many: { doors: 'a b c d e f g' }, more: { doors: 'a b', most: 1 } }
+    expect(tooOpen([{ name: 'planted', rooms: planned }])).toEqual([
+      'planted/many has 7 doors and may have 6',
+      'planted/more has 2 doors and may have 1',
+    ])
   })
 
   const planted: readonly [string, string, string][] = [

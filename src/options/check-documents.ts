@@ -2,7 +2,7 @@
  * Checks options of documents that depend on each other, for the library and for the command line. `said`: returns how the user named an
  * option. All functions throw SluiceError OPTION_INVALID.
  */
-import { isDump } from '../pipeline/format/dump-formats.js'
+import { isDump } from '../pipeline/format/formats.js'
 import { isOperation, rowOf, takersOf, type Term } from '../base/operation.js'
 import { anyOf } from '../base/text/any-of.js'
 import { fieldsIn } from '../base/text/field-list.js'

@@ -1,5 +1,5 @@
 /** The kinds of values that say how CSV is read. */
-import { type CellType, cellTypes } from '../pipeline/format/csv/cell-types.js'
+import { type CellType, cellTypes } from '../pipeline/format/formats.js'
 import { type Kind, Problem, kind } from './kinds.js'
 import { jsonObject, string } from './option-checks.js'
 

@@ -3,7 +3,7 @@ import { IN_BRACES, placeholders, type SetValue } from './edit-values.js'
 import { type Kind, Problem } from './kinds.js'
 import { invalid, jsonObject } from './option-checks.js'
 import { fieldsIn } from '../base/text/field-list.js'
-import { unicodeProblem } from '../base/text/unicode.js'
+import { unicodeProblem } from '../base/text/visible.js'
 
 interface GivenEdits {
   readonly set?: Readonly<Record<string, SetValue>> | undefined

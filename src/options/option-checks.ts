@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { nearest } from './nearest.js'
 import { isQuoted } from '../base/text/misplaced.js'
-import { unicodeProblem } from '../base/text/unicode.js'
+import { unicodeProblem } from '../base/text/visible.js'
 import { SluiceError, fail } from '../base/failure/failure.js'
 
 /** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */

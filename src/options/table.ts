@@ -4,8 +4,7 @@
  */
 import { operations } from '../base/operation.js'
 import { anyOf } from '../base/text/any-of.js'
-import { encodings } from '../pipeline/format/csv/to-utf8.js'
-import { dumpFormats } from '../pipeline/format/dump-formats.js'
+import { dumpFormats, encodings } from '../pipeline/format/formats.js'
 import * as csvKinds from './csv-kinds.js'
 import { destinations } from './destinations.js'
 import * as editKinds from './edit-kinds.js'

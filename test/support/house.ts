@@ -3,7 +3,12 @@ interface Room {
   readonly beside?: string
   /** Files that other rooms may import, without `.ts`. A room that is one file is its own door. */
   readonly doors?: string
+  /** Most doors that it may have. Default: `mostDoors`. Lower it with each door that closes. */
+  readonly most?: number
 }
+
+/** A room with more doors than this is no room with walls. Each that has more says how many, until it has fewer. */
+const mostDoors = 6
 
 interface District {
   /** First folder of its paths. Files of the root of src have none. */
@@ -26,20 +31,21 @@ export const districts: readonly District[] = [
       'outcomes.ts': {},
       json: {
         beside: 'text',
+        most: 11,
         doors:
-          'json-fault nested-field object-fields parse-json valid-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
+          'json-fault nested-field object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
       },
       text: {
         beside: 'operation.ts',
-        doors:
-          'any-of bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
+        most: 10,
+        doors: 'any-of bytes condition field-list figures index-pattern marked-line misplaced source-url visible',
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts outcomes.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel tokens' },
-      compression: { beside: 'failure memory', doors: 'decompress inflate program whole zstd' },
-      time: { beside: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
-      disk: { beside: 'failure json', doors: 'file-stat safe-files state-unwritable' },
+      compression: { beside: 'failure memory', doors: 'decompress' },
+      time: { beside: 'failure flow.ts', doors: 'change-signal local-time retry system-clock' },
+      disk: { beside: 'failure json', doors: 'safe-files' },
       lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
     },
   },
@@ -48,14 +54,15 @@ export const districts: readonly District[] = [
     name: 'pipeline',
     rooms: {
       source: {
+        most: 10,
         doors:
           'by-name cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
       },
-      format: { doors: 'csv/cell-types csv/csv-lines csv/to-utf8 decode dump-formats' },
-      bulk: { doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
+      format: { doors: 'decode formats' },
+      bulk: { most: 7, doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        doors:
-          'account committed-prefix dead-letters describe-origin ledger receipt rejection-limit truncate-dead-letters',
+        most: 7,
+        doors: 'account committed-prefix dead-letters ledger receipt rejection-limit truncate-dead-letters',
       },
     },
   },
@@ -64,6 +71,7 @@ export const districts: readonly District[] = [
     name: 'options',
     rooms: {
       '': {
+        most: 24,
         doors:
           'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
       },
@@ -74,29 +82,32 @@ export const districts: readonly District[] = [
     name: 'route',
     rooms: {
       proxy: {
+        most: 13,
         doors:
-          'choose-proxy destination expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
+          'choose-proxy expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
       },
       cluster: {
         beside: 'proxy',
+        most: 14,
         doors:
-          'alias alias-view answers ask-connections bounds bulk-items client-connection connection-end connection-mix credentials delete-found egress-check find-documents fresh-index indices load-settings managed-endpoint many-indices may-fill node-connection open-cluster preflight privileges request walk-ids write-index',
+          'answers ask-connections bulk-items client-connection credentials documents egress-check index-under-load indices managed-endpoint node-connection open-cluster preflight request',
       },
       servicenow: {
         beside: 'proxy',
+        most: 11,
         doors:
-          'attachments/list-attachments calls/instance-http calls/judge-refusal calls/judge-table-answer calls/persist calls/secrets choose-access incidents/incidents incidents/raise-incident instance login/authorization-code login/session login/token-call open-instance records refusal/look-in table/id-set table/list-ids table/read-table table/row table/rows-so-far table/select-table table/table-source',
+          'calls/instance-http calls/judge-refusal calls/persist choose-access instance login/authorization-code login/session login/token-call open-instance records refusal/look-in',
       },
       connect: {
         beside: 'cluster proxy servicenow',
+        most: 8,
         doors:
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
       gzip: { doors: 'gzip kernel/kernel' },
       sender: {
         beside: 'cluster gzip',
-        doors:
-          'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
+        doors: 'body layers/access layers/byte-budget layers/rate send sender',
       },
     },
   },
@@ -104,18 +115,20 @@ export const districts: readonly District[] = [
     // One load from start to end, and what outlives it. It names no feature.
     name: 'run',
     rooms: {
-      'state/checkpoint': { doors: 'checkpoint journal old-checkpoint' },
-      'state/inputs': { beside: 'state/checkpoint', doors: 'content known-input known-inputs recognised' },
+      'state/checkpoint': { most: 3, doors: 'checkpoint journal old-checkpoint' },
+      'state/inputs': { beside: 'state/checkpoint', most: 4, doors: 'content known-input known-inputs recognised' },
       'state/runs': {
         beside: 'state/checkpoint state/inputs',
         doors: 'history open-letters prune runs state-folder',
       },
       'state/resume': {
         beside: 'state/checkpoint state/inputs state/runs',
+        most: 6,
         doors: 'find-run index-watch lost-index plan run-identity state-keeper',
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
+        most: 10,
         doors:
           'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-record stop-signals',
       },
@@ -134,7 +147,7 @@ export const districts: readonly District[] = [
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
       mapping: { doors: 'infer-mapping map-index rehearse' },
       metrics: { doors: 'metrics-server run-metrics textfile trace-run worker-metrics' },
-      ranges: { doors: 'load-ranges plan-inputs range-load' },
+      ranges: { doors: 'plan-inputs range-load' },
       // It opens routes of its own, to the servers of inputs.
       remote: { doors: 'read-remote' },
       replay: { beside: 'destinations', doors: 'meant-index send-dead-letters' },
@@ -143,7 +156,7 @@ export const districts: readonly District[] = [
       spool: { doors: 'run-list segments spool-stdin' },
       tables: { doors: 'open-platform pull read-tables tables-receipt' },
       transform: { doors: 'transform-documents' },
-      tuned: { doors: 'tune-index tuned-index untune' },
+      tuned: { doors: 'tune-index untune' },
       unreplayed: { doors: 'remind' },
     },
   },
@@ -152,20 +165,20 @@ export const districts: readonly District[] = [
     name: 'programs',
     rooms: {
       alarm: { doors: 'alarm alarm-options' },
-      doctor: { doors: 'diagnose doctor-options facts report support-bundle' },
-      'doctor/watch': { beside: 'doctor', doors: 'changes watch watch-metrics' },
-      filter: {
-        doors: 'admin-api change-policy choose-policy judge-guard policy projects-api prove read-policy',
-      },
+      doctor: { doors: 'diagnose doctor-options report' },
+      'doctor/watch': { beside: 'doctor', doors: 'watch watch-metrics' },
+      filter: { doors: 'filter policy' },
       jobs: { doors: 'job' },
       'jobs/queue': {
         beside: 'jobs',
+        most: 13,
         doors:
           'await-access check-entry check-queue give-back in-time job-state lease open-engine seal trust-job until-done worker-event worker-sign',
       },
       'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share job-budget' },
       'jobs/plan': {
         beside: 'jobs',
+        most: 7,
         doors: 'count-plan ended-ranges known-ranges plan-ranges queue-ranges queued-options rate-share',
       },
       'jobs/range': {
@@ -174,14 +187,14 @@ export const districts: readonly District[] = [
       },
       'jobs/control': {
         beside: 'jobs jobs/budget jobs/plan jobs/queue jobs/range',
-        doors: 'agree-on-name coordinate-job list-jobs report-end submit-job',
+        doors: 'coordinate-job open-jobs',
       },
       'jobs/worker': {
         beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
         doors: 'run-worker worker-limits',
       },
       serve: { doors: 'serve serve-metrics serve-options' },
-      tunnel: { doors: 'child-environment open-tunnel' },
+      tunnel: { doors: 'open-tunnel' },
       verify: { doors: 'tally undo verify verify-options' },
     },
   },
@@ -203,6 +216,7 @@ export const districts: readonly District[] = [
     name: 'cli',
     rooms: {
       terminal: {
+        most: 12,
         doors: 'ask columns confirm help hold-back interrupt log meter progress pull-progress show-progress terminal',
       },
       show: {
@@ -211,11 +225,13 @@ export const districts: readonly District[] = [
       },
       application: {
         beside: 'show terminal',
+        most: 18,
         doors:
-          'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
+          'after-run ask-doctor count-traffic diagnose-queue ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
         beside: 'application show terminal',
+        most: 24,
         doors:
           'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',
       },
@@ -265,6 +281,17 @@ export const clientTypeOnly = 'route/connect/connect.ts'
 const paths = districts
   .flatMap(({ name, rooms }) => Object.keys(rooms).map(room => [name, room].filter(part => part !== '').join('/')))
   .toSorted((one, other) => other.length - one.length)
+
+/** Returns the rooms that list more doors than they may have. */
+export function tooOpen(plan: readonly District[]): string[] {
+  return plan.flatMap(({ name, rooms }) =>
+    Object.entries(rooms).flatMap(([room, { doors = '', most = mostDoors }]) => {
+      const count = doors.split(' ').filter(door => door !== '').length
+      const path = [name, room].filter(part => part !== '').join('/')
+      return count <= most ? [] : [`${path} has ${count} doors and may have ${most}`]
+    }),
+  )
+}
 
 /** Returns the room of a path relative to src: the longest that the plan has. A part that the plan does not have is its first name. */
 export function roomOf(path: string): string {

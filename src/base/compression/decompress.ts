@@ -1,5 +1,5 @@
 import { free } from '../memory/free-memory.js'
-import { unbrotli, gunzip } from './inflate.js'
+import { gunzip, inflateRaw, unbrotli } from './inflate.js'
 import { decodeByProgram } from './program.js'
 import { unzstd } from './zstd.js'
 
@@ -90,6 +90,14 @@ async function* behind(head: Uint8Array, iterator: AsyncIterator<Uint8Array>): A
 /** Decodes the bytes of an input. After all that it could decode, it throws SluiceError: INPUT_TRUNCATED, INPUT_UNREADABLE. */
 type Decode = (compressed: AsyncIterable<Uint8Array>, input: string) => AsyncGenerator<Uint8Array>
 
+/** Decoders for containers that say how they compress. */
+export const decoders = {
+  deflate: inflateRaw,
+  zstd: unzstd,
+  bzip2: (bytes, input) => decodeByProgram('bzip2', bytes, input),
+  xz: (bytes, input) => decodeByProgram('xz', bytes, input),
+} as const satisfies Readonly<Record<string, Decode>>
+
 interface Kind {
   readonly fits: (head: Uint8Array, name: string) => boolean
   readonly decode: Decode
@@ -114,12 +122,12 @@ const kinds: readonly Kind[] = [
     fits: (head, name) => begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP)),
     decode: gunzip,
   },
-  { fits: head => ALL_ZSTD.some(magic => begins(head, magic)), decode: unzstd },
+  { fits: head => ALL_ZSTD.some(magic => begins(head, magic)), decode: decoders.zstd },
   {
     fits: head => BZIP2.some(magic => begins(head, magic)),
-    decode: (bytes, input) => decodeByProgram('bzip2', bytes, input),
+    decode: decoders.bzip2,
   },
-  { fits: head => begins(head, XZ), decode: (bytes, input) => decodeByProgram('xz', bytes, input) },
+  { fits: head => begins(head, XZ), decode: decoders.xz },
   { fits: (_, name) => name.endsWith('.br'), decode: unbrotli },
 ]
 

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { fail, type SluiceError } from '../failure/failure.js'
 import { type JsonObject, parseObject } from '../json/parse-json.js'
 
 /** Resolves when the value is on the disk. Throws errors of the file system. */
@@ -120,4 +121,9 @@ const problems: Readonly<Record<string, string>> = {
   EEXIST: 'a part of its path is a file, not a folder',
   EISDIR: 'it is a directory',
   EFBIG: 'the file would be larger than this process may write',
+}
+
+/** Makes the failure for any file of the state folder. */
+export function stateUnwritable(path: string, error: unknown): SluiceError {
+  return fail('STATE_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
 }

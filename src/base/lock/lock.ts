@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, type FileHandle, link, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stateUnwritable } from '../disk/state-unwritable.js'
+import { stateUnwritable } from '../disk/safe-files.js'
 import type { Claims } from './claims.js'
 import {
   claimsPath,

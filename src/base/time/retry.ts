@@ -1,4 +1,5 @@
 /** Says how long to wait before another attempt, and when patience ends. The one place where Sluice computes it. */
+import { type Failure, failure } from '../failure/failure.js'
 import type { Clock } from '../flow.js'
 
 const FIRST_MS = 250
@@ -91,4 +92,17 @@ export function sentAtMs(headers: Headers): number | undefined {
 
 function firstOf(header: Headers[string]): string | undefined {
   return typeof header === 'object' ? header[0] : header
+}
+
+/** Returns the failure to report after refusals for a time. */
+export function atLast(refused: Failure, elapsedMs: number): Failure {
+  if (refused.code !== 'CLUSTER_OVERLOADED') return refused
+  const { cluster = '', reason = '' } = refused.evidence
+  const seconds = Math.round(elapsedMs / 1000)
+  return failure('CLUSTER_OVERLOADED', {
+    ...refused.evidence,
+    cluster: String(cluster),
+    reason: `${String(reason).replace(/\.$/, '')}${seconds === 0 ? '' : `. Sluice retried for ${seconds} s`}`,
+    elapsedMs,
+  })
 }

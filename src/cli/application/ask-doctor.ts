@@ -3,7 +3,6 @@ import type { Cause } from '../../programs/doctor/diagnose.js'
 import type { DoctorOptions } from '../../programs/doctor/doctor-options.js'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
-import type { Setting } from '../../programs/doctor/facts.js'
 import type { Receipt, ServiceNowOptions } from '../../index.js'
 import type { Effective } from '../../options/resolve.js'
 import { shownOption } from '../../options/describe-option.js'
@@ -37,7 +36,7 @@ export function doctorOptions(
   }
 }
 
-function settingsOf({ values, origins }: Effective): Setting[] {
+function settingsOf({ values, origins }: Effective): NonNullable<DoctorOptions['settings']> {
   return optionNames.flatMap(name => {
     // A report goes to others, and a user name may be a password in the wrong place.
     const isUser = /username$/i.test(name) && values[name] !== undefined

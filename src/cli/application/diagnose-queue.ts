@@ -15,7 +15,7 @@ export async function diagnoseQueue(
   const { queue } = effective.values
   if (queue === undefined) return report
   const began = performance.now()
-  const { queue: step, workers, findings } = await lookAt(effective, queue, terminal, report.facts.proxy !== undefined)
+  const { queue: step, workers, findings } = await lookAt(effective, terminal, report.facts.proxy !== undefined)
   const ms = Math.round(performance.now() - began)
   const all = [...findings, ...report.findings]
   return {
@@ -38,16 +38,17 @@ interface Seen {
   readonly findings: readonly Finding[]
 }
 
-async function lookAt(effective: Effective, url: string, terminal: Terminal, hasProxy: boolean): Promise<Seen> {
+async function lookAt(effective: Effective, terminal: Terminal, hasProxy: boolean): Promise<Seen> {
   try {
-    await using engine = await openQueue(effective, terminal)
-    const { checkQueue } = await import('../../programs/jobs/queue/check-queue.js')
-    const { server, unsafe, evicts, clockAheadMs } = await checkQueue(engine, url)
+    await using jobs = await openQueue(effective, terminal)
+    const { server, unsafe, evicts, clockAheadMs } = await jobs.check()
     const ofQueue = unsafe.map((problem, at) =>
-      finding(evicts && at === 0 ? 'error' : 'warning', failure('QUEUE_UNSAFE', { queue: engine.display, problem })),
+      finding(
+        evicts && at === 0 ? 'error' : 'warning',
+        failure('QUEUE_UNSAFE', { queue: jobs.engine.display, problem }),
+      ),
     )
-    const { readSigns } = await import('../../programs/jobs/queue/worker-sign.js')
-    const { step: workers, findings: ofWorkers } = judgeWorkers(await readSigns(engine, clockAheadMs), {
+    const { step: workers, findings: ofWorkers } = judgeWorkers(await jobs.signs(clockAheadMs), {
       url: withoutCredentials(effective.values.url ?? ''),
       hasProxy,
       staticIps: effective.values.staticIps,
@@ -56,7 +57,7 @@ async function lookAt(effective: Effective, url: string, terminal: Terminal, has
       Math.abs(clockAheadMs) < CLOCK_MS ? '' : `, and its clock differs by ${Math.round(clockAheadMs / 1000)} s`
     const queue = {
       ok: ofQueue.length === 0 && clock === '',
-      detail: `${server} at ${engine.display}${clock}`,
+      detail: `${server} at ${jobs.engine.display}${clock}`,
     }
     return { queue, workers, findings: [...ofQueue, ...judgeClock(clockAheadMs), ...ofWorkers] }
   } catch (error) {

@@ -1,12 +1,11 @@
 /** Loads by many workers, of which this process is one, to the one receipt. */
 import { SluiceError } from '../../base/failure/failure.js'
-import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
 import type { IngestEvent, Receipt } from '../../index.js'
 import { readJsonOptions, readScript } from '../../options/option-files.js'
 import type { Effective } from '../../options/resolve.js'
 import { withoutCredentials } from '../../options/hide-secrets.js'
 import { alarmText, type Work } from './open-alarm.js'
-import { hearProblems, openQueue, ownPart, refuseUnsafe } from './open-queue.js'
+import { hearProblems, openQueue, ownPart, refuseUnsafe, type WorkerEvent } from './open-queue.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -28,32 +27,25 @@ export async function ingestByWorkers(
 ): Promise<Receipt> {
   const { queuedJob } = await import('../../programs/jobs/plan/queued-options.js')
   const job = queuedJob(await withContents(effective), 'files' in sources ? sources.files : sources, process.cwd())
-  await using engine = await openQueue(effective, terminal)
+  await using jobs = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'returning unfinished ranges to the queue')
-  const [{ work }, { submitJob, waitForJob }, { agreeOnName }, { claimReport, logOf }, { untilQueueDone }] =
-    await Promise.all([
-      import('../../jobs.js'),
-      import('../../programs/jobs/control/submit-job.js'),
-      import('../../programs/jobs/control/agree-on-name.js'),
-      import('../../programs/jobs/control/report-end.js'),
-      import('../../programs/jobs/queue/until-done.js'),
-    ])
+  const { work } = await import('../../jobs.js')
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
   const asIs = { name: job.name, data: { ...job.data, ...alarm, url: withoutCredentials(job.data.url) } }
   const problems = hearProblems(terminal)
-  const patience = { engine, signal: interruption.signal, tell: problems }
+  const patience = { signal: interruption.signal, tell: problems }
   const submit = async () => {
-    await refuseUnsafe(engine, effective)
-    const named = job.isAnew ? await agreeOnName(engine, asIs.name, asIs.data) : asIs
-    return { ...named, ignored: await submitJob(engine, named.name, named.data) }
+    await refuseUnsafe(jobs)
+    const named = job.isAnew ? await jobs.agreeOnName(asIs) : asIs
+    return { ...named, ignored: await jobs.submit(named) }
   }
   const { name, data, ignored } = await unlessInterrupted(
     interruption.signal,
-    untilQueueDone(submit, patience),
+    jobs.untilDone(submit, patience),
     () => 'the job may be on the queue already. If it is, the same command continues it',
   )
   terminal.manner.run = name
-  tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${engine.display}` })
+  tell(terminal, { level: 'info', event: 'job', message: `job ${name} is on ${jobs.engine.display}` })
   if (ignored.length > 0) {
     const message = `job ${name} was open before, and keeps its own ${ignored.join(', ')}. It ignores those of this command`
     tell(terminal, { level: 'warn', event: 'job', message })
@@ -65,7 +57,7 @@ export async function ingestByWorkers(
     // The metrics of this command count the job, and not what this process does for it.
     if (event.type === 'standing') hear?.({ type: 'progress', counts: event.counts, bytesRead: 0 })
   }
-  const own = await ownPart(engine, effective, terminal)
+  const own = await ownPart(jobs, effective, terminal)
   const working = work({
     ...own,
     // Whoever runs a command loads what it names, and not what others put on the queue.
@@ -75,11 +67,11 @@ export async function ingestByWorkers(
     tell: heard,
   })
   try {
-    const end = await waitForJob(engine, { name, data }, { signal: interruption.signal, tell: heard })
+    const end = await jobs.wait({ name, data }, { signal: interruption.signal, tell: heard })
     const isReported =
       end.isReported === true ||
       !('alarm' in alarm) ||
-      !(await untilQueueDone(async () => await claimReport(await logOf(engine, name)), patience))
+      !(await jobs.untilDone(async () => await jobs.claimReport(name), patience))
     hears.isReported = isReported
     if ('failure' in end) throw new SluiceError(end.failure)
     hear?.({ type: 'progress', counts: end.receipt, bytesRead: end.receipt.bytes.read })

@@ -1,8 +1,10 @@
 /** Says what the signs of workers mean: who has static addresses of its own, who goes without a proxy, and whose clock is wrong. */
 import { finding, type Finding, type Step } from '../../programs/doctor/report.js'
 import { failure } from '../../base/failure/failure.js'
-import type { WorkerSign } from '../../programs/jobs/queue/worker-sign.js'
+import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
 import { plural } from '../terminal/columns.js'
+
+type WorkerSign = Awaited<ReturnType<Jobs['signs']>>[number]
 
 /** A clock that is as wrong as this makes the times of retries and of lists wrong. */
 export const CLOCK_MS = 5000

@@ -1,9 +1,9 @@
 /** The metrics of a worker: on a port while it works, and in a file for node_exporter that is written again and again. */
 import { diskProblem } from '../../base/disk/safe-files.js'
-import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
 import type { WorkerMetrics } from '../../features/metrics/worker-metrics.js'
 import type { Effective } from '../../options/resolve.js'
 import { listenForMetrics } from './open-metrics.js'
+import type { WorkerEvent } from './open-queue.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 

@@ -1,8 +1,7 @@
 /** Opens the queue of the options, and gives workers of this process their options. */
-import type { QueueEngine } from '../../programs/jobs/queue/open-engine.js'
+import type { work } from '../../jobs.js'
+import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
 import type { JobData } from '../../programs/jobs/job.js'
-import type { Working } from '../../programs/jobs/worker/run-worker.js'
-import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
 import { fail } from '../../base/failure/failure.js'
 import { withoutCredentials } from '../../options/hide-secrets.js'
 import { ingestOptions } from '../../options/library-options.js'
@@ -14,20 +13,21 @@ import { loadAccess, reloadCredentials } from './load-options.js'
 import { tell } from '../terminal/log.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
+type Working = Parameters<typeof work>[0]
+
+/** What workers of this process tell. */
+export type WorkerEvent = Parameters<Working['tell']>[0]
+
 /** Throws SluiceError OPTION_INVALID without a queue, QUEUE_*. */
-export async function openQueue(effective: Effective, terminal: Terminal): Promise<QueueEngine> {
+export async function openQueue(effective: Effective, terminal: Terminal): Promise<Jobs> {
   const { queue } = effective.values
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
   keepSecrets(terminal, queueSecrets(queue))
   const key = await readQueueKey(effective)
   if (key !== undefined) keepSecrets(terminal, [key])
-  const [{ openEngine }, { noSeal, sealWith }] = await Promise.all([
-    import('../../programs/jobs/queue/open-engine.js'),
-    import('../../programs/jobs/queue/seal.js'),
-  ])
+  const { openJobs } = await import('../../programs/jobs/control/open-jobs.js')
   const problems = hearProblems(terminal)
-  const seal = key === undefined ? noSeal : sealWith(key)
-  return await openEngine(queue, message => problems({ type: 'problem', message }), seal)
+  return await openJobs(queue, key, message => problems({ type: 'problem', message }))
 }
 
 /** Says why the queue does not do what it should. Says nothing twice in a row. */
@@ -41,22 +41,20 @@ export function hearProblems(terminal: Terminal): (event: WorkerEvent) => void {
 }
 
 /** Throws SluiceError QUEUE_UNSAFE if the queue may remove keys: it would lose ranges silently. */
-export async function refuseUnsafe(engine: QueueEngine, { values: { queue = '' } }: Effective): Promise<void> {
-  const { checkQueue } = await import('../../programs/jobs/queue/check-queue.js')
-  const { evicts, unsafe } = await checkQueue(engine, queue)
-  if (evicts) throw fail('QUEUE_UNSAFE', { queue: engine.display, problem: unsafe[0] ?? '' })
+export async function refuseUnsafe(jobs: Jobs): Promise<void> {
+  const { evicts, unsafe } = await jobs.check()
+  if (evicts) throw fail('QUEUE_UNSAFE', { queue: jobs.engine.display, problem: unsafe[0] ?? '' })
 }
 
 /** Returns the part of a worker that comes from the options of this process. */
 export async function ownPart(
-  engine: QueueEngine,
+  queued: Jobs,
   effective: Effective,
   terminal: Terminal,
-): Promise<Omit<Working, 'signal' | 'parts' | 'tell' | 'isMeasured'>> {
-  const { jobs: slots, leaseMs, url = '', queue = '', onlyInputs, onlyIndex, lettersFolder } = effective.values
-  const { checkQueue } = await import('../../programs/jobs/queue/check-queue.js')
+): Promise<Omit<Working, 'signal' | 'tell' | 'isMeasured'>> {
+  const { jobs: slots, leaseMs, url = '', onlyInputs, onlyIndex, lettersFolder } = effective.values
   return {
-    engine,
+    engine: queued.engine,
     pid: process.pid,
     slots,
     leaseMs,
@@ -72,7 +70,7 @@ export async function ownPart(
     },
     access: async () =>
       ingestOptions(effective, await loadAccess(effective, terminal), {}, await readRemoteAccess(effective)),
-    queueAheadMs: async () => (await checkQueue(engine, queue)).clockAheadMs,
+    queueAheadMs: async () => (await queued.check()).clockAheadMs,
     optionsOf: async (data: JobData) => await jobOptions(data, effective, terminal),
   }
 }

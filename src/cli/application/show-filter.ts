@@ -1,9 +1,8 @@
 import { explain } from '../../base/failure/catalogue.js'
-import type { FilterFinding } from '../../programs/filter/judge-guard.js'
-import { type Policy, isPermissive } from '../../programs/filter/policy.js'
+import type { FilterReport } from '../../programs/filter/filter.js'
+import { isPermissive, type Policy } from '../../programs/filter/policy.js'
 import { shown } from '../../base/text/visible.js'
 import { columns } from '../terminal/columns.js'
-import type { FilterReport } from './filter-tasks.js'
 
 /** The first filterFinding that is an error decides. */
 export function filterExitCode({ findings }: FilterReport): number {
@@ -95,7 +94,7 @@ function letInBy(policies: readonly string[]): string {
   return policies.length === 0 ? 'BLOCKED: in no attached policy' : `allowed by ${policies.join(', ')}`
 }
 
-function found({ code, severity, message, advice }: FilterFinding): string {
+function found({ code, severity, message, advice }: FilterReport['findings'][number]): string {
   return [
     shown`${severity} ${code}: ${message}\n`,
     ...advice.map(line => shown`  fix:  ${line}\n`),

@@ -9,7 +9,7 @@ import { masked, withoutSecrets } from '../../options/mask-secrets.js'
 import type { Effective } from '../../options/resolve.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { shown } from '../../base/text/visible.js'
-import type { Change } from '../../programs/doctor/watch/changes.js'
+import type { Watching } from '../../programs/doctor/watch/watch.js'
 import { showDuration } from '../terminal/columns.js'
 import { loadAccess, stateDir } from './load-options.js'
 import { openAlarm } from './open-alarm.js'
@@ -17,6 +17,8 @@ import { jobLabels, listenForMetrics } from './open-metrics.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
+
+type Change = Parameters<Watching['checked']>[1][number]
 
 const SHORTEST_MS = 1000
 

@@ -1,7 +1,7 @@
 import { open, writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { DoctorReport } from '../../programs/doctor/report.js'
-import { supportBundle } from '../../programs/doctor/support-bundle.js'
+import { supportBundle } from './support-bundle.js'
 import { fail } from '../../base/failure/failure.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import { requireOptions } from '../../options/resolve.js'

@@ -1,8 +1,5 @@
-import type * as FilterTasks from '../application/filter-tasks.js'
 import type { Command } from 'commander'
-import type { AdminApi } from '../../programs/filter/admin-api.js'
-import type { ProjectType } from '../../programs/filter/projects-api.js'
-import type { PolicyChange, Confirm } from '../../programs/filter/change-policy.js'
+import type { Filter, FilterOptions } from '../../programs/filter/filter.js'
 import type { Settings } from '../../options/table.js'
 import type { Needed } from '../../options/resolve.js'
 import { addOptions } from '../terminal/help.js'
@@ -19,7 +16,9 @@ interface Flags extends Record<string, unknown> {
   readonly yes?: boolean
 }
 
-type TaskName = keyof typeof FilterTasks
+type TaskName = Exclude<keyof Filter, symbol>
+
+type Confirm = FilterOptions['confirm']
 
 export function defineFilter(command: Command, terminal: Terminal, done: (code: number) => void): void {
   const task = (name: TaskName, summary: string, needs: readonly Needed[], examples: string) =>
@@ -75,26 +74,23 @@ async function run(
   keepSecrets(terminal, knownSecrets({ apiKey: key }))
   using interruption = interruptible(terminal, 'stopping')
   const { signal } = interruption
-  const { openAdminApi } = await import('../../programs/filter/admin-api.js')
-  const tasks: typeof FilterTasks = await import('../application/filter-tasks.js')
+  const { openFilter } = await import('../../programs/filter/filter.js')
   const timeoutMs = Math.min(values.timeoutMs, 30_000)
-  await using api: AdminApi = openAdminApi({
-    url: new URL(values.adminUrl),
-    key,
+  await using filter = openFilter({
+    admin: { url: new URL(values.adminUrl), key, timeoutMs, signal, projectType: projectTypeOf(values) },
+    values,
+    way: { ...connecting, signal },
     timeoutMs,
-    signal,
-    projectType: projectTypeOf(values),
+    confirm: asking(yes, terminal, signal),
   })
-  const way = { ...connecting, signal }
-  const working = tasks[name]({ api, values, way, timeoutMs, confirm: asking(yes, terminal, signal) })
-  const report = await unlessInterrupted(signal, working, () => whatIsLeft[name])
+  const report = await unlessInterrupted(signal, filter[name](), () => whatIsLeft[name])
   const safe = masked(report, terminal.manner.secrets)
   terminal.out(values.json ? filterJson(safe) : showFilter(safe))
   return filterExitCode(safe)
 }
 
 /** Returns which kind of administration is meant. Undefined: that of hosted deployments. */
-export function projectTypeOf({ project, projectType }: Settings): ProjectType | undefined {
+export function projectTypeOf({ project, projectType }: Settings): FilterOptions['admin']['projectType'] {
   return project === undefined ? undefined : projectType
 }
 
@@ -109,7 +105,7 @@ const whatIsLeft: Readonly<Record<TaskName, string>> = {
 /** Shows what would change, also if no question follows. */
 function asking(yes: boolean, terminal: Terminal, signal: AbortSignal): Confirm {
   return async change => {
-    const { what, difference, consequence }: PolicyChange = masked(change, terminal.manner.secrets)
+    const { what, difference, consequence }: Parameters<Confirm>[0] = masked(change, terminal.manner.secrets)
     terminal.err([`To ${what}:`, ...difference.map(line => `  ${line}`), `${consequence}.`, ''].map(visible).join('\n'))
     return yes || (await confirm(terminal, 'Continue?', signal))
   }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Confirm } from '../../programs/filter/change-policy.js'
+import type { FilterOptions } from '../../programs/filter/filter.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { invalid } from '../../options/option-checks.js'
 import { resolveOptions } from '../../options/resolve.js'
@@ -42,7 +42,7 @@ file in .sluice that only you can read. Without a terminal it asks nothing.`,
       const isAsking = terminal.stdin.isTTY && terminal.stderr.isTTY === true
       const line = async (question: string, isHidden = false) =>
         (await askForLine(terminal, question, { isHidden, signal, left })).trim()
-      const confirm: Confirm = async change => {
+      const confirm: FilterOptions['confirm'] = async change => {
         const { what, difference, consequence } = change
         const lines = [`To ${what}:`, ...difference.map(one => `  ${one}`), `${consequence}.`, '']
         terminal.err(lines.map(visible).join('\n'))

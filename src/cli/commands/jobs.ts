@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { fail, type SluiceError } from '../../base/failure/failure.js'
-import type { ListedJob } from '../../programs/jobs/control/list-jobs.js'
+import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
 import { nearest } from '../../options/nearest.js'
 import { masked } from '../../options/mask-secrets.js'
 import { localTime } from '../../base/time/local-time.js'
@@ -13,6 +13,8 @@ import { showReceipt } from '../show/show-receipt.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import type { Terminal } from '../terminal/terminal.js'
+
+type ListedJob = Awaited<ReturnType<Jobs['list']>>[number]
 
 export function defineJobs(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'jobs')
@@ -41,28 +43,25 @@ async function show(named: string | undefined, flags: Record<string, unknown>, t
   const [change] = changes
   if (named === undefined && change !== undefined) throw invalid(`--${change} needs the name of a job`)
   if (changes.length > 1) throw invalid(`${changes.map(name => `--${name}`).join(' and ')} cannot be combined`)
-  await using engine = await openQueue(effective, terminal)
+  await using jobs = await openQueue(effective, terminal)
   using interruption = interruptible(terminal, 'waiting one more second for the queue')
-  const { untilQueueDone } = await import('../../programs/jobs/queue/until-done.js')
   const { signal } = interruption
   const tell = hearProblems(terminal)
   const left = () => (change === undefined ? 'nothing was changed' : `job ${named} may have changed already`)
   const patient = async <T>(work: () => Promise<T>) =>
-    await unlessInterrupted(signal, untilQueueDone(work, { engine, signal, tell }), left)
-  const { listJobs, findJob, cancelJob, retryJob, removeJob } = await import('../../programs/jobs/control/list-jobs.js')
+    await unlessInterrupted(signal, jobs.untilDone(work, { signal, tell }), left)
   const { json } = effective.values
   const { secrets } = terminal.manner
   if (named === undefined) {
-    const jobs = masked(await patient(async () => await listJobs(engine)), secrets)
-    terminal.out(json ? `${JSON.stringify({ jobs })}\n` : table(jobs))
+    const listed = masked(await patient(async () => await jobs.list()), secrets)
+    terminal.out(json ? `${JSON.stringify({ jobs: listed })}\n` : table(listed))
     return 0
   }
-  const job = await patient(async () => await findJob(engine, named))
-  if (job === undefined) throw unknown(named, await patient(async () => await listJobs(engine)))
+  const job = await patient(async () => await jobs.find(named))
+  if (job === undefined) throw unknown(named, await patient(async () => await jobs.list()))
   if (change !== undefined) {
     refuse(job, change)
-    const make = { cancel: cancelJob, retry: retryJob, remove: removeJob }[change]
-    await patient(async () => await make(engine, named))
+    await patient(async () => await jobs[change](named))
   }
   const did = change && doing[change]
   if (json) terminal.out(`${JSON.stringify(masked(did === undefined ? job : { job: named, did }, secrets))}\n`)

@@ -41,7 +41,7 @@ async function run(words: readonly string[], flags: Record<string, unknown>, ter
   const started = await startTunnel(flags, terminal, { ports: 'asked', hasProxy: true }, { note })
   const { tunnel, effective, proxyUrl } = started
   try {
-    const { childEnvironment } = await import('../../programs/tunnel/child-environment.js')
+    const { childEnvironment } = await import('./child-environment.js')
     const code = await startChild(words, childEnvironment(terminal.env, tunnel, proxyUrl), terminal)
     const { quiet } = effective.values
     if (tunnel.callers === 0) {

@@ -3,7 +3,7 @@ import type { Restored } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
-import { showSettings } from '../../features/tuned/tuned-index.js'
+import { showSettings } from '../../features/tuned/untune.js'
 import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 

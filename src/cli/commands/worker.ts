@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
-import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
-import type { QueueEngine } from '../../programs/jobs/queue/open-engine.js'
-import { missingLimits, type WorkerLimits } from '../../programs/jobs/worker/worker-limits.js'
+import { missingLimits } from '../../programs/jobs/worker/worker-limits.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
-import { openQueue, ownPart, refuseUnsafe } from '../application/open-queue.js'
+import { openQueue, ownPart, refuseUnsafe, type WorkerEvent } from '../application/open-queue.js'
 import { measuredWorker } from '../application/measure-worker.js'
 import { plural } from '../terminal/columns.js'
 import { tell } from '../terminal/log.js'
 import type { LogEntry, Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../application/tune-engine.js'
+
+type Own = Awaited<ReturnType<typeof ownPart>>
 
 export function defineWorker(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'worker')
@@ -34,14 +34,14 @@ Environment: SLUICE_QUEUE, and that of sluice ingest`,
 
 async function workUntilSignal(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const { effective } = await loadForCluster(flags, terminal)
-  await using engine = await openQueue(effective, terminal)
-  await refuseUnsafe(engine, effective)
+  await using jobs = await openQueue(effective, terminal)
+  await refuseUnsafe(jobs)
   using interruption = interruptible(terminal, 'taking no more ranges, and returning unfinished ones to the queue')
   const { work } = await import('../../jobs.js')
   spareOptimising()
-  tell(terminal, { level: 'info', event: 'worker', message: `working on ${engine.display}` })
-  const own = await ownPart(engine, effective, terminal)
-  warnOfLimits(engine, own.limits, terminal)
+  tell(terminal, { level: 'info', event: 'worker', message: `working on ${jobs.engine.display}` })
+  const own = await ownPart(jobs, effective, terminal)
+  warnOfLimits(own, terminal)
   const { signal } = interruption
   await measuredWorker(effective, terminal, async hear => {
     const hearing = (event: WorkerEvent) => {
@@ -55,9 +55,9 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
 }
 
 /** Warns of a worker that would do whatever a job asks for. */
-function warnOfLimits({ seal }: QueueEngine, limits: WorkerLimits, terminal: Terminal): void {
+function warnOfLimits({ engine, limits }: Own, terminal: Terminal): void {
   const missing = missingLimits(limits)
-  if (seal.hasKey || missing.length === 0) return
+  if (engine.seal.hasKey || missing.length === 0) return
   const message = `this worker has no key of the queue and no ${missing.join(', no ')}. Anyone who can write to the queue decides what it loads and where. Set them, or share a key with --queue-key-file`
   tell(terminal, { level: 'warn', event: 'limits', message })
 }

@@ -1,6 +1,6 @@
 import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
 import { adviceOn } from '../../base/failure/index-errors.js'
-import { describeOrigin } from '../../pipeline/ledger/describe-origin.js'
+import { describeOrigin } from '../../pipeline/ledger/receipt.js'
 import { type OutcomeName, outcomes, taken } from '../../base/outcomes.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, showDuration, plural } from '../terminal/columns.js'

@@ -6,7 +6,6 @@ import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { lostHolders, type LostIndices, lostNamed } from '../../run/state/resume/lost-index.js'
 import { wildcardOf } from '../../base/text/index-pattern.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { mayFill } from '../../route/cluster/may-fill.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -38,7 +37,7 @@ export function fillIndices({ documents: { indexPattern: pattern, maxIndices, op
         lost: async (last, _seen, cluster) => (await lostNamed(last, cluster)) ?? (await lostBehind(last, cluster)),
       }),
       connected: async cluster => {
-        for (const message of await mayFill(cluster, { wildcard, op, signal: stop.signal }))
+        for (const message of await cluster.privileges.mayFill({ wildcard, op, signal: stop.signal }))
           tell({ type: 'warning', message })
         return [`each document names its index: ${pattern.text}, at most ${maxIndices}`]
       },

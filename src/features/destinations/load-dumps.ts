@@ -1,7 +1,7 @@
 import { ActionBatcher, type IdCounts } from '../../pipeline/bulk/action-batcher.js'
 import type { Batch } from '../../base/flow.js'
 import { needsCluster } from '../../route/connect/open-target.js'
-import { isDump } from '../../pipeline/format/dump-formats.js'
+import { isDump } from '../../pipeline/format/formats.js'
 import type { DocumentSection, InputSection } from '../../options/load.js'
 import type { BodyFramer, Feature } from '../../run/loop/hooks.js'
 import { isBeside } from '../../base/text/index-pattern.js'

@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import { addUpTo, checksumsAt } from '../../base/checksum/file.js'
-import { fileStat } from '../../base/disk/file-stat.js'
+import { fileStat } from '../../base/checksum/file.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead, codeOf } from '../../pipeline/source/cannot-read.js'
 import { bytesBefore, holds, lastLineEnd, lastOf, readingOf } from './ends.js'

@@ -1,8 +1,7 @@
 /** Checks a loaded index before the switch: every shard is there, and the index holds the documents that the run stored. */
 import { open } from 'node:fs/promises'
 import { readLetters } from '../../pipeline/bulk/dead-letter.js'
-import { type Wanted, findDocuments } from '../../route/cluster/find-documents.js'
-import { countDocuments, waitForCopies } from '../../route/cluster/indices.js'
+import type { Wanted } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
@@ -28,7 +27,7 @@ export interface LoadedIndex extends LoadedSections {
 export async function checkCopies(loaded: LoadedIndex): Promise<string | undefined> {
   const { cluster, index, connecting } = loaded
   const seconds = Math.min(COPIES_SECONDS, Math.ceil(connecting.timeoutMs / 2000))
-  const health = await waitForCopies(cluster, index, seconds)
+  const health = await cluster.indices.waitForCopies(index, seconds)
   if (health === 'red') throw failed(loaded, 'no node holds some of its shards (health red)')
   return health === 'yellow' ? `${index} does not have all its replicas yet (health yellow)` : undefined
 }
@@ -40,7 +39,7 @@ export async function checkCopies(loaded: LoadedIndex): Promise<string | undefin
 export async function checkLoad(loaded: LoadedIndex, counts: Counts, deadLetters: string | undefined): Promise<number> {
   const { cluster, index, documents: rules, guarded } = loaded
   const { checkQuery, checkHits } = guarded
-  const { documents, failedShards } = await countDocuments(cluster, index)
+  const { documents, failedShards } = await cluster.indices.count(index)
   if (failedShards > 0) throw failed(loaded, `${failedShards} of its shards did not answer`)
   const { least, most } = storedBy(counts, rules)
   const mayBeReplayed = counts.rejected > 0 && documents > least && deadLetters !== undefined
@@ -85,7 +84,7 @@ async function countReplayed(cluster: Cluster, index: string, deadLetters: strin
   const found = new Set<string>()
   const wanted: Wanted[] = []
   const lookUp = async () => {
-    const looked = await findDocuments(cluster, { index, by: 'id', wanted: wanted.splice(0) })
+    const looked = await cluster.documents.find({ index, by: 'id', wanted: wanted.splice(0) })
     if (looked.kind !== 'found') throw new SluiceError(looked.failure)
     for (const { id } of looked.documents) found.add(id)
   }
@@ -107,7 +106,7 @@ export async function countMatches(
   index: string,
   { query }: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  return (await countDocuments(cluster, index, query as object)).documents
+  return (await cluster.indices.count(index, query as object)).documents
 }
 
 /** Returns how many documents the index may hold after the run. Both limits are equal if every document has its own id. */

@@ -1,6 +1,6 @@
 /** Loads into a fresh index, checks it, and switches the alias to it. All inputs go into this index, so it decides what is left to do. */
-import { type AliasFacts, readAlias } from '../../route/cluster/alias.js'
-import { leadsTo } from '../../route/cluster/fresh-index.js'
+import { leadsTo } from '../../route/cluster/index-under-load.js'
+import type { AliasFacts } from '../../route/cluster/indices.js'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { GuardedSection } from '../../options/load.js'
 import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
@@ -38,7 +38,7 @@ function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHo
       hasOwnIndex: true,
       target: { alias: name },
       look: async cluster => {
-        alias = await readAlias(cluster, name)
+        alias = await cluster.indices.readAlias(name)
       },
       lastIndex: last => last?.target.index,
       plan: async planning => {

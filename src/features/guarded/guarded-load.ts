@@ -1,11 +1,17 @@
 /** Prepares the index of a guarded load, and switches the alias after the last document, if the index is whole and checked. */
 import type { Started } from '../../run/loop/hooks.js'
-import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from '../../route/cluster/alias.js'
+import {
+  endLoading,
+  leadsTo,
+  likeBefore,
+  makeIndex,
+  readMark,
+  startLoading,
+} from '../../route/cluster/index-under-load.js'
+import type { AliasFacts } from '../../route/cluster/indices.js'
 import { type LoadedIndex, type LoadedSections, checkCopies, checkLoad, countMatches } from './check-load.js'
-import { makeVisible } from '../../route/cluster/indices.js'
-import { endLoading, leadsTo, likeBefore, makeIndex, readMark, startLoading } from '../../route/cluster/fresh-index.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { type Failure, isSluiceError } from '../../base/failure/failure.js'
+import { fail, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { PreparationSection, StateSection } from '../../options/load.js'
@@ -128,18 +134,18 @@ export class GuardedLoad {
     const { run } = found.plan
     const { name, on } = alias
     const index = this.#index
-    const [known] = await readIndices(cluster, index)
+    const [known] = await cluster.indices.read(index)
     if (known === undefined) {
       const previous = on === undefined ? {} : { previous: on.name }
       await makeIndex(cluster, index, this.#body(), { run, alias: name, ...previous, loading: true })
     }
-    const facts = known ?? (await readIndices(cluster, index))[0]
+    const facts = known ?? (await cluster.indices.read(index))[0]
     const mark = facts === undefined ? undefined : readMark(facts.mappings)
     if (facts === undefined || mark?.run !== run || mark.alias !== name)
       throw conflict(name, `there is an index ${index} that run ${run} did not create`)
     this.#previous = mark.previous
     if (mark.loading === true && facts.aliases[name] !== undefined) {
-      await removeAlias(cluster, name, index)
+      await cluster.indices.removeAlias(name, index)
       throw conflict(name, `an index template put it on ${index} before the load, and Sluice removed it again`)
     }
     if (this.#isSwitched) {
@@ -170,8 +176,8 @@ export class GuardedLoad {
 
   async #restore(): Promise<void> {
     const { cluster } = this.#guarding
-    await makeVisible(cluster, this.#index)
-    const [facts] = await readIndices(cluster, this.#index)
+    await cluster.indices.makeVisible(this.#index)
+    const [facts] = await cluster.indices.read(this.#index)
     const mark = facts === undefined ? undefined : readMark(facts.mappings)
     if (facts !== undefined && mark !== undefined) await endLoading(cluster, facts, mark)
   }
@@ -183,7 +189,7 @@ export class GuardedLoad {
 
   async #switch(): Promise<void> {
     const { cluster, alias } = this.#guarding
-    await switchAlias(cluster, alias, this.#index)
+    await cluster.indices.switchAlias(alias, this.#index)
     this.#isSwitched = true
   }
 
@@ -195,4 +201,8 @@ export class GuardedLoad {
 
 function previousOf({ on }: AliasFacts, index: string): string | undefined {
   return on?.name === index ? readMark(on.mappings)?.previous : on?.name
+}
+
+function conflict(alias: string, observed: string): SluiceError {
+  return fail('ALIAS_CONFLICT', { alias, observed })
 }

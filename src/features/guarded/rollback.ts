@@ -1,6 +1,4 @@
-import { readAlias, readIndices, switchAlias } from '../../route/cluster/alias.js'
-import { countDocuments } from '../../route/cluster/indices.js'
-import { readMark } from '../../route/cluster/fresh-index.js'
+import { readMark } from '../../route/cluster/index-under-load.js'
 import { readConnecting } from '../../options/read-options.js'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
@@ -37,17 +35,17 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
   }
   const { cluster } = await openClusterItself(readConnecting(way), way.signal)
   try {
-    const found = await readAlias(cluster, alias)
+    const found = await cluster.indices.readAlias(alias)
     if (found.on === undefined) throw impossible(alias, 'there is no such alias')
     const from = found.on.name
     const to = wanted ?? readMark(found.on.mappings)?.previous
     if (to === undefined) throw impossible(alias, `${from} has no record of the previous index`)
     if (to === from) throw impossible(alias, `it is already on ${from}`)
-    const target = (await readIndices(cluster, to)).find(index => index.name === to)
+    const target = (await cluster.indices.read(to)).find(index => index.name === to)
     if (target === undefined) throw impossible(alias, `there is no index ${to}`)
     if (readMark(target.mappings)?.loading === true) throw impossible(alias, `the load into ${to} has not finished`)
-    const { documents } = await countDocuments(cluster, to)
-    await switchAlias(cluster, found, to)
+    const { documents } = await cluster.indices.count(to)
+    await cluster.indices.switchAlias(found, to)
     return { alias, from, to, documents }
   } finally {
     await cluster.route.destroy()

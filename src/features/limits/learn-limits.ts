@@ -1,9 +1,11 @@
 /** Remembers how much a cluster bears at once. */
 import type { RunHook } from '../../run/loop/hooks.js'
-import type { LearntLimits } from '../../route/sender/layers/learn.js'
+import type { Sender } from '../../route/sender/sender.js'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { recallJson, rememberJson } from '../../base/disk/safe-files.js'
+
+type LearntLimits = NonNullable<Sender['learnt']>
 
 /**
  * Starts with the limits that earlier runs learnt of the cluster, and saves the limits that this run learns. Without

@@ -1,6 +1,5 @@
 /** Asks the cluster what it would do with documents. It stores nothing. */
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { call } from '../../route/cluster/request.js'
 import { fail, isSluiceError, quote } from '../../base/failure/failure.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
 import type { Shape } from './shapes.js'
@@ -43,7 +42,7 @@ export async function simulate(
       ...(pipeline === undefined ? {} : { pipeline }),
     }
     const body = `{"docs":[${docs.join(',')}]${more}}`
-    const { json } = await call(cluster, { method: 'POST', path: '/_ingest/_simulate', query, body })
+    const { json } = await cluster.call({ method: 'POST', path: '/_ingest/_simulate', query, body })
     const answers = Array.isArray(json['docs']) ? (json['docs'] as unknown[]) : []
     if (answers.length !== part.length)
       throw fail('CLUSTER_NOT_ELASTICSEARCH', {

@@ -1,9 +1,7 @@
 /** Makes the index and its template if they are missing, and compares them with their files if not. Never changes them. */
 import { rowOf } from '../../base/operation.js'
-import type { IndexFacts } from '../../route/cluster/alias.js'
+import type { IndexFacts } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { call } from '../../route/cluster/request.js'
-import { findWriteIndex, makeNamed } from '../../route/cluster/write-index.js'
 import { fail } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DocumentSection, GuardedSection, PreparationSection } from '../../options/load.js'
@@ -48,23 +46,23 @@ interface Work {
 
 async function settleTemplate({ cluster, run, makes }: Work, { name, body }: IndexTemplate): Promise<void> {
   const path = `/_index_template/${encodeURIComponent(name)}`
-  const { status, json } = await call(cluster, { method: 'GET', path, expects: ['resource_not_found_exception'] })
+  const { status, json } = await cluster.call({ method: 'GET', path, expects: ['resource_not_found_exception'] })
   const listed = Array.isArray(json['index_templates']) ? (json['index_templates'] as unknown[]) : []
   const [known] = listed.filter(isObject)
   if (status !== 404 && isObject(known?.['index_template']))
     return refuse(run, `the index template ${name}`, '--template', compareTemplates(body, known['index_template']))
   // Another load may make it at the same time.
-  if (makes) await call(cluster, { method: 'PUT', path, query: { create: 'true' }, body })
+  if (makes) await cluster.call({ method: 'PUT', path, query: { create: 'true' }, body })
 }
 
 async function settleMapping(work: Work, name: string, mapping: JsonObject): Promise<void> {
   const { cluster, run, makes } = work
-  let { facts, problem } = await findWriteIndex(cluster, name)
+  let { facts, problem } = await cluster.indices.findWriter(name)
   if (facts === undefined && problem === undefined) {
     if (!makes) return
-    await makeNamed(cluster, name, { mappings: mapping })
+    await cluster.indices.make(name, { mappings: mapping })
     // Somebody else may have made it, and templates add to it.
-    ;({ facts, problem } = await findWriteIndex(cluster, name))
+    ;({ facts, problem } = await cluster.indices.findWriter(name))
   }
   if (problem !== undefined) throw invalid('mapping', `needs one index: ${problem}`)
   if (facts === undefined) return
@@ -89,7 +87,7 @@ async function withoutDefaults(
       .map(encodeURIComponent)
       .join(',')
     const path = `/${encodeURIComponent(name)}/_mapping/field/${names}`
-    const { json } = await call(cluster, { method: 'GET', path, query: { include_defaults: 'true' } })
+    const { json } = await cluster.call({ method: 'GET', path, query: { include_defaults: 'true' } })
     for (const [field, facts] of fieldsOf(json[name])) shown.set(field, facts)
   }
   return differences.filter(({ default: one }) => {

@@ -1,7 +1,5 @@
 /** Rehearses a load: asks the cluster about one document of each shape, and compares their fields with the mapping. */
 import { rowOf } from '../../base/operation.js'
-import { readIndices } from '../../route/cluster/alias.js'
-import { findWriteIndex } from '../../route/cluster/write-index.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
 import type { DocumentSection, PreparationSection } from '../../options/load.js'
@@ -135,8 +133,8 @@ async function mappingOf(
 ): Promise<JsonObject | undefined> {
   if (index === undefined) return undefined
   try {
-    const { facts } = await findWriteIndex(cluster, index)
-    if (facts === undefined && (await readIndices(cluster, index)).length === 0)
+    const { facts } = await cluster.indices.findWriter(index)
+    if (facts === undefined && (await cluster.indices.read(index)).length === 0)
       notes.push(`${index} does not exist yet. Templates of the cluster decide about its mapping`)
     return facts?.mappings ?? {}
   } catch (error) {

@@ -1,13 +1,12 @@
 /** Reads objects from web servers. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import type { RouteResponse } from '../../route/proxy/route-request.js'
 import type { SourceUrl } from '../../base/text/source-url.js'
 import { isLoopback } from '../../route/cluster/credentials.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import { checkedAnswer } from './checked-answer.js'
 import { refusalOf, headerText } from './judge-answer.js'
 import { probe } from './probe.js'
-import type { SourceRoutes } from './routes.js'
+import type { RouteResponse, SourceRoutes } from './routes.js'
 import type { Answer, Store, WantedPart } from './store.js'
 
 const MOST_REDIRECTS = 5

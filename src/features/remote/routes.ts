@@ -2,14 +2,15 @@
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import { proxyTo } from '../../route/connect/proxy-to.js'
 import type { ProxySection } from '../../options/load.js'
-import { proxyRefusal } from '../../route/proxy/proxy-answer.js'
 import { openRoute, type Route } from '../../route/proxy/route.js'
 import { RouteError } from '../../route/proxy/route-error.js'
-import type { RouteRequest, RouteResponse } from '../../route/proxy/route-request.js'
 import { lostSourceAnswer } from './judge-answer.js'
 
 /** Parts of one object and the beginnings of the next ones are read at once. */
 const CONNECTIONS = 24
+
+type RouteRequest = Parameters<Route['request']>[0]
+export type RouteResponse = Awaited<ReturnType<Route['request']>>
 
 export interface RouteSettings {
   /** Undefined if Sluice connects directly. */
@@ -31,7 +32,7 @@ export class SourceRoutes {
     const route = this.#to(new URL(origin))
     try {
       const response = await route.request(request)
-      const refused = proxyRefusal(response, route)
+      const refused = route.refusal(response)
       if (refused === undefined) return response
       response.body.destroy()
       throw new SluiceError(refused)

@@ -1,4 +1,4 @@
-import { type IndexSeen, seeIndex } from '../../route/cluster/indices.js'
+import type { IndexSeen } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Checkpoint, isSameCluster } from '../../run/state/checkpoint/checkpoint.js'
 import { type LostIndices, isLost, lostHolders } from '../../run/state/resume/lost-index.js'
@@ -31,7 +31,7 @@ export function sendDeadLetters(
     const replays = new Set<string>()
     const seen = new Map<string, Promise<IndexSeen>>()
     const seeOnce = async (cluster: Cluster, index: string) => {
-      const asked = seen.get(index) ?? seeIndex(cluster, index, stop.signal)
+      const asked = seen.get(index) ?? cluster.indices.see(index, stop.signal)
       seen.set(index, asked)
       return await asked
     }

@@ -1,7 +1,6 @@
 /** The parts of a report beside its charts: inputs, reasons, route, what was learnt. */
 import { adviceOn } from '../../base/failure/index-errors.js'
-import type { InputReceipt, Rejections } from '../../pipeline/ledger/receipt.js'
-import { describeOrigin } from '../../pipeline/ledger/describe-origin.js'
+import { describeOrigin, type InputReceipt, type Rejections } from '../../pipeline/ledger/receipt.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { bytes, count, plural } from '../../base/text/figures.js'
 import { localTime } from '../../base/time/local-time.js'

@@ -5,10 +5,10 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskProblem, makeFolder } from '../../base/disk/safe-files.js'
 import { fail, isSluiceError } from '../../base/failure/failure.js'
-import { type Attachment, listAttachments } from '../../route/servicenow/attachments/list-attachments.js'
+import { type Attachment, listAttachments } from './list-attachments.js'
 import type { OpenInstance } from '../../route/servicenow/open-instance.js'
-import { isSysId } from '../../route/servicenow/table/id-set.js'
-import { stored } from '../../route/servicenow/table/row.js'
+import { isSysId } from './reading/id-set.js'
+import { stored } from './reading/row.js'
 import { safeFileName } from './safe-file-name.js'
 
 interface Keeping {

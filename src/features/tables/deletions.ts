@@ -1,11 +1,10 @@
 /** Deletes the documents of rows that were deleted at the platform, after everything else is loaded. */
-import { mayDelete } from '../../route/cluster/privileges.js'
 import { type Failure, isSluiceError, fail } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DeletionSection, DocumentSection, TableSection } from '../../options/load.js'
 import { retryStep } from '../../run/loop/retry-step.js'
 import type { Run, RunHook, Started } from '../../run/loop/hooks.js'
-import { stillThere } from '../../route/servicenow/table/list-ids.js'
+import { stillThere } from './reading/list-ids.js'
 import type { Instance } from '../../route/servicenow/instance.js'
 import { type Removed, type Removing, reconcile } from './reconcile.js'
 import type { DeletionsReceipt } from './tables-receipt.js'
@@ -56,7 +55,7 @@ export class Deletions {
     if (this.#skipped !== undefined) return
     try {
       this.#last = await lastComparison(found)
-      if (found.target.behind === undefined) await mayDelete(cluster, found.target.index)
+      if (found.target.behind === undefined) await cluster.privileges.mayDelete(found.target.index)
       await refuseSharedIndex(stateDir, found)
     } catch (error) {
       throw stop.cause(error)

@@ -1,5 +1,5 @@
 import { openServiceNow } from '../../route/connect/open-servicenow.js'
-import { tableSource } from '../../route/servicenow/table/table-source.js'
+import { tableSource } from './reading/table-source.js'
 import type { Source } from '../../base/flow.js'
 import type { ConnectSection, RetrySection, TableSection } from '../../options/load.js'
 import type { Instance } from '../../route/servicenow/instance.js'

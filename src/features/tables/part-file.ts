@@ -6,7 +6,7 @@ import { fail, SluiceError } from '../../base/failure/failure.js'
 import { diskProblem, makeFolder, syncFolder, writeJson } from '../../base/disk/safe-files.js'
 import type { Place } from '../../base/flow.js'
 import { InputLocks } from '../../base/lock/lock.js'
-import { placeBehind, type RowsSoFar, rowsSoFar } from '../../route/servicenow/table/rows-so-far.js'
+import { placeBehind, type RowsSoFar, rowsSoFar } from './reading/rows-so-far.js'
 import { parseObject } from '../../base/json/parse-json.js'
 
 const VERSION = 1

@@ -1,13 +1,10 @@
 /** Compares an index with the tables that were loaded into it, and deletes the documents of rows that are gone. */
-import { type DeletionRefused, type TakeStep, deleteFound } from '../../route/cluster/delete-found.js'
-import { type FoundDocument, type Wanted, findDocuments } from '../../route/cluster/find-documents.js'
-import { refresh } from '../../route/cluster/indices.js'
+import type { DeletionRefused, FoundDocument, TakeStep, Wanted } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { walkIds } from '../../route/cluster/walk-ids.js'
 import { type Failure, SluiceError, fail, failure } from '../../base/failure/failure.js'
 import type { RejectionLimit } from '../../base/flow.js'
-import { IdSet, isSysId } from '../../route/servicenow/table/id-set.js'
-import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from '../../route/servicenow/table/list-ids.js'
+import { IdSet, isSysId } from './reading/id-set.js'
+import { CLASS, type KnownRows, type RowSelection, classesOf, listIds } from './reading/list-ids.js'
 import type { Instance } from '../../route/servicenow/instance.js'
 
 export interface Removing {
@@ -66,9 +63,9 @@ export async function reconcile(reconciling: Reconciling, removed: Removed): Pro
 
 async function compare({ cluster, index, step, maxDeleted }: Reconciling, rows: IdSet): Promise<Comparison> {
   // A document that cannot be seen yet is compared by the next run.
-  await refresh(cluster, index)
+  await cluster.indices.refresh(index)
   let comparison = new Comparison(0, maxDeleted)
-  await walkIds(cluster, {
+  await cluster.documents.walkIds({
     index,
     step,
     begin: documents => {
@@ -139,8 +136,7 @@ export async function removeGone(
   const gone = meant.filter(({ id }) => !there.has(id))
   removed.there += meant.length - gone.length
   const { cluster, step } = removing
-  await deleteFound(gone, {
-    cluster,
+  await cluster.documents.delete(gone, {
     force: false,
     settle: async (part, take) => await settle(part, take, step),
     settled: ({ index }, outcome) => {
@@ -154,7 +150,7 @@ export async function removeGone(
 async function find(ids: readonly string[], { cluster, index, by, step }: Removing): Promise<readonly FoundDocument[]> {
   const found: FoundDocument[] = []
   const look: TakeStep<Wanted> = async wanted => {
-    const answer = await findDocuments(cluster, { index, by, wanted, fields: [CLASS] })
+    const answer = await cluster.documents.find({ index, by, wanted, fields: [CLASS] })
     if (answer.kind !== 'found') return answer
     found.push(...answer.documents)
     return { kind: 'done' }

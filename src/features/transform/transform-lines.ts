@@ -3,9 +3,17 @@ import { isUtf8 } from 'node:buffer'
 import type { Lines } from '../../base/flow.js'
 import type { DocumentPlace, TransformFunction } from '../../options/ingest-options.js'
 import { endOfLine, isWhiteSpace, LINE_FEED } from '../../base/text/bytes.js'
-import { type CarriedAction, findAction, mayBeRefusedLine, refusedLineStart } from '../../base/text/marked-line.js'
+import {
+  type CarriedAction,
+  findAction,
+  LINE_PART_BYTES,
+  mayBePart,
+  mayBeRefusedLine,
+  MORE_FOLLOWS,
+  NOTHING_COMES,
+  refusedLineStart,
+} from '../../base/text/marked-line.js'
 import { jsonFault, NO_FAULT } from '../../base/json/json-fault.js'
-import { mayBePart, MORE_FOLLOWS, NOTHING_COMES, LINE_PART_BYTES } from '../../base/text/line-part.js'
 import { transformDocument, type Transformed, type TransformLimits } from './transform-document.js'
 import { Untransformable } from './untransformable.js'
 

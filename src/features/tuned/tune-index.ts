@@ -1,10 +1,6 @@
 /** Tunes the index of a load if the options say so, and restores what a killed load left tuned. */
 import { rowOf } from '../../base/operation.js'
-import { readIndices } from '../../route/cluster/alias.js'
-import { refresh } from '../../route/cluster/indices.js'
-import { mayManage } from '../../route/cluster/privileges.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { findWriteIndex, makeNamed } from '../../route/cluster/write-index.js'
 import { isSluiceError } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DocumentSection, GuardedSection, PreparationSection } from '../../options/load.js'
@@ -14,7 +10,8 @@ import { retryStep } from '../../run/loop/retry-step.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { BEAT_MS, enter, leave } from './loader.js'
-import { beat, readTuned, showSettings, tune, type Tuning, untune, type Untuned } from './tuned-index.js'
+import { beat, readTuned, tune, type Tuning, untune, type Untuned } from './tuned-index.js'
+import { showSettings } from './untune.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -48,7 +45,7 @@ function restoresLeft({ tell }: Run): RunHook {
 
 async function restoreLeft({ cluster, found }: Started, warn: (message: string) => void): Promise<void> {
   try {
-    for (const facts of await readIndices(cluster, found.target.index)) {
+    for (const facts of await cluster.indices.read(found.target.index)) {
       const mark = readTuned(facts)
       if (mark === undefined) continue
       const { restored } = await untune(tuningOf(cluster, facts.name, found.plan.run))
@@ -82,11 +79,11 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
   async function prepare({ cluster, found }: Started): Promise<void> {
     const name = found.target.index
     const what = 'Sluice cannot tune it'
-    let { facts, problem } = await findWriteIndex(cluster, name)
-    await mayManage(cluster, facts?.stream ?? facts?.name ?? name, what)
+    let { facts, problem } = await cluster.indices.findWriter(name)
+    await cluster.privileges.mayManage(facts?.stream ?? facts?.name ?? name, what)
     if (facts === undefined && problem === undefined && rowOf(op).storesNew) {
-      await makeNamed(cluster, name)
-      ;({ facts, problem } = await findWriteIndex(cluster, name))
+      await cluster.indices.make(name)
+      ;({ facts, problem } = await cluster.indices.findWriter(name))
     }
     if (problem !== undefined) throw invalid('tune', `needs one index: ${problem}`)
     if (facts === undefined) return warn(`${name} does not exist yet, so it is not tuned`)
@@ -107,7 +104,7 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
     await beating
     untuned = await untune({ ...tuning, cluster }, before)
     const { index } = tuning
-    if (untuned.others.length === 0) await refresh(cluster, index)
+    if (untuned.others.length === 0) await cluster.indices.refresh(index)
     else
       warn(
         `${index} stays tuned, because run ${untuned.others.join(', ')} loads into it too. The last run restores its settings`,
@@ -148,8 +145,7 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
     },
     finished: async () => {
       if (tuning === undefined || open === undefined || untuned !== undefined) return
-      const bounds = { givenUp: AbortSignal.timeout(RESTORE_MS) }
-      await restore({ ...open, bounds }).catch((error: unknown) => {
+      await restore(open.within({ givenUp: AbortSignal.timeout(RESTORE_MS) })).catch((error: unknown) => {
         const why = isSluiceError(error) ? error.message : String(error)
         warn(
           `${tuning?.index} still has the settings of the load, because they could not be restored: ${why}. The next run restores them, or \`sluice untune ${into}\``,

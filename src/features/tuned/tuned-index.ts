@@ -3,9 +3,8 @@
  * mapping (`_meta.sluice_tuned`): any machine finds them after a crash. The cluster replaces `_meta` as a whole, so each change is
  * read again. If two changes meet, the settings come back too early, and never too late.
  */
-import { type IndexFacts, readIndices } from '../../route/cluster/alias.js'
-import { readMark } from '../../route/cluster/fresh-index.js'
-import { loadSettings, metaOf, setMeta, setSettings } from '../../route/cluster/load-settings.js'
+import { loadSettings, metaOf, readMark, setMeta, setSettings } from '../../route/cluster/index-under-load.js'
+import type { IndexFacts } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Clock } from '../../base/flow.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
@@ -128,12 +127,5 @@ function leftTuned(facts: IndexFacts, restore: JsonObject, cluster: Cluster): Js
 }
 
 async function read(cluster: Cluster, index: string): Promise<IndexFacts | undefined> {
-  return (await readIndices(cluster, index)).find(({ name }) => name === index)
-}
-
-/** Shows settings to people: `refresh_interval 5s, number_of_replicas default`. */
-export function showSettings(settings: JsonObject): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `${name.replace('index.', '')} ${typeof value === 'string' ? value : 'default'}`)
-    .join(', ')
+  return (await cluster.indices.read(index)).find(({ name }) => name === index)
 }

@@ -1,4 +1,3 @@
-import { readIndices } from '../../route/cluster/alias.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import { fail } from '../../base/failure/failure.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
@@ -34,7 +33,7 @@ export async function restoreSettings(options: UntuneOptions): Promise<readonly 
   const { cluster } = await openClusterItself(readConnecting(way), way.signal)
   try {
     const all: Restored[] = []
-    const found = await readIndices(cluster, index)
+    const found = await cluster.indices.read(index)
     if (found.length === 0)
       throw fail('OPTION_INVALID', { option: 'index', problem: `is ${index}, which the cluster does not have` })
     for (const facts of found) {
@@ -48,4 +47,11 @@ export async function restoreSettings(options: UntuneOptions): Promise<readonly 
   } finally {
     await cluster.route.destroy()
   }
+}
+
+/** Shows settings to people: `refresh_interval 5s, number_of_replicas default`. */
+export function showSettings(settings: JsonObject): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name.replace('index.', '')} ${typeof value === 'string' ? value : 'default'}`)
+    .join(', ')
 }

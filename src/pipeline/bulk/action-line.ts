@@ -5,8 +5,8 @@ import { MAX_ID_BYTES } from '../../base/json/strict/layout.js'
 import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '../../base/text/condition.js'
 import { fieldsIn } from '../../base/text/field-list.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
-import { hasOffsets, ownNumber, type OwnPlace } from '../../base/text/own-number.js'
-import { unicodeProblem } from '../../base/text/unicode.js'
+import { hasOffsets, ownNumber, type OwnPlace } from './own-number.js'
+import { unicodeProblem } from '../../base/text/visible.js'
 import { nestedField } from '../../base/json/nested-field.js'
 
 /**

@@ -7,8 +7,8 @@ import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '.
 import type { Operation } from '../../base/operation.js'
 import { endOfLine, isBlank, isWhiteSpace } from '../../base/text/bytes.js'
 import { conditionKindOf } from '../../base/text/condition.js'
-import { LINE_PART_BYTES, partOf } from '../../base/text/line-part.js'
-import { ownNumber } from '../../base/text/own-number.js'
+import { LINE_PART_BYTES, partOf } from '../../base/text/marked-line.js'
+import { ownNumber } from './own-number.js'
 import {
   type ActionForm,
   type ActionOptions,

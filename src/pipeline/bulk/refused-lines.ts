@@ -4,7 +4,7 @@ import { type ActionTemplate, ownIdStart } from './action-line.js'
 import type { Why } from './judge-line.js'
 import { enterMember, originIn } from './origin.js'
 import { CARRIAGE_RETURN, LINE_FEED } from '../../base/text/bytes.js'
-import { ownNumber } from '../../base/text/own-number.js'
+import { ownNumber } from './own-number.js'
 import type { Position } from './open-batch.js'
 
 const BLOCK_BYTES = 64 << 10

@@ -2,19 +2,10 @@ import { fail } from '../../base/failure/failure.js'
 import type { Lines, Source } from '../../base/flow.js'
 import { LINE_FEED, isWhiteSpace } from '../../base/text/bytes.js'
 import type { IndexPattern } from '../../base/text/index-pattern.js'
-import type { CsvOptions } from './csv/csv-lines.js'
-import { type DumpFormat, isDump } from './dump-formats.js'
+import { type CsvOptions, type DumpFormat, type Format, isDump } from './formats.js'
 import { type Container, containerKind } from './container-kind.js'
 import { type LookAlike, lookAlike } from './look-alike.js'
 import { Look, type Opening, readOpening } from './opening.js'
-
-/**
- * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
- * lines. It is csv if the input looks like a table and is named so: .csv, .tsv, .tab or .txt. Otherwise it is ndjson, unless it is
- * recognised as something else. `tsv` is csv with tabs. `elasticdump` and `search` hold hits: one on each line, or in answers of a
- * search. `auto` recognises both.
- */
-export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv' | DumpFormat
 
 export interface DecodeOptions {
   readonly format: Format

@@ -1,6 +1,7 @@
 import type { OutcomeName } from '../../base/outcomes.js'
 import { explain } from '../../base/failure/catalogue.js'
 import type { Origin } from '../../base/flow.js'
+import { count } from '../../base/text/figures.js'
 import { type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 
 /** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */
@@ -151,4 +152,12 @@ export function statusOf(stopped: Failure | undefined): Receipt['status'] {
  */
 export function isRunError(error: unknown): error is SluiceError<Receipt> {
   return isSluiceError(error)
+}
+
+/** Names the position of a document for people. */
+export function describeOrigin({ input, document = 0, member, element = document, line, offset }: Origin): string {
+  const name = member === undefined ? input : `${input}/${member}`
+  if (line !== undefined) return `${name}, line ${count(line)}`
+  // Digits without commas, to be copied into a command.
+  return element === 0 && offset !== undefined ? `${name}, byte ${offset}` : `${name}, document ${count(element)}`
 }

@@ -1,4 +1,4 @@
-import { gunzipWhole } from '../../base/compression/whole.js'
+import { gunzipWhole } from './gunzip-whole.js'
 import { readSmallFile, type SmallFile } from './read-file.js'
 
 /** Files of up to this size are read as a whole, several of them at once. */

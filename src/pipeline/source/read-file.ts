@@ -7,7 +7,7 @@ import { addUpTo } from '../../base/checksum/file.js'
 import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead } from './cannot-read.js'
-import { fileStat } from '../../base/disk/file-stat.js'
+import { fileStat } from '../../base/checksum/file.js'
 import { addAbortSignal, type Readable } from 'node:stream'
 
 // The code that opens a descriptor owns it. A FileHandle would close it when it is collected.

@@ -7,8 +7,8 @@ import { explain } from '../../base/failure/catalogue.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import { visibleLines } from '../../base/text/visible.js'
 import { type InstanceOptions, openServiceNow } from '../../route/connect/open-servicenow.js'
-import { type Incidents, incidentsOf } from '../../route/servicenow/incidents/incidents.js'
-import { OWN_TITLE, raiseIncident, resolveIncidents } from '../../route/servicenow/incidents/raise-incident.js'
+import { type Incidents, incidentsOf } from './incidents.js'
+import { OWN_TITLE, raiseIncident, resolveIncidents } from './raise-incident.js'
 
 const DEFAULT_TIMEOUT_MS = defaults.alarmTimeoutMs
 /** The default of the platform since the release Utah. Instances accept other values too. */

@@ -19,7 +19,7 @@ import { type DoctorReport, finding, type Finding } from './report.js'
 import { hasCluster, type Path, walk } from './walk.js'
 import { type Entry, explain } from '../../base/failure/catalogue.js'
 import type { Failure } from '../../base/failure/failure.js'
-import { authorityOf } from '../../route/proxy/destination.js'
+import { authorityOf } from '../../route/proxy/proxy-url.js'
 
 const toTheProxy: Path = [[proxyAddress], [proxyProtocol]]
 

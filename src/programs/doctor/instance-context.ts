@@ -1,7 +1,6 @@
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import { BROKEN_AGAIN } from '../../route/proxy/fresh-connections.js'
 import { type InstanceHttp, openInstanceHttp } from '../../route/servicenow/calls/instance-http.js'
-import { Secrets } from '../../route/servicenow/calls/secrets.js'
 import { openSession, tokensInMemory } from '../../route/servicenow/login/session.js'
 import { callForTokens, type TokenRequest, type Tokens } from '../../route/servicenow/login/token-call.js'
 import type { InstanceSettings } from '../../route/servicenow/open-instance.js'
@@ -18,8 +17,8 @@ export type InstanceContext = ReturnType<typeof openInstanceContext>
 export function openInstanceContext(means: Means, way: InstanceWay, connections: number, table: string | undefined) {
   const { clock, limitMs, today, signal } = means
   const { access, url } = way
-  const secrets = new Secrets()
-  secrets.addAccess(access)
+  /** All lines hide the same secrets. */
+  let secrets: InstanceHttp['secrets'] | undefined
   // Kept tokens say nothing about a password, and the probe must test the password.
   const isKept = access.grant === 'refresh_token' || access.grant === 'authorization_code'
   const { store, place } = (isKept ? way.tokens : undefined) ?? { store: tokensInMemory(), place: 'memory' }
@@ -35,6 +34,8 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
     return { ...http, ask }
   }
   const forTokens = openHttp()
+  ;({ secrets } = forTokens)
+  secrets.addAccess(access)
   let tokenCalls = 0
   /** Makes one token call and keeps no token. Throws SluiceError. */
   const call = async (request: TokenRequest): Promise<Tokens> => {
@@ -44,7 +45,7 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
     for (let broken = 0; ; broken += 1) {
       tokenCalls += 1
       try {
-        return await callForTokens(forTokens, access.client, request, { patience, secrets, signal })
+        return await callForTokens(forTokens, access.client, request, { patience, signal })
       } catch (error) {
         if (!isSluiceError(error) || !isCut(error.failure) || broken >= BROKEN_AGAIN) throw error
       }
@@ -71,9 +72,10 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
 export type DoctorLine = ReturnType<typeof lineOver>
 
 /** Sends every request over a connection of its own. */
-function lineOver(means: Means, { ask, judging, route }: InstanceHttp) {
+function lineOver(means: Means, { ask, judging, judge, route }: InstanceHttp) {
   return {
     judging,
+    judge,
     ask: async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') => {
       const asked = await askAgain(
         means,

@@ -4,9 +4,7 @@ import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import { askUnbroken } from '../../route/proxy/fresh-connections.js'
 import type { ProxyUrl } from '../../route/proxy/proxy-url.js'
-import type { RouteRequest } from '../../route/proxy/route-request.js'
 import { openRoute, type Route, type RouteOptions } from '../../route/proxy/route.js'
-import type { TlsOptions } from '../../route/proxy/tls-layer.js'
 
 export interface Means {
   readonly clock: Clock
@@ -17,7 +15,7 @@ export interface Means {
   readonly patience: number
   /** Limit for building one connection, and for answering one request. */
   readonly limitMs: number
-  readonly proxyTls: TlsOptions
+  readonly proxyTls: NonNullable<RouteOptions['proxyTls']>
   readonly requests: { sent: number }
   /** How far this machine is ahead of each answer with a date. */
   readonly skews: { readonly skewMs: number; readonly comparedWith: string }[]
@@ -29,7 +27,7 @@ export type OtherProxy = ProxyUrl | 'none'
 /** Returns how to reach a target. `by`: in place of its own proxy. */
 export function routeTo(
   { limitMs, proxyTls }: Means,
-  way: { readonly url: URL; readonly proxy?: ProxyUrl | undefined; readonly tls?: TlsOptions | undefined },
+  way: { readonly url: URL; readonly proxy?: ProxyUrl | undefined; readonly tls?: RouteOptions['targetTls'] },
   by?: OtherProxy,
 ): RouteOptions {
   const proxy = by === 'none' ? undefined : (by ?? way.proxy)
@@ -40,7 +38,7 @@ export function routeTo(
 export function openCounted({ requests }: Means, options: RouteOptions): Route {
   const route = openRoute(options)
   const [request, once] = [route.request.bind(route), route.once.bind(route)]
-  const counted = (send: Route['once']) => async (asked: RouteRequest) => {
+  const counted = (send: Route['once']) => async (asked: Parameters<Route['once']>[0]) => {
     requests.sent += 1
     return await send(asked)
   }

@@ -11,7 +11,7 @@ import { type ProjectType, projectsApi } from './projects-api.js'
 import { type AdminRequest, readAdminAnswer } from './read-policy.js'
 import { fail } from '../../base/failure/failure.js'
 
-interface AdminOptions {
+export interface AdminOptions {
   /** For example https://api.elastic-cloud.com. Without a path, /api/v1 is added. */
   readonly url: URL
   /** API key of the organisation, as its console shows it. */

@@ -4,9 +4,7 @@
  */
 import { nameRefusal, whoAnswered } from '../../route/cluster/answers.js'
 import { checkEgress } from '../../route/cluster/egress-check.js'
-import { askConnections } from '../../route/cluster/ask-connections.js'
-import type { Ended } from '../../route/cluster/connection-end.js'
-import { nameMix } from '../../route/cluster/connection-mix.js'
+import { askForMix } from '../../route/cluster/ask-connections.js'
 import { ended, questionOf } from '../../route/cluster/preflight.js'
 import { ask } from '../../route/cluster/request.js'
 import { type ResolvedTarget, resolveTarget, targetTls } from '../../route/connect/open-target.js'
@@ -106,16 +104,20 @@ async function probeThrough(
     proxyTls: { ca },
   })
   const signal = given && manyListeners(given)
-  const ends = await askConnections<Ended>({
+  const asking = {
     most: preflightConnections,
     isWhole: true,
-    ask: async number => await judge(route, way, signal, number),
+    ask: async (number: number) => await judge(route, way, signal, number),
     greet: async () => await answersGreeting(proxy, LIMIT_MS, signal),
     longestWaitMs: LIMIT_MS,
     clock,
     signal,
-  })
-  const named = nameMix({ ends, cluster: way.url.origin, proxy: proxy.display }).failure
+  } as const
+  const mix = { cluster: way.url.origin, proxy: proxy.display }
+  const {
+    ends,
+    named: { failure: named },
+  } = await askForMix(asking, mix)
   const accepted = ends.filter(({ end }) => end === 'accepted').length
   const detail = `${accepted} of ${ends.length} connections accepted`
   if (named === undefined) return { verdict: 'allowed', detail }
@@ -132,7 +134,7 @@ async function judge(
   way: ResolvedTarget,
   signal: AbortSignal | undefined,
   number: number,
-): Promise<Ended> {
+): Promise<ReturnType<typeof ended>> {
   const answer = await askFilter(route, way, number, signal)
   if ('code' in answer) return ended(answer)
   const answered = whoAnswered(answer, route)

@@ -3,7 +3,7 @@
  * one request as for many.
  */
 import { rm } from 'node:fs/promises'
-import { stateUnwritable } from '../../base/disk/state-unwritable.js'
+import { stateUnwritable } from '../../base/disk/safe-files.js'
 import { syncFolder } from '../../base/disk/safe-files.js'
 import { segmentPlace } from './recover.js'
 import { OpenSegment, type Request, type Segment } from './segment.js'

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../../base/flow.js'
 import { replaceFile } from '../../base/disk/safe-files.js'
-import { stateUnwritable } from '../../base/disk/state-unwritable.js'
+import { stateUnwritable } from '../../base/disk/safe-files.js'
 import { ChangeSignal } from '../../base/time/change-signal.js'
 import { GroupWriter } from './group-writer.js'
 import { RecentKeys, type StoredRequest } from './recent-keys.js'

@@ -7,7 +7,6 @@ import { openRoute, type Route } from '../../route/proxy/route.js'
 import { openInstanceHttp } from '../../route/servicenow/calls/instance-http.js'
 import { judgeRefusal } from '../../route/servicenow/calls/judge-refusal.js'
 import { loginHeaders } from '../../route/servicenow/choose-access.js'
-import { Secrets } from '../../route/servicenow/calls/secrets.js'
 import type { OpenInstance } from '../../route/servicenow/open-instance.js'
 import { lookIn } from '../../route/servicenow/refusal/look-in.js'
 import { MOST_REQUESTS, type OpenDestination, sum, wayTo } from './open-destination.js'
@@ -87,7 +86,7 @@ async function lookWithoutLogin(
   { timeoutMs, preflightConnections: most }: ConnectSection,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const line = openInstanceHttp(route, { timeoutMs, secrets: new Secrets(undefined), now: () => Date.now() })
+  const line = openInstanceHttp(route, { timeoutMs, now: () => Date.now() })
   const { asked, letIn, refusedAddress, first } = await lookIn(line, {
     most: route.proxy === undefined ? 1 : most,
     isSettled: seen => seen.refusedAddress > 0,

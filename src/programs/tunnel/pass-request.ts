@@ -4,11 +4,12 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { unzipSync } from 'node:zlib'
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
-import { proxyRefusal } from '../../route/proxy/proxy-answer.js'
 import type { Route } from '../../route/proxy/route.js'
-import type { AnswerBody, RouteResponse } from '../../route/proxy/route-request.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { failureOf, gatewayRefusal, refuse } from './refusals.js'
+
+type RouteResponse = Awaited<ReturnType<Route['request']>>
+type AnswerBody = RouteResponse['body']
 
 /** How requests reach a destination. */
 export interface RequestRoute {
@@ -87,9 +88,9 @@ async function passAnswer(
   { isClosing, onRefusal }: Passing,
 ): Promise<void> {
   const { statusCode, headers, body } = answer
-  if (proxyRefusal({ statusCode, headers }, route) !== undefined) {
+  if (route.refusal({ statusCode, headers }) !== undefined) {
     // The caller would take the proxy's own answer for one of the destination.
-    const known = proxyRefusal({ statusCode, headers, body: await beginningOf(body) }, route)
+    const known = route.refusal({ statusCode, headers, body: await beginningOf(body) })
     if (known !== undefined) throw new SluiceError(known)
   }
   const seen = statusCode >= 400 ? watch(body) : undefined

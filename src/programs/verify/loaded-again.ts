@@ -3,7 +3,6 @@
  * such documents belong to the last run that loaded them.
  */
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { seeIndex } from '../../route/cluster/indices.js'
 import { type Checkpoint, isSameCluster } from '../../run/state/checkpoint/checkpoint.js'
 import { lostIndex, lostNamed } from '../../run/state/resume/lost-index.js'
 import type { KnownRun } from '../../run/state/runs/runs.js'
@@ -58,7 +57,7 @@ export async function isLost(run: Checkpoint, cluster: Cluster): Promise<boolean
   const { index, indices } = run.target
   const lost =
     indices === undefined
-      ? await lostIndex(run, await seeIndex(cluster, index), cluster)
+      ? await lostIndex(run, await cluster.indices.see(index), cluster)
       : await lostNamed(run, cluster)
   return lost?.startsAfresh === true
 }

@@ -1,9 +1,6 @@
 /** Looks at the indices that a run filled: which of them hold its documents today, and what the credentials show of them. */
-import { viewOf } from '../../route/cluster/alias-view.js'
-import { type IndexSeen, refresh, seeIndex } from '../../route/cluster/indices.js'
-import { refreshAll, seeIndices } from '../../route/cluster/many-indices.js'
+import type { IndexSeen } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { mayRead } from '../../route/cluster/privileges.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { isGone } from '../../run/state/resume/lost-index.js'
 
@@ -35,11 +32,11 @@ export async function lookAtIndices(
 
 async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promise<Looked> {
   const { index, indexUuid } = target
-  const seen = await seeIndex(cluster, index)
+  const seen = await cluster.indices.see(index)
   // A document with a routing value cannot be found by only its id.
   const by = seen.kind === 'index' && options['routingField'] === undefined ? 'id' : 'search'
-  const isFresh = by === 'id' || seen.kind === 'missing' || (await refresh(cluster, index)) === undefined
-  const { names, mayHide } = await viewOf(cluster, index, seen)
+  const isFresh = by === 'id' || seen.kind === 'missing' || (await cluster.indices.refresh(index)) === undefined
+  const { names, mayHide } = await cluster.indices.viewOf(index, seen)
   const [only = index] = names
   return {
     holders: names.length === 1 ? only : names,
@@ -54,13 +51,13 @@ async function lookAt({ target, options }: Checkpoint, cluster: Cluster): Promis
 /** Looks at all indices that took documents of the run. */
 async function lookAtAll({ target: { index, indices = [] } }: Checkpoint, cluster: Cluster): Promise<Looked> {
   const named = indices.map(one => one.index)
-  await mayRead(cluster, named, 'Sluice cannot look up documents')
-  const seen = await seeIndices(cluster, named)
-  const isFresh = (await refreshAll(cluster, named)) === undefined
+  await cluster.privileges.mayRead(named, 'Sluice cannot look up documents')
+  const seen = await cluster.indices.seeAll(named)
+  const isFresh = (await cluster.indices.refreshAll(named)) === undefined
   const holders = new Set<string>()
   const mayHide: string[] = []
   for (const name of named) {
-    const view = await viewOf(cluster, name, seen.get(name))
+    const view = await cluster.indices.viewOf(name, seen.get(name))
     for (const one of view.names) holders.add(one)
     if (view.mayHide) mayHide.push(name)
   }
@@ -91,10 +88,7 @@ async function noteFormer(held: Looked, { target }: Checkpoint, cluster: Cluster
   const looked = new Set([...held.behind, ...elsewhere])
   const left = holders.filter(({ index }) => !looked.has(index))
   if (left.length === 0) return held
-  const seen = await seeIndices(
-    cluster,
-    left.map(({ index }) => index),
-  )
+  const seen = await cluster.indices.seeAll(left.map(({ index }) => index))
   const former = left.flatMap(one => (isGone(one.indexUuid, seen.get(one.index)) ? [] : [one.index]))
   if (former.length === 0) return held
   const [first] = former
@@ -108,8 +102,8 @@ async function lookElsewhere(held: Looked, { target }: Checkpoint, cluster: Clus
   const { elsewhere = [] } = target
   if (elsewhere.length === 0) return held
   const holders = [...new Set([held.holders, elsewhere].flat())]
-  await mayRead(cluster, holders, 'Sluice cannot look up documents')
-  const isFresh = held.isFresh && (await refreshAll(cluster, holders)) === undefined
+  await cluster.privileges.mayRead(holders, 'Sluice cannot look up documents')
+  const isFresh = held.isFresh && (await cluster.indices.refreshAll(holders)) === undefined
   const [first] = elsewhere
   const names = elsewhere.length === 1 ? first : `${first} and ${elsewhere.length - 1} more indices`
   const note = `a pipeline stored documents in ${names}, and Sluice looked there too`

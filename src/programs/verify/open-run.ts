@@ -2,7 +2,7 @@
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import { fail } from '../../base/failure/failure.js'
-import { isDump } from '../../pipeline/format/dump-formats.js'
+import { isDump } from '../../pipeline/format/formats.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { findCheckpoint, type FoundCheckpoint } from './find-checkpoint.js'

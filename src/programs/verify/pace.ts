@@ -1,9 +1,8 @@
 /** Works through a list in batches, as large and as many at once as the cluster bears. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
-import { Retries, backoffMs, retryAfterMs } from '../../base/time/retry.js'
-import { atLast } from '../../route/sender/deliver.js'
-import type { TakeStep } from '../../route/cluster/delete-found.js'
+import { atLast, backoffMs, Retries, retryAfterMs } from '../../base/time/retry.js'
+import type { TakeStep } from '../../route/cluster/documents.js'
 
 export interface PaceOptions {
   readonly most: number

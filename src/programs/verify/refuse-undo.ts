@@ -1,6 +1,5 @@
 /** Keeps documents that an undo must not delete. */
 import { fail } from '../../base/failure/failure.js'
-import { readIndices } from '../../route/cluster/alias.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import type { OpenRun } from './open-run.js'
@@ -14,6 +13,6 @@ export function refuseLoadedAgain({ checkpoint: { run }, loadedBy }: Pick<OpenRu
 export async function refuseBehindAlias(cluster: Cluster, { run, target }: Checkpoint): Promise<void> {
   const { alias, index } = target
   if (alias === undefined) return
-  const isBehind = (await readIndices(cluster, index)).some(({ aliases }) => aliases[alias] !== undefined)
+  const isBehind = (await cluster.indices.read(index)).some(({ aliases }) => aliases[alias] !== undefined)
   if (isBehind) throw fail('UNDO_BEHIND_ALIAS', { run, index, alias })
 }

@@ -1,6 +1,5 @@
 /** The ids of a run, computed from its checkpoint, and their lookup: each input has a token, and numbers its documents. */
-import type { PartStep } from '../../route/cluster/delete-found.js'
-import { type FoundDocument, findDocuments } from '../../route/cluster/find-documents.js'
+import type { FoundDocument, PartStep } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { listenerOf } from '../../options/listener.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
@@ -150,7 +149,7 @@ function ifThere(see: See): See {
 function lookUp({ cluster, holders: index, by, signal }: LookUp, see: See) {
   return async (part: readonly Sought[]): Promise<PartStep<Sought>> => {
     const ids = part.map(({ input, number }) => idOf(input, number))
-    const looked = await findDocuments(cluster, { index, by, wanted: ids.map(id => ({ id })), signal })
+    const looked = await cluster.documents.find({ index, by, wanted: ids.map(id => ({ id })), signal })
     if (looked.kind !== 'found') return looked
     const copies = new Map(ids.map((id): [string, FoundDocument[]] => [id, []]))
     for (const document of looked.documents) copies.get(document.id)?.push(document)

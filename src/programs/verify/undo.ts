@@ -1,6 +1,5 @@
 import { isOperation, rowOf } from '../../base/operation.js'
-import { type Deletion, type DeletionRefused, deleteFound } from '../../route/cluster/delete-found.js'
-import type { FoundDocument } from '../../route/cluster/find-documents.js'
+import type { Deletion, DeletionRefused, FoundDocument } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
@@ -167,8 +166,7 @@ export class Deleter {
       this.#counts.wouldDelete += ours.length
       return
     }
-    await deleteFound(ours, {
-      cluster,
+    await cluster.documents.delete(ours, {
       force,
       signal,
       settle: async (part, step) => await pace.settle(part, step),

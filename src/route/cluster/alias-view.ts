@@ -1,18 +1,12 @@
 /** Finds the names in which a search sees every document. An alias may show only some of those that were stored through it. */
 import { isObject } from '../../base/json/parse-json.js'
 import { jsonIn } from './answers.js'
-import type { IndexSeen } from './indices.js'
+import type { IndexSeen, View } from './indices.js'
 import { mayRead } from './privileges.js'
 import { type ReachedCluster, inquire } from './request.js'
 
 /** `unknown`: the credentials may not ask. */
 type Shown = 'all' | 'part' | 'unknown'
-
-/** Where to search, and whether a document that is not found there may be behind the name all the same. */
-export interface View {
-  readonly names: readonly string[]
-  readonly mayHide: boolean
-}
 
 const ANSWER_BYTES = 1 << 20
 

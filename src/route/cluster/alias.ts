@@ -1,22 +1,7 @@
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
+import type { AliasFacts, IndexFacts } from './indices.js'
 import { type ReachedCluster, call } from './request.js'
-
-export interface IndexFacts {
-  readonly name: string
-  /** By dotted name: `index.number_of_replicas`. */
-  readonly settings: JsonObject
-  readonly mappings: JsonObject
-  readonly aliases: Readonly<Record<string, JsonObject>>
-  /** The data stream that the index belongs to. */
-  readonly stream?: string
-}
-
-export interface AliasFacts {
-  readonly name: string
-  /** The one index behind it. Absent: there is no such alias yet. */
-  readonly on?: IndexFacts
-}
 
 /** Reads the indices behind a name. Returns none if nothing has the name. Throws SluiceError: see `call`. */
 export async function readIndices(cluster: ReachedCluster, name: string): Promise<readonly IndexFacts[]> {
@@ -82,6 +67,6 @@ export async function removeAlias(cluster: ReachedCluster, alias: string, index:
   await call(cluster, { method: 'POST', path: '/_aliases', body, expects: ['aliases_not_found_exception'] })
 }
 
-export function conflict(alias: string, observed: string): SluiceError {
+function conflict(alias: string, observed: string): SluiceError {
   return fail('ALIAS_CONFLICT', { alias, observed })
 }

@@ -5,7 +5,9 @@
 import type { Clock } from '../../base/flow.js'
 import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
 import { backoffMs } from '../../base/time/retry.js'
-import { type Ended, isByChance, ways } from './connection-end.js'
+import type { Failure } from '../../base/failure/failure.js'
+import { connectionEnd, type Ended, isByChance, ways } from './connection-end.js'
+import { type Mix, type Named, nameMix } from './connection-mix.js'
 
 /** If this number of connections all fail, Sluice opens no more: if one of two nodes worked, they would all miss it one time in 64. */
 export const ENOUGH = FIRST_WAVES.at(-1) ?? 1
@@ -22,7 +24,7 @@ export function mostConnections(most: number): number {
   return Math.max(most, ENOUGH) + FIRST_ATTEMPTS - 1 + ALONE + GREETINGS
 }
 
-interface ConnectionsToAsk<T extends Ended> {
+export interface ConnectionsToAsk<T extends Ended> {
   /** Connections that have to agree. */
   readonly most: number
   /** Asks on one fresh connection. `number` counts from 0. `soFar` holds the ends of the connections before. */
@@ -35,6 +37,21 @@ interface ConnectionsToAsk<T extends Ended> {
   readonly longestWaitMs: number
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined
+}
+
+/** Returns how the connections ended, and names what is wrong with them. */
+export async function askForMix<T extends Ended>(
+  asking: ConnectionsToAsk<T>,
+  mix: Omit<Mix, 'ends'>,
+): Promise<{ readonly ends: readonly T[]; readonly named: Named }> {
+  const ends = await askConnections(asking)
+  return { ends, named: nameMix({ ...mix, ends }) }
+}
+
+/** Returns whether another connection may not fail so: over the other node, or from the other address. */
+export function mayBeOneOfMany(failed: Failure, proxy: object | undefined): boolean {
+  const end = connectionEnd(failed)
+  return proxy === undefined ? ways[end].passes === true && end === 'unwell' : ways[end].by !== 'everybody'
 }
 
 /** Returns how the connections ended. */

@@ -5,7 +5,7 @@
 import { type Failure, failure } from '../../base/failure/failure.js'
 import { type End, type Ended, isByChance, ways } from './connection-end.js'
 
-interface Mix {
+export interface Mix {
   readonly ends: readonly Ended[]
   /** The cluster's URL without credentials, and the proxy's, if there is one. */
   readonly cluster: string

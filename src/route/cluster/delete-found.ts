@@ -4,38 +4,18 @@ import { failure } from '../../base/failure/failure.js'
 import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
 import { type BulkItem, itemsIn } from './bulk-items.js'
 import { lostAnswer } from './client-connection.js'
-import { type FoundDocument, findDocuments, type Unanswered } from './find-documents.js'
-import type { Cluster } from './open-cluster.js'
+import type { DeletingFound, FoundDocument, PartStep, Unanswered } from './documents.js'
+import { findDocuments } from './find-documents.js'
 import { type ReachedCluster, inquire } from './request.js'
 
-/** The result of one request about a part of a list. */
-export type PartStep<T> = { readonly kind: 'done' } | Unanswered<T>
-
-export type TakeStep<T> = (part: readonly T[]) => Promise<PartStep<T>>
-
-/** `gone`: somebody else deleted the document. `changed`: somebody wrote it since it was found. Otherwise the cluster refused. */
-export type Deletion = 'deleted' | 'gone' | 'changed' | DeletionRefused
-
-export interface DeletionRefused {
-  readonly status: number
-  readonly type: string
-}
-
-interface DeletingFound {
-  readonly cluster: Cluster
-  /** Delete a document also if it was written since it was found. */
-  readonly force: boolean
-  readonly signal?: AbortSignal | undefined
-  /** Takes the step with parts of the documents until all are done. Throws SluiceError. */
-  settle(documents: readonly FoundDocument[], step: TakeStep<FoundDocument>): Promise<void>
-  /** Called once for each document. May throw to end the deletion. */
-  settled(document: FoundDocument, outcome: Deletion): void
-}
-
 /** Resolves when each document has its outcome. Throws what `settle` and `settled` throw. */
-export async function deleteFound(documents: readonly FoundDocument[], deleting: DeletingFound): Promise<void> {
+export async function deleteFound(
+  cluster: ReachedCluster,
+  documents: readonly FoundDocument[],
+  deleting: DeletingFound,
+): Promise<void> {
   for (const [index, group] of byIndex(documents)) {
-    const found = new FoundInIndex(index, deleting)
+    const found = new FoundInIndex(cluster, index, deleting)
     await deleting.settle(group, async part => await found.delete(part))
     if (found.conflicts.length > 0) await deleting.settle(found.conflicts, async part => await found.lookAgain(part))
   }
@@ -44,19 +24,21 @@ export async function deleteFound(documents: readonly FoundDocument[], deleting:
 class FoundInIndex {
   /** Documents that were written or deleted since they were found. */
   readonly conflicts: FoundDocument[] = []
+  readonly #cluster: ReachedCluster
   readonly #index: string
   readonly #deleting: DeletingFound
   /** Documents of a deletion without an answer. If such a document is gone now, we deleted it. */
   readonly #doubtful = new Set<FoundDocument>()
 
-  constructor(index: string, deleting: DeletingFound) {
+  constructor(cluster: ReachedCluster, index: string, deleting: DeletingFound) {
+    this.#cluster = cluster
     this.#index = index
     this.#deleting = deleting
   }
 
   async delete(part: readonly FoundDocument[]): Promise<PartStep<FoundDocument>> {
-    const { cluster, force, signal } = this.#deleting
-    const answer = await deleteDocuments(cluster, { index: this.#index, documents: part, force, signal })
+    const { force, signal } = this.#deleting
+    const answer = await deleteDocuments(this.#cluster, { index: this.#index, documents: part, force, signal })
     if (answer.kind === 'done') return this.#sort(part, answer.outcomes)
     if (answer.mayBeDone === true) for (const document of part) this.#doubtful.add(document)
     return answer
@@ -64,8 +46,8 @@ class FoundInIndex {
 
   /** Finds out whether the documents of conflicts were written again or are gone. */
   async lookAgain(part: readonly FoundDocument[]): Promise<PartStep<FoundDocument>> {
-    const { cluster, signal, settled } = this.#deleting
-    const looked = await findDocuments(cluster, { index: this.#index, by: 'id', wanted: part, signal })
+    const { signal, settled } = this.#deleting
+    const looked = await findDocuments(this.#cluster, { index: this.#index, by: 'id', wanted: part, signal })
     if (looked.kind !== 'found') return looked
     const there = new Set(looked.documents.map(({ id }) => id))
     for (const document of part) settled(document, there.has(document.id) ? 'changed' : this.#gone(document))
@@ -73,7 +55,7 @@ class FoundInIndex {
   }
 
   #sort(part: readonly FoundDocument[], outcomes: readonly Deleted[]): PartStep<FoundDocument> {
-    const { cluster, settled } = this.#deleting
+    const { settled } = this.#deleting
     const busy: FoundDocument[] = []
     for (const [at, outcome] of outcomes.entries()) {
       const document = part[at] as FoundDocument
@@ -83,7 +65,7 @@ class FoundInIndex {
     }
     if (busy.length === 0) return { kind: 'done' }
     const reason = `the cluster was too busy for ${busy.length} of ${part.length} deletions`
-    const overloaded = failure('CLUSTER_OVERLOADED', { cluster: cluster.display, reason })
+    const overloaded = failure('CLUSTER_OVERLOADED', { cluster: this.#cluster.display, reason })
     return { kind: 'again', left: busy, failure: overloaded }
   }
 

@@ -1,57 +1,13 @@
 /** Finds which ids are in an index, with one request, and judges the answer. */
 import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, failure } from '../../base/failure/failure.js'
-import { type JsonObject, parseJson } from '../../base/json/parse-json.js'
+import { failure } from '../../base/failure/failure.js'
+import { parseJson } from '../../base/json/parse-json.js'
+import type { FoundDocument, IdQuestion, Looked, Wanted } from './documents.js'
 import { type ReachedCluster, inquire } from './request.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
 import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
 import { inUrls } from './many-indices.js'
 import { ANSWER_UNREADABLE } from './read-answer.js'
-
-export interface FoundDocument {
-  readonly id: string
-  /** The index that holds it. An alias or data stream may have several. */
-  readonly index: string
-  /** 1: unchanged since it was created. */
-  readonly version: number
-  readonly seqNo: number
-  readonly primaryTerm: number
-  readonly routing?: string
-  readonly fields?: JsonObject
-}
-
-export interface IdQuestion {
-  /** Several names only with `search`. Those that are missing hold nothing. */
-  readonly index: string | readonly string[]
-  /**
-   * `id`: gets each id from one index, as it is now. `search`: searches all indices behind the name and all shards, as of the last
-   * refresh.
-   */
-  readonly by: 'id' | 'search'
-  readonly wanted: readonly Wanted[]
-  /** Names of the top-level fields to read. */
-  readonly fields?: readonly string[] | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface Wanted {
-  readonly id: string
-  readonly routing?: string
-}
-
-export type Looked = { readonly kind: 'found'; readonly documents: readonly FoundDocument[] } | Unanswered
-
-/** Why a request about a list got no result. `again`: ask later, for what is `left`, or else for all. `tooMany`: ask for fewer. */
-export type Unanswered<T = never> =
-  | {
-      readonly kind: 'again'
-      readonly failure: Failure
-      readonly left?: readonly T[]
-      /** Of the answer, which may say how long to wait. */
-      readonly headers?: ClusterAnswer['headers']
-    }
-  | { readonly kind: 'tooMany'; readonly failure: Failure }
-  | { readonly kind: 'refused'; readonly failure: Failure }
 
 /** Most bytes of an answer, in all and for each id. Names of indices have at most 255 bytes, ids 512. */
 const ANSWER_BYTES = 1 << 16

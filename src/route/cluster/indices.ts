@@ -1,12 +1,81 @@
-/** Asks about an index: which one it is, how many documents it has, how its copies are, and who may delete from it. */
-import { type Failure, failure, quote } from '../../base/failure/failure.js'
-import { isObject } from '../../base/json/parse-json.js'
-import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
-import { whyUnanswered } from './client-connection.js'
-import { type ReachedCluster, call, inquire } from './request.js'
+/** What a cluster tells of its indices, and takes for them. Several steps of a load ask, each for its own reason. */
+import type { Failure } from '../../base/failure/failure.js'
+import type { JsonObject } from '../../base/json/parse-json.js'
+import type { Operation } from '../../base/operation.js'
+
+/** Methods without another word throw SluiceError: see `call` of the cluster. */
+export interface Indices {
+  /** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
+  see(index: string, signal?: AbortSignal): Promise<IndexSeen>
+  /** Asks for the uuids of many indices, with few requests. Never throws. */
+  seeAll(names: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, IndexSeen>>
+  /**
+   * Asks for the uuids of indices that were behind a name. `name`: the answer about that name, which credentials may read that may not
+   * ask for an index itself. Never throws.
+   */
+  seeBehind(
+    name: IndexSeen | undefined,
+    indices: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, IndexSeen>>
+  /**
+   * Returns the name, or the indices behind an alias that shows only a part of them. Throws SluiceError CLUSTER_PRIVILEGE_MISSING if the
+   * credentials may not search these.
+   */
+  viewOf(name: string, seen: IndexSeen | undefined): Promise<View>
+  /** Makes all stored documents findable. Resolves to a failure if it could not. Never throws: a search works without it. */
+  refresh(index: string): Promise<Failure | undefined>
+  /** Does so for many indices. Those that are missing need nothing. */
+  refreshAll(names: readonly string[]): Promise<Failure | undefined>
+  /** Makes all documents visible. */
+  makeVisible(index: string): Promise<void>
+  /** Counts the documents, or only those that match a query. Does not count those of `failedShards`, which did not answer. */
+  count(index: string, query?: object): Promise<{ readonly documents: number; readonly failedShards: number }>
+  /** Waits up to `seconds` for every copy. Does not wait for copies that have no node. */
+  waitForCopies(index: string, seconds: number): Promise<Health>
+  /** Reads the indices behind a name. Returns none if nothing has the name. */
+  read(name: string): Promise<readonly IndexFacts[]>
+  /** Finds the index that takes the documents sent to a name. */
+  findWriter(name: string): Promise<WriteIndex>
+  /**
+   * Makes the index as the first document would: templates apply, and may make it a data stream. An index that exists stays as it is. A
+   * cluster that makes data streams only for documents makes none.
+   */
+  make(name: string, body?: JsonObject): Promise<void>
+  /** Throws SluiceError ALIAS_CONFLICT if the name is no alias of exactly one index. */
+  readAlias(alias: string): Promise<AliasFacts>
+  /**
+   * Moves an alias to an index in one step, with its filter and routing. Before that, it must be on `alias.on`.
+   * Throws SluiceError ALIAS_CONFLICT if it is on another index. May be repeated.
+   */
+  switchAlias(alias: AliasFacts, to: string): Promise<void>
+  removeAlias(alias: string, index: string): Promise<void>
+}
+
+/** What the credentials may do. A cluster without security does not say. Each but `mayFill` throws SluiceError CLUSTER_PRIVILEGE_MISSING. */
+export interface Privileges {
+  /** Checks that they may search and delete documents of an index. For an alias the answer would be about the alias only. */
+  mayDelete(index: string): Promise<void>
+  /** Checks that they may change settings and mapping of an index. `what`: what Sluice cannot do. */
+  mayManage(index: string, what: string): Promise<void>
+  /**
+   * Checks that they may search indices. A search through a list of names shows nothing of those that they may not read, and does not say
+   * so. `what`: what Sluice cannot do.
+   */
+  mayRead(indices: readonly string[], what: string): Promise<void>
+  /** Checks that they may create the indices of a pattern, and write to them. Returns warnings. Never throws. */
+  mayFill(filling: Filling): Promise<readonly string[]>
+}
+
+export interface Filling {
+  /** The names, with `*` for what documents say. */
+  readonly wildcard: string
+  readonly op: Operation
+  readonly signal?: AbortSignal
+}
 
 /** What settings show of an index, or of one of those behind a name. */
-interface Shown {
+export interface Shown {
   /** Periodic refreshes are off. */
   readonly isUnrefreshed?: true
   /** A pipeline of its own treats documents. */
@@ -21,128 +90,34 @@ export type IndexSeen =
   /** The credentials may not ask, or the cluster gave no answer that Sluice knows. */
   | { readonly kind: 'unreadable'; readonly observed: string; readonly failure: Failure }
 
-/** An alias has a few indices, hundreds at most. */
-const ANSWER_BYTES = 1 << 20
-
-/** What shows which index it is, and how it treats documents. */
-export const SHOWN = 'index.uuid,index.refresh_interval,index.default_pipeline,index.final_pipeline'
-
-/** Asks for the uuid of an index: an index that is deleted and made again has another one. Never throws. */
-export async function seeIndex(cluster: ReachedCluster, index: string, signal?: AbortSignal): Promise<IndexSeen> {
-  const path = `/${encodeURIComponent(index)}/_settings/${SHOWN}`
-  let answer: ClusterAnswer
-  try {
-    answer = await inquire(cluster, { method: 'GET', path, maxAnswerBytes: ANSWER_BYTES, signal })
-  } catch (error) {
-    return { kind: 'unreadable', observed: 'no answer', failure: whyUnanswered(error, cluster.display) }
-  }
-  const { statusCode } = answer
-  if (statusCode === 404) return { kind: 'missing' }
-  if (statusCode === 200) return readSettings(jsonIn(answer), index, cluster.display)
-  const named = nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
-  return { kind: 'unreadable', observed: `status ${statusCode}`, failure: named }
-}
-
-/** Reads an answer of `_settings`. Each name in it has a uuid, else it is another answer. */
-export function readSettings(json: object, index: string, cluster: string): IndexSeen {
-  const found = Object.entries(json as Record<string, { settings?: { index?: Partial<Described> } } | null>)
-  const uuids = found.map(([, one]) => one?.settings?.index?.uuid)
-  const isOff = found.some(([, one]) => one?.settings?.index?.refresh_interval === '-1')
-  const shown: Shown = {
-    ...(isOff ? { isUnrefreshed: true } : {}),
-    ...(found.some(([, one]) => hasPipeline(one)) ? { isPiped: true } : {}),
-  }
-  const [uuid] = uuids
-  if (typeof uuid !== 'string' || uuids.some(one => typeof one !== 'string')) {
-    const observed = 'an answer without a uuid'
-    return { kind: 'unreadable', observed, failure: failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed }) }
-  }
-  // An alias or a data stream answers with the names behind it.
-  if (!found.some(([name]) => name === index))
-    return { kind: 'name', behind: found.map(([name]) => name), uuids: uuids.map(one => quote(String(one))), ...shown }
-  return { kind: 'index', uuid: quote(uuid), ...shown }
-}
-
-function hasPipeline(described: { readonly settings?: { readonly index?: Partial<Described> } } | null): boolean {
-  const { default_pipeline: first = '_none', final_pipeline: last = '_none' } = described?.settings?.index ?? {}
-  return first !== '_none' || last !== '_none'
-}
-
-interface Described {
-  readonly uuid: unknown
-  readonly refresh_interval: unknown
-  readonly default_pipeline: unknown
-  readonly final_pipeline: unknown
-}
-
-/** Makes all stored documents findable. Resolves to a failure if it could not. Never throws: a search works without it. */
-export async function refresh(cluster: ReachedCluster, index: string): Promise<Failure | undefined> {
-  return await refreshed(cluster, encodeURIComponent(index), {})
-}
-
-/** `names`: as they stand in the path. Resolves to a failure if it could not. Never throws. */
-export async function refreshed(
-  cluster: ReachedCluster,
-  names: string,
-  query: Readonly<Record<string, string>>,
-): Promise<Failure | undefined> {
-  try {
-    const answer = await inquire(cluster, {
-      method: 'POST',
-      path: `/${names}/_refresh`,
-      query,
-      maxAnswerBytes: 1 << 16,
-    })
-    if (answer.statusCode === 200) return undefined
-    return nameLaterRefusal(answer, whoAnswered(answer, cluster.route), cluster.display)
-  } catch (error) {
-    return whyUnanswered(error, cluster.display)
-  }
-}
-
-/** Makes all documents visible. Throws SluiceError: see `call`. */
-export async function makeVisible(cluster: ReachedCluster, index: string): Promise<void> {
-  await call(cluster, { method: 'POST', path: `/${encodeURIComponent(index)}/_refresh` })
-}
-
-/**
- * Counts the documents in an index, or only those that match a query. Does not count those of `failedShards`, which did not answer.
- * Throws SluiceError: see `call`.
- */
-export async function countDocuments(
-  cluster: ReachedCluster,
-  index: string,
-  query?: object,
-): Promise<{ readonly documents: number; readonly failedShards: number }> {
-  const path = `/${encodeURIComponent(index)}/_count`
-  const { json } = await call(cluster, { method: 'POST', path, ...(query === undefined ? {} : { body: { query } }) })
-  const { count, _shards: shards } = json
-  const failed = isObject(shards) ? shards['failed'] : undefined
-  return {
-    documents: typeof count === 'number' ? count : 0,
-    failedShards: typeof failed === 'number' ? failed : 0,
-  }
-}
-
 /** How the copies of an index are. `unknown`: the credentials may not ask (needs the cluster privilege `monitor`). */
-type Health = 'green' | 'yellow' | 'red' | 'unknown'
+export type Health = 'green' | 'yellow' | 'red' | 'unknown'
 
-/** Waits up to `seconds` for every copy. Does not wait for copies that have no node. */
-export async function waitForCopies(cluster: ReachedCluster, index: string, seconds: number): Promise<Health> {
-  const path = `/_cluster/health/${encodeURIComponent(index)}`
-  const now = await askHealth(cluster, path, {})
-  if (now.health !== 'yellow' || now.dataNodes < 2) return now.health
-  return (await askHealth(cluster, path, { wait_for_status: 'green', timeout: `${seconds}s` })).health
+export interface IndexFacts {
+  readonly name: string
+  /** By dotted name: `index.number_of_replicas`. */
+  readonly settings: JsonObject
+  readonly mappings: JsonObject
+  readonly aliases: Readonly<Record<string, JsonObject>>
+  /** The data stream that the index belongs to. */
+  readonly stream?: string
 }
 
-async function askHealth(
-  cluster: ReachedCluster,
-  path: string,
-  query: Readonly<Record<string, string>>,
-): Promise<{ health: Health; dataNodes: number }> {
-  // 408: the time was over. The answer has the health.
-  const { json } = await call(cluster, { method: 'GET', path, query, expects: [408, 'security_exception'] })
-  const { status: health, number_of_data_nodes: dataNodes } = json
-  if (health !== 'green' && health !== 'yellow' && health !== 'red') return { health: 'unknown', dataNodes: 0 }
-  return { health, dataNodes: typeof dataNodes === 'number' ? dataNodes : 0 }
+export interface AliasFacts {
+  readonly name: string
+  /** The one index behind it. Absent: there is no such alias yet. */
+  readonly on?: IndexFacts
+}
+
+/** Where to search, and whether a document that is not found there may be behind the name all the same. */
+export interface View {
+  readonly names: readonly string[]
+  readonly mayHide: boolean
+}
+
+export interface WriteIndex {
+  /** Absent: nothing has the name. */
+  readonly facts?: IndexFacts
+  /** Why no single index takes the documents. */
+  readonly problem?: string
 }

@@ -1,7 +1,8 @@
 /** Asks about many indices with few requests. */
 import type { Failure } from '../../base/failure/failure.js'
 import { jsonIn } from './answers.js'
-import { type IndexSeen, readSettings, refreshed, seeIndex, SHOWN } from './indices.js'
+import type { IndexSeen } from './indices.js'
+import { readSettings, refreshed, seeIndex, SHOWN } from './one-index.js'
 import { type ReachedCluster, inquire } from './request.js'
 
 /** The uuids of a few dozen names fit many times. */

@@ -1,15 +1,9 @@
 /** Asks before a load whether its credentials may create the indices of a pattern, and write to them. */
-import { type Operation, rowOf } from '../../base/operation.js'
+import { rowOf } from '../../base/operation.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { jsonIn } from './answers.js'
+import type { Filling } from './indices.js'
 import { type ReachedCluster, inquire } from './request.js'
-
-interface Filling {
-  /** The names, with `*` for what documents say. */
-  readonly wildcard: string
-  readonly op: Operation
-  readonly signal?: AbortSignal
-}
 
 const MAKING = ['auto_configure', 'create_index']
 

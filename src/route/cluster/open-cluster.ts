@@ -1,7 +1,8 @@
 import { Client } from '@elastic/elasticsearch'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
-import { nameSilentPort, nameTlsTarget } from '../proxy/expects-tls.js'
+import { nameSilentPort } from '../proxy/expects-tls.js'
+import { nameTlsTarget } from '../proxy/trace.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { answersGreeting } from '../proxy/port-speaks.js'
 import { openRoute, type Route } from '../proxy/route.js'
@@ -13,7 +14,9 @@ import { type Credentials, authorization, refusePlaintext } from './credentials.
 import { type EgressCheck, type EgressSeen, checkEgress, tellMany } from './egress-check.js'
 import { isManaged } from './managed-endpoint.js'
 import { type Preflight, preflight } from './preflight.js'
+import { type Questions, questionsTo } from './questions.js'
 import type { ReachedCluster } from './request.js'
+import { type Bounds, bounded } from './bounds.js'
 
 export interface ClusterOptions {
   readonly url: URL
@@ -51,7 +54,9 @@ interface ClientSettings {
 export type ClientClass<C> = new (settings: ClientSettings) => C
 
 /** A cluster that was checked. Owns the connection pool: close it, or destroy it if the run failed. */
-export interface Cluster extends AsyncDisposable, ReachedCluster {
+export interface Cluster extends AsyncDisposable, ReachedCluster, Questions {
+  /** Returns the same cluster with limits on its small requests and probes. If they refuse one, it throws SluiceError RUN_INTERRUPTED. */
+  within(bounds: Bounds): Cluster
   /** Opens a client for others over the same pool. Its errors name the cause. Closing it leaves the pool open. */
   openClient<C>(Own: ClientClass<C> | undefined): C | Client
   readonly preflight: Preflight
@@ -130,7 +135,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       compression: false,
     }
     const client = new Client({ ...settings, Connection: connection(false) })
-    return {
+    return withQuestions({
       client,
       openClient: Own =>
         Own === undefined
@@ -151,13 +156,33 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         if (access.proxy !== undefined) route.renewProxy(access.proxy)
       },
       [Symbol.asyncDispose]: async () => await route.close(),
-    }
+    })
   } catch (error) {
     await route.destroy()
     const named = await nameSilentPort(error, proxy)
     if (!isSluiceError(named)) throw named
     const known = await nameTlsTarget(tellMisplaced(named.failure, credentials), { target: url, proxy, proxyTls })
     throw known === named.failure ? named : new SluiceError(known, { cause: error })
+  }
+}
+
+/** Its questions keep within the limits. */
+function withQuestions(cluster: Omit<Cluster, 'within' | keyof Questions>): Cluster {
+  return {
+    ...cluster,
+    ...questionsTo(cluster),
+    within: bounds => {
+      const { preflight: seen, probe } = cluster
+      return withQuestions({
+        ...cluster,
+        bounds,
+        probe: async (options = {}) => {
+          // The preflight opens at least as many.
+          const most = Math.max(seen.probes, options.atLeast ?? 1)
+          return await bounded(bounds.budget?.admitConnections(most), async () => await probe(options))
+        },
+      })
+    },
   }
 }
 

@@ -11,9 +11,8 @@ import { parseObject } from '../../base/json/parse-json.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { ask } from './request.js'
-import { askConnections, ENOUGH } from './ask-connections.js'
+import { askForMix, type ConnectionsToAsk, ENOUGH } from './ask-connections.js'
 import { type Ended, connectionEnd } from './connection-end.js'
-import { nameMix } from './connection-mix.js'
 import { manyListeners, missChance } from '../proxy/fresh-connections.js'
 
 export interface Preflight {
@@ -62,7 +61,8 @@ const LONGEST_WAIT_MS = 30_000
  */
 export async function preflight(route: Route, cluster: string, given: PreflightOptions): Promise<Preflight> {
   const options = { ...given, signal: given.signal && manyListeners(given.signal) }
-  const ends = await askConnections<Judged>({
+  const mix = { cluster, proxy: route.proxy, isForwarded: route.form === 'forward' }
+  const asking: ConnectionsToAsk<Judged> = {
     most: options.connections,
     ask: async (number, soFar) => {
       const isLast = number === Math.max(1, options.connections) - 1
@@ -75,8 +75,8 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
     longestWaitMs: LONGEST_WAIT_MS,
     clock: options.clock ?? systemClock,
     signal: options.signal,
-  })
-  const named = nameMix({ ends, cluster, proxy: route.proxy, isForwarded: route.form === 'forward' })
+  }
+  const { ends, named } = await askForMix(asking, mix)
   if (named.failure !== undefined) throw new SluiceError(named.failure)
   const { warning, note } = named
   const accepted = ends.filter(({ end }) => end === 'accepted')

@@ -1,18 +1,8 @@
 /** Reads every id of an index, as it was at one instant. It reads no documents. */
 import { fail, type SluiceError } from '../../base/failure/failure.js'
 import { isObject } from '../../base/json/parse-json.js'
+import type { Walking } from './documents.js'
 import { type ReachedCluster, type Called, call } from './request.js'
-
-interface Walking {
-  /** Index, alias or data stream. */
-  readonly index: string
-  /** Makes a request, and retries it if it may succeed later. */
-  step<T>(request: () => Promise<T>): Promise<T>
-  /** Called before the first page with the number of documents, and again if the walk starts again. */
-  begin(documents: number): void
-  /** Takes ids in any order. An id in several indices behind the name comes once for each. */
-  page(ids: readonly string[]): void
-}
 
 const PAGE = 5000
 /** Time from one page to the next. The run may wait for access meanwhile. */

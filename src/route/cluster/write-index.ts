@@ -1,14 +1,8 @@
 /** Finds the index that takes the documents sent to a name, and makes one if the name is new. */
-import { type IndexFacts, readIndices } from './alias.js'
+import { readIndices } from './alias.js'
+import type { IndexFacts, WriteIndex } from './indices.js'
 import { type ReachedCluster, call } from './request.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
-
-interface WriteIndex {
-  /** Absent: nothing has the name. */
-  readonly facts?: IndexFacts
-  /** Why no single index takes the documents. */
-  readonly problem?: string
-}
 
 /** Throws SluiceError: see `call`. */
 export async function findWriteIndex(cluster: ReachedCluster, name: string): Promise<WriteIndex> {

@@ -1,9 +1,8 @@
 import type { ServiceNowConnection } from '../../options/connect-options.js'
 import { checkServiceNowConnection } from '../../options/check-options.js'
 import { openServiceNow } from './open-servicenow.js'
-import type { TableAnswer, TableRequest } from '../servicenow/instance.js'
+import type { Row, TableAnswer, TableRequest } from '../servicenow/instance.js'
 import { type PageOptions, type RecordOptions, type Table, tableOf } from '../servicenow/records.js'
-import type { Row } from '../servicenow/table/row.js'
 
 export type { PageOptions, RecordOptions, Table }
 

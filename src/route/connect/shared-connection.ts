@@ -168,6 +168,7 @@ function routeOfLoad(route: Route, end: () => Promise<void>): Route {
     once: async request => await route.once(request),
     onceAndKeep: async request => await route.onceAndKeep(request),
     closeSpare: () => route.closeSpare(),
+    refusal: answer => route.refusal(answer),
     renewProxy: proxy => route.renewProxy(proxy),
     adapt: to => route.adapt(to),
     close: end,

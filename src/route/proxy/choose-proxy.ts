@@ -1,6 +1,5 @@
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { parseProxyUrl, type ProxyUrl } from './proxy-url.js'
-import { addressOf } from './destination.js'
+import { addressOf, parseProxyUrl, type ProxyUrl } from './proxy-url.js'
 import { isIPv6, BlockList, isIP, isIPv4 } from 'node:net'
 
 /** A proxy URL as it was given. */

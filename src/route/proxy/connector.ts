@@ -5,7 +5,8 @@ import { openHttpTunnel } from './http-tunnel.js'
 import { connectTimeoutFault, connectingFault, notTlsFault } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
-import { type RouteTarget, addressOf } from './destination.js'
+import type { RouteTarget } from './destination.js'
+import { addressOf } from './proxy-url.js'
 import { accountOf, type TrafficMeter, trafficThrough } from './traffic-meter.js'
 
 /** `tunnel`: the proxy passes bytes on. `forward`: the proxy reads plain http requests and sends them on itself. */

@@ -8,17 +8,6 @@ export interface RouteTarget {
   readonly connectTimeoutMs: number
 }
 
-/** Host without brackets, and the port in effect. */
-export function addressOf(url: URL): { host: string; port: number } {
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
-}
-
-/** host:port as CONNECT wants it, an IPv6 host in brackets. */
-export function authorityOf(url: URL): string {
-  return `${url.hostname}:${addressOf(url).port}`
-}
-
 export function proxyOf(way: RouteTarget): string {
   return way.proxy?.display ?? '(none)'
 }

@@ -3,7 +3,8 @@ import type { X509Certificate } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { type TLSSocket, connect as connectTls } from 'node:tls'
 import type { ProxyScheme, ProxyUrl } from './proxy-url.js'
-import { authoritiesOf } from './tls-layer.js'
+import { textOf } from './route-error.js'
+import { authoritiesOf, established } from './tls-layer.js'
 
 /** The fitting scheme. `tls`: TLS with something unknown inside. `unknown`: none of them. */
 export type Spoken = ProxyScheme | 'tls' | 'unknown'
@@ -58,6 +59,18 @@ export async function answersGreeting(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   return isKnown(await ask({ host, port, limitMs, onAsk: () => {}, signal }, ...greetingOf(scheme)))
+}
+
+/** Connects to a port and says nothing. `problem` resolves to what is wrong, or to undefined. Disposal closes the connection. */
+export function knockAt(
+  { host, port }: Pick<ProxyUrl, 'host' | 'port'>,
+  signal: AbortSignal | undefined,
+): Disposable & { readonly problem: Promise<string | undefined> } {
+  const socket = connect({ host, port, signal })
+  return {
+    problem: established(socket, 'connect').then(() => undefined, textOf),
+    [Symbol.dispose]: () => void socket.destroy(),
+  }
 }
 
 /** Returns what a port shows of itself, its certificate among it. */

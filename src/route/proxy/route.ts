@@ -1,9 +1,11 @@
 /** Sends requests to a target: direct, through a tunnel, or forwarded by the proxy. */
+import type { Failure } from '../../base/failure/failure.js'
 import { type Client, type Dispatcher, Pool } from 'undici'
 import { Connector, type RouteForm } from './connector.js'
 import { Exchange } from './exchange.js'
 import { Gate, type PoolDispatch, openPoolConnection } from './pool.js'
 import { basicCredentials } from './http-tunnel.js'
+import { type ProxyAnswer, proxyRefusal } from './proxy-answer.js'
 import type { ProxyUrl } from './proxy-url.js'
 import type { RouteRequest, RouteResponse } from './route-request.js'
 import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
@@ -42,6 +44,8 @@ export interface Route extends AsyncDisposable {
   /** Sends a request over a fresh connection that the pool uses afterwards, unless `closeSpare` is called. */
   onceAndKeep(request: RouteRequest): Promise<RouteResponse>
   closeSpare(): void
+  /** Returns the refusal if the proxy answered instead of the target. Inside a tunnel every answer is the target's. */
+  refusal(answer: ProxyAnswer): Failure | undefined
   /** Uses other credentials for the same proxy, from the next connection on (`forward`: from the next request on). */
   renewProxy(proxy: ProxyUrl): void
   /**
@@ -151,6 +155,10 @@ class PooledRoute implements Route {
   closeSpare(): void {
     this.#keepsSpare = false
     void this.#takeSpare()?.destroy()
+  }
+
+  refusal(answer: ProxyAnswer): Failure | undefined {
+    return proxyRefusal(answer, this)
   }
 
   /** Proxies close connections that are idle. The first body must not meet that moment. */

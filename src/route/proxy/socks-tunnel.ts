@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
-import type { ProxyUrl } from './proxy-url.js'
+import { addressOf, type ProxyUrl } from './proxy-url.js'
 import { type RouteError, errorCodeOf, isClientCertAlert } from './route-error.js'
-import { type RouteTarget, addressOf } from './destination.js'
+import type { RouteTarget } from './destination.js'
 
 /**
  * Requests a tunnel to the target from a SOCKS5 proxy over a connected socket, raw or TLS. The proxy resolves the

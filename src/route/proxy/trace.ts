@@ -2,12 +2,13 @@
  * Builds one connection like a load does, and closes it: reports how far it came, the time of each layer, and the
  * certificate it met.
  */
-import type { X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { TLSSocket } from 'node:tls'
+import { type Failure, failure } from '../../base/failure/failure.js'
 import { Connector, type ConnectProgress } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
 import { type RouteOptions, formOf, layersOf } from './route.js'
-import { authoritiesOf } from './tls-layer.js'
+import { authoritiesOf, certificatesIn } from './tls-layer.js'
 import { TrafficMeter } from './traffic-meter.js'
 
 export interface Trace {
@@ -52,6 +53,45 @@ export async function traceConnection(
     signal?.removeEventListener('abort', onAbort)
     connector.destroyAll()
   }
+}
+
+/**
+ * Returns the reason if an http:// target did not answer, or the proxy cannot reach it, because its port expects TLS. Else returns the
+ * failure as it is. Sends nothing but a greeting. `onAsk` is called before that.
+ */
+export async function nameTlsTarget(
+  known: Failure,
+  options: Omit<RouteOptions, 'connections'>,
+  onAsk: () => void = () => {},
+): Promise<Failure> {
+  const { target, connectTimeoutMs = 3_000 } = options
+  const isSilent = known.code === 'CLUSTER_UNAVAILABLE' && known.evidence['status'] === undefined
+  if (target.protocol !== 'http:' || !(isSilent || known.code === 'PROXY_TARGET_UNREACHABLE')) return known
+  const { hostname, port } = target
+  const greeting = {
+    ...options,
+    target: new URL(`https://${hostname}:${port === '' ? 80 : port}`),
+    // Any certificate is enough, because nothing is sent or trusted.
+    targetTls: { rejectUnauthorized: false },
+    connectTimeoutMs: Math.min(connectTimeoutMs, 3_000),
+  }
+  onAsk()
+  const { fault } = await traceConnection(greeting, () => performance.now())
+  if (fault !== undefined && fault.failure.code !== 'CLUSTER_CLIENT_CERT') return known
+  const observed = 'the port expects TLS, but the URL says http://'
+  return failure('CLUSTER_TLS_MISMATCH', { cluster: target.origin, observed })
+}
+
+/** Returns the authority of `ca` above what the server sent. TLS does not look for one that has expired. */
+export function knownAbove(
+  certificate: X509Certificate,
+  sent: readonly X509Certificate[] = [],
+  ca: string | Buffer = '',
+): X509Certificate[] {
+  const last = sent.at(-1) ?? certificate
+  return certificatesIn(ca)
+    .map(pem => new X509Certificate(pem))
+    .filter(one => last.checkIssued(one) && !last.checkIssued(last))
 }
 
 /** Records each layer as the connection is built. */

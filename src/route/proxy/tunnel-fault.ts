@@ -3,7 +3,8 @@ import { type Failure, failure } from '../../base/failure/failure.js'
 import { nameClientCert } from './connect-fault.js'
 import { type ProxyAnswer, nameProxyAnswer } from './proxy-answer.js'
 import { RouteError, errorCodeOf, isClientCertAlert, isTlsAlert, quoteBytes } from './route-error.js'
-import { type RouteTarget, authorityOf, proxyOf } from './destination.js'
+import { type RouteTarget, proxyOf } from './destination.js'
+import { authorityOf } from './proxy-url.js'
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
 export function connectRefusedFault(

@@ -4,9 +4,9 @@
  * A batch is delivered in parts, at first one. Two halves replace a part that is too large. A half that is refused lets the
  * other half go first: if that one is accepted, the reason lies in the documents of this one.
  */
-import { type Failure, failure } from '../../base/failure/failure.js'
+import type { Failure } from '../../base/failure/failure.js'
 import type { Batch, Outcome } from '../../base/flow.js'
-import { backoffMs } from '../../base/time/retry.js'
+import { atLast, backoffMs } from '../../base/time/retry.js'
 import { BatchOutcome } from './batch-outcome.js'
 import { halves, keepItems } from './body.js'
 import type { AccessGate } from './layers/access.js'
@@ -219,17 +219,4 @@ function parted(whole: Part, learning: Pick<Learning, 'accepted'>): [Part, Part]
     { ...whole, body: first, acceptedAtSplit },
     { ...whole, body: second, acceptedAtSplit },
   ]
-}
-
-/** Returns the failure to report after refusals for a time. */
-export function atLast(refused: Failure, elapsedMs: number): Failure {
-  if (refused.code !== 'CLUSTER_OVERLOADED') return refused
-  const { cluster = '', reason = '' } = refused.evidence
-  const seconds = Math.round(elapsedMs / 1000)
-  return failure('CLUSTER_OVERLOADED', {
-    ...refused.evidence,
-    cluster: String(cluster),
-    reason: `${String(reason).replace(/\.$/, '')}${seconds === 0 ? '' : `. Sluice retried for ${seconds} s`}`,
-    elapsedMs,
-  })
 }

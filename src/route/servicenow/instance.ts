@@ -11,6 +11,9 @@ export interface Instance extends AsyncDisposable {
   call(request: TableRequest): Promise<TableAnswer>
 }
 
+/** Each field is text, or `{ display_value, value }` if both were requested. */
+export type Row = Readonly<Record<string, unknown>>
+
 export interface TableRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly table: string

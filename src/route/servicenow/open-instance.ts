@@ -5,16 +5,15 @@ import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import type { Access } from './choose-access.js'
 import type { Instance, TableAnswer, TableRequest } from './instance.js'
-import { unicodeProblem } from '../../base/text/unicode.js'
+import { unicodeProblem } from '../../base/text/visible.js'
 import { nameSilentPort } from '../proxy/expects-tls.js'
-import { type Download, downloadFile } from './attachments/download.js'
+import { type Download, downloadFile } from './calls/download.js'
 import { type InstanceHttp, openInstanceHttp } from './calls/instance-http.js'
 import { type InstancePreflight, probeInstance, type Probing } from './refusal/probe-instance.js'
 import { type ComparisonMeans, Refusals } from './refusal/tell-apart.js'
 import { Secrets } from './calls/secrets.js'
 import { openSession, type Session, tokensInMemory, type TokenStore } from './login/session.js'
 import { callForTokens } from './login/token-call.js'
-import { judgeTableAnswer } from './calls/judge-table-answer.js'
 import { type Patience, persist } from './calls/persist.js'
 import type { InstanceVerdict } from './calls/judge-refusal.js'
 
@@ -67,7 +66,7 @@ export function openInstance(settings: InstanceSettings): OpenInstance {
   const closing = new AbortController()
   const ask: ComparisonMeans['callForTokens'] = async (request, calling) => {
     if (access.client === undefined) throw new Error(`the grant ${access.grant} asks for no token`)
-    return await callForTokens(line, access.client, request, { patience, secrets, ...calling })
+    return await callForTokens(line, access.client, request, { patience, ...calling })
   }
   const { store, place } = settings.tokens ?? { store: tokensInMemory(), place: 'memory' }
   const session = openSession({
@@ -135,7 +134,7 @@ async function callTable(
   const question = questionOf(request)
   const once = async (authorization: string): Promise<InstanceVerdict<TableAnswer>> => {
     const answer = await line.ask({ ...question, headers: { ...question.headers, authorization }, signal })
-    return 'is' in answer ? answer : judgeTableAnswer(answer, request, line.judging())
+    return 'is' in answer ? answer : line.judge(answer, request)
   }
   const attempt = async (): Promise<InstanceVerdict<TableAnswer>> => {
     const value = await session.authorization(signal)

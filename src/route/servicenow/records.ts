@@ -1,6 +1,5 @@
 import { isSluiceError } from '../../base/failure/failure.js'
-import type { Instance, TableRequest } from './instance.js'
-import type { Row } from './table/row.js'
+import type { Instance, Row, TableRequest } from './instance.js'
 
 export interface RecordOptions {
   /** Default: all that the user may read. */

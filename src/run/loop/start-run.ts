@@ -10,7 +10,6 @@ import { findRun, type FoundRun } from '../state/resume/find-run.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import type { Tell } from './hooks.js'
 import type { LockedRun } from './locked-run.js'
-import { bounded, type Bounds } from '../../route/cluster/bounds.js'
 
 export interface StartedRun {
   readonly way: ResolvedTarget
@@ -34,7 +33,8 @@ export async function startRun(
   const notes: string[] = []
   for (const hook of hooks.all) notes.push(...((await hook.connected?.(open)) ?? []))
   const budget = hooks.all.find(({ sending }) => sending?.budget !== undefined)?.sending?.budget
-  const cluster = limitedCluster(open, stop.givenUp, budget)
+  // Its small requests end with the requests of documents, and share their budget.
+  const cluster = open.within({ givenUp: stop.givenUp, ...(budget === undefined ? {} : { budget }) })
   const uuid = open.preflight.info?.uuid
   if (locks !== undefined && uuid !== undefined && uuid !== '_na_') await lockInCluster(locks, uuid, run.identity.label)
   const found = await findOwnRun(run, cluster, decoding)
@@ -116,21 +116,4 @@ function tellPreflight(tell: Tell, cluster: Cluster, notes: readonly string[]): 
     egress,
     notes,
   })
-}
-
-/**
- * Returns the cluster with limits on the small requests of a run: they end with the requests of documents, and share their budget.
- * If the budget refuses one, it throws SluiceError RUN_INTERRUPTED, and the run has ended.
- */
-function limitedCluster(cluster: Cluster, givenUp: AbortSignal, budget: Bounds['budget']): Cluster {
-  const { preflight, probe } = cluster
-  return {
-    ...cluster,
-    bounds: { givenUp, ...(budget === undefined ? {} : { budget }) },
-    probe: async (options = {}) => {
-      // The preflight opens at least as many.
-      const connections = Math.max(preflight.probes, options.atLeast ?? 1)
-      return await bounded(budget?.admitConnections(connections), async () => await probe(options))
-    },
-  }
 }

@@ -7,7 +7,7 @@ import { type PullOptions, type ServiceNowOptions, pull } from '../../../src/ser
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { openServiceNow } from '../../../src/route/connect/open-servicenow.js'
 import type { Instance } from '../../../src/route/servicenow/instance.js'
-import { type TableSourceOptions, tableSource } from '../../../src/route/servicenow/table/table-source.js'
+import { type TableSourceOptions, tableSource } from '../../../src/features/tables/reading/table-source.js'
 
 interface Row extends Readonly<Record<string, unknown>> {
   readonly sys_id: string

@@ -1,7 +1,7 @@
 import { isSluiceError } from '../../../src/base/failure/failure.js'
 import type { Source } from '../../../src/base/flow.js'
 import { decode } from '../../../src/pipeline/format/decode.js'
-import type { CsvOptions } from '../../../src/pipeline/format/csv/csv-lines.js'
+import type { CsvOptions } from '../../../src/pipeline/format/formats.js'
 import { refusedLineIn } from '../../../src/base/text/marked-line.js'
 
 /** Bytes in chunks of a size, each of which is overwritten when the next one is asked for, as a source may do. */

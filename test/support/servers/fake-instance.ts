@@ -1,5 +1,5 @@
 import type { Instance, TableAnswer, TableRequest } from '../../../src/route/servicenow/instance.js'
-import { cutOffPage } from '../../../src/route/servicenow/table/table-page.js'
+import { cutOffPage } from '../../../src/features/tables/reading/table-page.js'
 
 export type FakeRow = Record<string, string>
 

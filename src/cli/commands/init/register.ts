@@ -1,19 +1,18 @@
 /** Offers to register the static addresses at Elastic Cloud, if the IP filter refuses them. */
 import type { Finding } from '../../../programs/doctor/report.js'
-import type { Confirm } from '../../../programs/filter/change-policy.js'
+import type { FilterOptions } from '../../../programs/filter/filter.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import { connectOptions } from '../../../options/library-options.js'
 import { knownSecrets, masked } from '../../../options/mask-secrets.js'
 import { readAdminKey } from '../../../options/option-files.js'
 import { projectTypeOf } from '../filter.js'
-import type { create } from '../../application/filter-tasks.js'
 import { loadAccess } from '../../application/load-options.js'
 import { showFilter } from '../../application/show-filter.js'
 import { keepSecrets } from '../../terminal/terminal.js'
 import { type Dialog, resolved } from './set-up.js'
 
 /** `confirm`: asks a person, also before each change that may surprise. */
-export function registering(confirm: Confirm): Dialog['register'] {
+export function registering(confirm: FilterOptions['confirm']): Dialog['register'] {
   return async (dialog, answers, { code }: Finding) => {
     const { terminal, line, signal } = dialog
     let effective = await resolved(dialog, answers)
@@ -44,20 +43,17 @@ export function registering(confirm: Confirm): Dialog['register'] {
     try {
       const key = await readAdminKey(effective)
       keepSecrets(terminal, knownSecrets({ apiKey: key }))
-      const { openAdminApi } = await import('../../../programs/filter/admin-api.js')
-      const tasks = await import('../../application/filter-tasks.js')
+      const { openFilter } = await import('../../../programs/filter/filter.js')
       const timeoutMs = Math.min(values.timeoutMs, 30_000)
-      await using api = openAdminApi({
-        url: new URL(values.adminUrl),
-        key,
+      await using filter = openFilter({
+        admin: { url: new URL(values.adminUrl), key, timeoutMs, signal, projectType: projectTypeOf(values) },
+        values,
+        way: { ...connectOptions(effective, await loadAccess(effective, terminal)), signal },
         timeoutMs,
-        signal,
-        projectType: projectTypeOf(values),
+        confirm,
       })
-      const way = { ...connectOptions(effective, await loadAccess(effective, terminal)), signal }
-      const context: Parameters<typeof create>[0] = { api, values, way, timeoutMs, confirm }
-      for (const task of [tasks.create, tasks.attach]) {
-        terminal.err(showFilter(masked(await task(context), terminal.manner.secrets)))
+      for (const task of ['create', 'attach'] as const) {
+        terminal.err(showFilter(masked(await filter[task](), terminal.manner.secrets)))
       }
       return next
     } catch (error) {

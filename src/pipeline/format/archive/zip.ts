@@ -1,8 +1,6 @@
 /** Reads the files of a ZIP archive in the order in which they are stored, in one pass over its bytes. */
 import { crc32 } from 'node:zlib'
-import { inflateRaw } from '../../../base/compression/inflate.js'
-import { decodeByProgram } from '../../../base/compression/program.js'
-import { unzstd } from '../../../base/compression/zstd.js'
+import { decoders } from '../../../base/compression/decompress.js'
 import type { ByteReader } from '../byte-reader.js'
 import { type ArchiveFile, isOfMacOs } from './member.js'
 import { corruptZip, type ZipEntry } from './zip-directory.js'
@@ -15,10 +13,10 @@ type Decode = (stored: AsyncIterable<Uint8Array>, name: string) => AsyncIterable
 /** By the number of the method. Source: PKWARE, APPNOTE.TXT, section 4.4.5. */
 const methods: Readonly<Record<number, Decode>> = {
   0: stored => stored,
-  8: inflateRaw,
-  12: (stored, name) => decodeByProgram('bzip2', stored, name),
-  93: unzstd,
-  95: (stored, name) => decodeByProgram('xz', stored, name),
+  8: decoders.deflate,
+  12: decoders.bzip2,
+  93: decoders.zstd,
+  95: decoders.xz,
 }
 const names: Readonly<Record<number, string>> = { 1: 'Shrink', 6: 'Implode', 9: 'Deflate64', 14: 'LZMA', 98: 'PPMd' }
 

@@ -1,26 +1,3 @@
-/** The types of Elasticsearch that a column may have. Cells of the last ones stay text: Elasticsearch reads it. */
-export const cellTypes = [
-  'byte',
-  'short',
-  'integer',
-  'long',
-  'unsigned_long',
-  'half_float',
-  'float',
-  'double',
-  'scaled_float',
-  'boolean',
-  'date',
-  'date_nanos',
-  'ip',
-  'keyword',
-  'text',
-  'version',
-  'wildcard',
-  'geo_point',
-] as const
-export type CellType = (typeof cellTypes)[number]
-
 type IntegerType = 'byte' | 'short' | 'integer' | 'long' | 'unsigned_long'
 
 const ranges: Readonly<Record<IntegerType, readonly [bigint, bigint]>> = {

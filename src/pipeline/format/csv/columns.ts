@@ -1,5 +1,6 @@
 import { visible } from '../../../base/text/visible.js'
-import { type CellType, booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
+import type { CellType } from '../formats.js'
+import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
 
 /** How the cells of one column are written. */
 export interface Column {

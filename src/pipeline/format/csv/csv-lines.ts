@@ -1,33 +1,14 @@
 import { fail } from '../../../base/failure/failure.js'
 import type { Lines } from '../../../base/flow.js'
 import { visible } from '../../../base/text/visible.js'
-import type { CellType } from './cell-types.js'
+import type { CsvOptions, Encoding } from '../formats.js'
 import { columnsOf, columnsProblem } from './columns.js'
 import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
 import { nameColumns } from './name-columns.js'
 import { MOST_CELLS } from './split-row.js'
-import { type Encoding, type ToUtf8, toUtf8 } from './to-utf8.js'
-
-/** How a CSV file is read. Encoding, delimiter and quote are found by looking, unless they are set. */
-export interface CsvOptions {
-  /** Names of the columns. Default: the first row. */
-  readonly columns?: readonly string[] | undefined
-  /** With `columns`: pass over the first row. Default false. */
-  readonly skipHeader?: boolean | undefined
-  /** One ASCII character. */
-  readonly delimiter?: string | undefined
-  /** One ASCII character, or an empty string if cells are never quoted. */
-  readonly quote?: string | undefined
-  readonly encoding?: Encoding | undefined
-  /** Write numbers and truth values as such if no digit is lost. Default false: every cell is text. */
-  readonly inferTypes?: boolean | undefined
-  /** The types of some columns, by name. */
-  readonly types?: Readonly<Record<string, CellType>> | undefined
-  /** The value of an empty cell: no field (default), or null. */
-  readonly empty?: 'omit' | 'null' | undefined
-}
+import { type ToUtf8, toUtf8 } from './to-utf8.js'
 
 /** Number of bytes that show the dialect of a file. */
 const SAMPLE_BYTES = 64 << 10

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { endOfLine } from '../../../base/text/bytes.js'
 import { utf16Of } from '../look-alike.js'
 import { RowSplitter } from './split-row.js'
-import { type Encoding, toUtf8 } from './to-utf8.js'
+import type { Encoding } from '../formats.js'
+import { toUtf8 } from './to-utf8.js'
 
 export interface Dialect {
   readonly encoding: Encoding

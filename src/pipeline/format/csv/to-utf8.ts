@@ -1,7 +1,5 @@
 import { isAscii } from 'node:buffer'
-
-export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
-export type Encoding = (typeof encodings)[number]
+import type { Encoding } from '../formats.js'
 
 /** Turns chunks into UTF-8. Bytes that are not valid become bytes that are not valid there either, so that their row is rejected. */
 export type ToUtf8 = (chunk: Uint8Array, isLast: boolean) => Buffer

@@ -12,7 +12,7 @@ import { checkIngestOptions } from '../../../options/check-options.js'
 import type { Feature } from '../../../run/loop/hooks.js'
 import type { OpenConnection } from '../../../run/loop/locked-run.js'
 import { openSlots } from '../../../run/loop/open-batcher.js'
-import type { Permit } from '../../../route/sender/layers/permit.js'
+import type { SenderOptions } from '../../../route/sender/sender.js'
 import { BudgetShare } from '../budget/budget-share.js'
 import type { RangeData, RangeReceipt } from '../job.js'
 import type { JobBudget } from '../budget/job-budget.js'
@@ -36,7 +36,7 @@ export interface RangeLoading {
 
 /** The events while a range is loaded. */
 export interface RangeWatch {
-  readonly permit: Permit
+  readonly permit: NonNullable<SenderOptions['permit']>
   readonly signal: AbortSignal
   busy(): void
   blocked(failure: Failure): void

@@ -1,5 +1,4 @@
 /** Looks for documents in the indices that their action lines name. Only behind an alias or a data stream may an id exist twice. */
-import { seeIndices } from '../../cluster/many-indices.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import type { Clock } from '../../../base/flow.js'
 import { addressIn, copyItems, itemLines, itemStarts } from '../body.js'
@@ -49,7 +48,7 @@ export class EachIndex {
     const { cluster, clock } = this.#streams.options
     const now = clock.now()
     const asked = names.filter(name => fresh || now - (this.#plain.get(name) ?? -Infinity) > SEEN_MS)
-    const seen = await seeIndices(cluster, asked)
+    const seen = await cluster.indices.seeAll(asked)
     const isSingle = (name: string) => ['index', 'missing'].includes(seen.get(name)?.kind ?? '')
     for (const name of asked) if (isSingle(name)) this.#plain.set(name, now)
     return asked.filter(name => !isSingle(name))

@@ -2,7 +2,7 @@
 import type { Batch } from '../../../base/flow.js'
 import { acceptedAs, isVerb, rowOf } from '../../../base/operation.js'
 import { type BulkItem, resultIn, resultsIn, sameResult } from '../../cluster/bulk-items.js'
-import type { Wanted } from '../../cluster/find-documents.js'
+import type { Wanted } from '../../cluster/documents.js'
 import { addressIn, itemLines, itemStarts } from '../body.js'
 import type { Body } from '../send.js'
 

@@ -3,9 +3,8 @@
  * documents, and a second send would store the same id there. So Sluice searches all indices before it sends such a body.
  */
 import { rowOf } from '../../../base/operation.js'
-import { type View, viewOf } from '../../cluster/alias-view.js'
-import { type FoundDocument, type Looked, findDocuments } from '../../cluster/find-documents.js'
-import { type IndexSeen, refresh, seeIndex } from '../../cluster/indices.js'
+import type { FoundDocument, Looked } from '../../cluster/documents.js'
+import type { IndexSeen, View } from '../../cluster/indices.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import { explain } from '../../../base/failure/catalogue.js'
 import { type Failure, isSluiceError } from '../../../base/failure/failure.js'
@@ -78,7 +77,7 @@ async function lookUp(
 export class StreamWatch {
   readonly options: RolloverOptions
   #seen: { readonly at: number; readonly index: Promise<IndexSeen> } | undefined
-  #refreshed: ReturnType<typeof refresh> | undefined
+  #refreshed: ReturnType<Cluster['indices']['refresh']> | undefined
   /** Where a search sees all documents, for the indices that were behind the name. */
   #view: { readonly behind: string; readonly names: Promise<View['names'] | undefined> } | undefined
   readonly #told = new Set<string>()
@@ -128,7 +127,7 @@ export class StreamWatch {
     if (!this.#hasRolledOver(seen)) return undefined
     const { cluster, index } = this.options
     // Documents of an earlier process are old. A document whose send got no answer may have arrived just now.
-    if (fresh || this.#refreshed === undefined) this.#refreshed = refresh(cluster, index)
+    if (fresh || this.#refreshed === undefined) this.#refreshed = cluster.indices.refresh(index)
     const unrefreshed = await this.#refreshed
     if (unrefreshed !== undefined) {
       const later = askLater(unrefreshed)
@@ -160,7 +159,7 @@ export class StreamWatch {
     const { cluster, index, clock } = this.options
     const now = clock.now()
     if (fresh || this.#seen === undefined || now - this.#seen.at > SEEN_MS)
-      this.#seen = { at: now, index: seeIndex(cluster, index) }
+      this.#seen = { at: now, index: cluster.indices.see(index) }
     const seen = await this.#seen.index
     // By the next body, another index may be behind the name.
     if (seen.kind === 'name') this.#seen = undefined
@@ -178,7 +177,7 @@ export class StreamWatch {
     const { cluster, index } = this.options
     const behind = seen.kind === 'name' ? seen.behind.join() : ''
     if (this.#view?.behind !== behind) {
-      const names = viewOf(cluster, index, seen).then(
+      const names = cluster.indices.viewOf(index, seen).then(
         ({ names, mayHide }) => {
           // The next body asks again.
           if (mayHide) this.#view = undefined
@@ -203,7 +202,7 @@ export class StreamWatch {
     const { cluster, index } = this.options
     const [only = index] = names
     const where = names.length === 1 ? only : names
-    const finding = findDocuments(cluster, { index: where, by: 'search', wanted: ids.map(id => ({ id })) })
+    const finding = cluster.documents.find({ index: where, by: 'search', wanted: ids.map(id => ({ id })) })
     const looked = await finding.catch(asBusy)
     if (looked.kind === 'found') return [...looked.documents]
     if (looked.kind === 'again') return { kind: 'wait', failure: looked.failure, delivery: 'none', unsent: true }

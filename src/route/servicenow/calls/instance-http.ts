@@ -6,9 +6,11 @@ import { type Failure, failure, SluiceError } from '../../../base/failure/failur
 import { proxyRefusal } from '../../proxy/proxy-answer.js'
 import type { Route } from '../../proxy/route.js'
 import { loginHeaders } from '../choose-access.js'
-import type { InstanceAnswer, InstanceJudging, Refusal } from './judge-refusal.js'
+import type { TableAnswer, TableRequest } from '../instance.js'
+import type { InstanceAnswer, InstanceJudging, InstanceVerdict, Refusal } from './judge-refusal.js'
+import { judgeTableAnswer } from './judge-table-answer.js'
 import { abortedByCaller } from './persist.js'
-import type { Secrets } from './secrets.js'
+import { Secrets } from './secrets.js'
 import { RouteError } from '../../proxy/route-error.js'
 
 const PROBE_MS = 30_000
@@ -32,11 +34,15 @@ export interface InstanceHttp {
   /** Scheme, host and port. */
   readonly instance: string
   readonly route: Route
+  /** What its answers never show. */
+  readonly secrets: Secrets
   /** Resolves to the instance's answer, or to why there is none. Throws SluiceError RUN_INTERRUPTED. */
   ask(question: Question): Promise<InstanceAnswer | Refusal>
   /** The same, but with an answer whose body is not read yet. */
   open(question: Question): Promise<RouteResponse | Refusal>
   judging(): InstanceJudging
+  /** Judges an answer of the Table API. */
+  judge(answer: InstanceAnswer, request: TableRequest): InstanceVerdict<TableAnswer>
 }
 
 export function openInstanceHttp(
@@ -44,15 +50,22 @@ export function openInstanceHttp(
   {
     timeoutMs,
     probeMs = Math.min(timeoutMs, PROBE_MS),
-    secrets,
+    secrets = new Secrets(),
     now,
-  }: { timeoutMs: number; probeMs?: number | undefined; secrets: Secrets; now: () => number },
+  }: { timeoutMs: number; probeMs?: number | undefined; secrets?: Secrets | undefined; now: () => number },
 ): InstanceHttp {
   const instance = route.target.origin
+  const judging = (): InstanceJudging => ({
+    instance,
+    now: now(),
+    quote: (text, length) => secrets.quote(text, length),
+  })
   return {
     instance,
     route,
-    judging: () => ({ instance, now: now(), quote: (text, length) => secrets.quote(text, length) }),
+    secrets,
+    judging,
+    judge: (answer, request) => judgeTableAnswer(answer, request, judging()),
     open,
     ask: async question => {
       try {

@@ -1,5 +1,5 @@
 /** Judges answers of the Table API. Pure. */
-import { type Failure, failure, isSluiceError } from '../../../base/failure/failure.js'
+import { type Failure, failure } from '../../../base/failure/failure.js'
 import {
   describeInstanceAnswer,
   errorIn,
@@ -15,11 +15,6 @@ import {
 } from './judge-refusal.js'
 import type { TableAnswer, TableRequest } from '../instance.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
-
-/** Returns whether the instance gave up on a page. It may manage fewer rows. */
-export function isTruncated(error: unknown): boolean {
-  return isSluiceError(error) && error.code === 'SERVICENOW_PAGE_TRUNCATED'
-}
 
 export function judgeTableAnswer(
   answer: InstanceAnswer,

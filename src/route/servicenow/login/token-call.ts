@@ -2,7 +2,6 @@ import { SluiceError, failure } from '../../../base/failure/failure.js'
 import type { OauthClient } from '../choose-access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import { type Patience, persist } from '../calls/persist.js'
-import type { Secrets } from '../calls/secrets.js'
 import {
   describeInstanceAnswer,
   errorIn,
@@ -37,7 +36,6 @@ export interface Tokens {
 
 interface TokenCalling {
   readonly patience: Patience
-  readonly secrets: Secrets
   readonly signal?: AbortSignal | undefined
   /** Uses a connection of its own. Default false. */
   readonly isFresh?: boolean
@@ -51,7 +49,7 @@ export async function callForTokens(
   line: InstanceHttp,
   client: OauthClient,
   request: TokenRequest,
-  { patience, secrets, signal, isFresh = false }: TokenCalling,
+  { patience, signal, isFresh = false }: TokenCalling,
 ): Promise<Tokens> {
   const body = formOf(client, request)
   const attempt = async (): Promise<InstanceVerdict<Tokens>> => {
@@ -65,7 +63,7 @@ export async function callForTokens(
     })
     if ('is' in answer) return answer
     // First, so that no quote of the answer shows a token.
-    secrets.add(...tokensIn(answer))
+    line.secrets.add(...tokensIn(answer))
     return judgeTokenAnswer(answer, request.grant, line.judging())
   }
   // A code is good for one call.

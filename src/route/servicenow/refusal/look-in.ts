@@ -1,6 +1,5 @@
 import { type Failure, SluiceError } from '../../../base/failure/failure.js'
 import { askInWaves, askUnbroken, manyListeners } from '../../proxy/fresh-connections.js'
-import { judgeTableAnswer } from '../calls/judge-table-answer.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
 import type { Refusal } from '../calls/judge-refusal.js'
 
@@ -51,7 +50,7 @@ async function askOnce(line: InstanceHttp, { authorization, signal }: LookingIn)
   const headers = authorization === undefined ? {} : { authorization }
   const look = async () => {
     const answer = await line.ask({ method: 'GET', path: PATH, headers, signal, isFresh: true })
-    return 'is' in answer ? answer : judgeTableAnswer(answer, QUESTION, line.judging())
+    return 'is' in answer ? answer : line.judge(answer, QUESTION)
   }
   const { answer } = await askUnbroken(look, verdict => verdict.is === 'later' && !isAnswer(verdict.failure))
   if (answer.is === 'done' || saidByTheApplication.has(answer.failure.code)) return undefined

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { sumsOf } from '../../../base/checksum/file.js'
-import { fileStat } from '../../../base/disk/file-stat.js'
+import { fileStat } from '../../../base/checksum/file.js'
 import type { FileStat } from '../../../base/flow.js'
 import { isSourceUrl } from '../../../base/text/source-url.js'
 import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'

@@ -1,6 +1,4 @@
 /** Watches the indices that a replay sends dead letters to. A resume compares their uuids. */
-import { seeIndex } from '../../../route/cluster/indices.js'
-import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Target } from '../checkpoint/checkpoint.js'
 import { isLost } from './lost-index.js'
@@ -57,7 +55,7 @@ export class Destinations {
     const { cluster, givenUp } = this.#asking
     const known = this.#stored.get(index)
     if (known !== undefined) return known
-    const seen = await seeIndex(cluster, index, givenUp)
+    const seen = await cluster.indices.see(index, givenUp)
     return seen.kind === 'index' ? seen.uuid : undefined
   }
 
@@ -66,7 +64,7 @@ export class Destinations {
     const { cluster, givenUp } = this.#asking
     for (const index of reached) {
       if (this.#seen.has(index)) continue
-      const seen = await seeIndex(cluster, index, givenUp)
+      const seen = await cluster.indices.see(index, givenUp)
       // The next checkpoint tries this index and the remaining ones again.
       if (seen.kind === 'unreadable') return
       this.#seen.add(index)
@@ -80,7 +78,7 @@ export class Destinations {
     const uuids = new Map(this.#stored)
     // No checkpoint may have been written since the first document.
     for (const [index, asked] of this.#before) uuids.set(index, uuids.get(index) ?? (await asked))
-    const seen = await seeIndices(cluster, [...uuids.keys()], givenUp)
+    const seen = await cluster.indices.seeAll([...uuids.keys()], givenUp)
     return [...uuids].flatMap(([index, uuid]) => {
       const now = seen.get(index)
       return now !== undefined && isLost(uuid, now, uuid !== undefined) ? [index] : []

@@ -1,6 +1,5 @@
 /** Finds the run: a new one, or one with a checkpoint. Writes nothing. */
-import { type IndexSeen, seeIndex } from '../../../route/cluster/indices.js'
-import { findDocuments } from '../../../route/cluster/find-documents.js'
+import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Lines, Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
@@ -113,7 +112,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const [newest] = known
   const lastIndex = identity.lastIndex(newest?.checkpoint)
   const isSeen = lastIndex !== undefined && (!dryRun || newest !== undefined)
-  const seen = isSeen ? await seeIndex(cluster, lastIndex, signal) : undefined
+  const seen = isSeen ? await cluster.indices.see(lastIndex, signal) : undefined
   const lost = await lostOf(
     known.map(one => one.checkpoint),
     seen,
@@ -186,7 +185,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
 
 /** Returns the ids among these that an index holds. An index that is missing, or may not be read, holds none. */
 async function idsIn(cluster: Cluster, index: string, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
-  const looked = await findDocuments(cluster, { index, by: 'id', wanted: ids.map(id => ({ id })), signal })
+  const looked = await cluster.documents.find({ index, by: 'id', wanted: ids.map(id => ({ id })), signal })
   return looked.kind === 'found' ? looked.documents.map(({ id }) => id) : []
 }
 

@@ -2,14 +2,16 @@
  * Watches the indices that store documents of a run under another name: those behind an alias or a data stream. A rollover adds one, and
  * the others stay. The first answer of a new index names it, and then its uuid is read.
  */
-import { type IndexSeen, seeIndex } from '../../../route/cluster/indices.js'
-import { seeBehind } from '../../../route/cluster/many-indices.js'
+import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import type { HearHolder } from '../../../route/sender/layers/holders.js'
+import type { SenderOptions } from '../../../route/sender/sender.js'
 import { explain } from '../../../base/failure/catalogue.js'
 import type { Holder } from '../checkpoint/checkpoint.js'
 import { DELETED, isGone } from './lost-index.js'
 import { Witnesses } from './witnesses.js'
+
+/** Hears of an index that has stored a document, before the document is settled. */
+export type HearHolder = NonNullable<ReturnType<NonNullable<SenderOptions['holders']>['ask']>>
 
 interface Asking {
   readonly cluster: Cluster
@@ -104,7 +106,7 @@ export class Holders {
   async #ask(indices: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {
     const { cluster, givenUp } = this.#asking
     const name = this.#name()
-    const seen = name === undefined ? undefined : await seeIndex(cluster, name, givenUp)
-    return await seeBehind(cluster, seen, indices, givenUp)
+    const seen = name === undefined ? undefined : await cluster.indices.see(name, givenUp)
+    return await cluster.indices.seeBehind(seen, indices, givenUp)
   }
 }

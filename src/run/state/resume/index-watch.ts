@@ -1,14 +1,12 @@
 /** Watches whether the index that a run fills stays the same one. An index that is deleted is made anew by the next bulk request. */
-import { seeIndex } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import type { HearHolder } from '../../../route/sender/layers/holders.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import type { Target } from '../checkpoint/checkpoint.js'
 import { Destinations } from './destinations.js'
-import { Holders } from './holders.js'
+import { type HearHolder, Holders } from './holders.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
 import { DELETED, hasStored, isLost } from './lost-index.js'
@@ -134,7 +132,7 @@ export class IndexWatch {
     const isElsewhere = this.#target.elsewhere !== undefined
     const known = indexUuid ?? (isElsewhere || this.#witnesses.of(index).length === 0 ? undefined : DELETED)
     if (known === undefined) return undefined
-    const now = await seeIndex(cluster, index, givenUp)
+    const now = await cluster.indices.see(index, givenUp)
     if (!isLost(known, now, true)) return undefined
     return this.#replaced([index])
   }
@@ -160,7 +158,7 @@ export class IndexWatch {
     const { index } = this.#target
     if (this.#isMissing) {
       if (!this.#witnesses.hasAccepted(index)) return
-      const seen = await seeIndex(cluster, index, givenUp)
+      const seen = await cluster.indices.see(index, givenUp)
       // It was deleted again, or a pipeline has stored the documents elsewhere. A later look may see it.
       if (seen.kind === 'missing' || seen.kind === 'unreadable') return
       this.#isMissing = false

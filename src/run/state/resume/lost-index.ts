@@ -2,7 +2,6 @@
 import { isOperation, rowOf } from '../../../base/operation.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import { seeBehind, seeIndices } from '../../../route/cluster/many-indices.js'
 import { haveStayed } from './witnesses.js'
 import type { Checkpoint, Holder } from '../checkpoint/checkpoint.js'
 
@@ -59,7 +58,7 @@ export async function lostHolders(
   const isOver = status === 'finished'
   // There may be very many finished runs, and only an index that was made again matters to them.
   const asked = isOver && seen !== undefined ? [] : holders.map(({ index }) => index)
-  const now = await seeBehind(cluster, seen, asked)
+  const now = await cluster.indices.seeBehind(seen, asked)
   const lost = await lostOf(holders, now, { isOver, isGone }, cluster)
   return lost.length === 0 ? undefined : { indices: lost, isPart: lost.length < holders.length, startsAfresh: true }
 }
@@ -124,10 +123,7 @@ export async function lostNamed(
 ): Promise<LostIndices | undefined> {
   const taken = indices.filter(({ documents }) => documents > 0)
   if (taken.length === 0) return undefined
-  const seen = await seeIndices(
-    cluster,
-    taken.map(({ index }) => index),
-  )
+  const seen = await cluster.indices.seeAll(taken.map(({ index }) => index))
   const isOver = status === 'finished'
   const lost = await lostOf(taken, seen, { isOver, isGone: isNameGone }, cluster)
   if (lost.length === 0) return undefined

@@ -1,7 +1,6 @@
 /** Watches the indices of a run whose documents name them. */
 import { explain } from '../../../base/failure/catalogue.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
-import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
 import type { NamedIndex } from '../checkpoint/checkpoint.js'
@@ -83,7 +82,7 @@ export class NamedIndices {
   }
 
   async #ask(names: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {
-    return await seeIndices(this.#asking.cluster, names, this.#asking.givenUp)
+    return await this.#asking.cluster.indices.seeAll(names, this.#asking.givenUp)
   }
 
   #note(index: string, seen: IndexSeen): void {

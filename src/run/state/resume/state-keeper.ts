@@ -17,7 +17,7 @@ import { isOwn, keep, keepOwn, type KeptInput, moveTo, noteSent } from './kept-i
 import type { PlannedInput } from './plan.js'
 import { scopeOf } from './run-identity.js'
 import { removeRun } from '../runs/runs.js'
-import { stateUnwritable } from '../../../base/disk/state-unwritable.js'
+import { stateUnwritable } from '../../../base/disk/safe-files.js'
 import { prepareStateDir } from '../runs/state-folder.js'
 
 /** After a kill, Sluice sends the documents that were settled since the last write again, and finds them stored. */

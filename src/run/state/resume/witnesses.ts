@@ -5,7 +5,6 @@
 import { rowOf } from '../../../base/operation.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
 import { takenByIndex } from '../../../pipeline/ledger/committed-prefix.js'
-import { findDocuments } from '../../../route/cluster/find-documents.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Witness } from '../checkpoint/checkpoint.js'
 import { addressIn, itemLines, itemStarts } from '../../../route/sender/body.js'
@@ -102,7 +101,7 @@ export async function haveStayed(
   const there = new Set<string>()
   for (let from = 0; from < wanted.length; from += ASKED) {
     const part = wanted.slice(from, from + ASKED)
-    const looked = await findDocuments(cluster, { index, by: 'id', wanted: part, signal }).catch(() => undefined)
+    const looked = await cluster.documents.find({ index, by: 'id', wanted: part, signal }).catch(() => undefined)
     if (looked === undefined || looked.kind === 'again') return undefined
     if (looked.kind !== 'found') return true
     for (const { id } of looked.documents) there.add(id)

@@ -14,7 +14,7 @@ import { InputLocks } from '../../../base/lock/lock.js'
 import type { Holder } from '../../../base/lock/lock-holder.js'
 import { systemClock } from '../../../base/time/system-clock.js'
 import { runsFolder } from './runs.js'
-import { stateUnwritable } from '../../../base/disk/state-unwritable.js'
+import { stateUnwritable } from '../../../base/disk/safe-files.js'
 
 /** The folders in it that hold files of Sluice. */
 const FOLDERS = ['', 'runs', 'earlier', 'history', 'locks', 'limits', 'deletions', 'plan', 'spool', 'serve']

@@ -10,7 +10,7 @@ import type { Terminal } from '../../../../src/cli/terminal/terminal.js'
 import { explain, failureCodes } from '../../../../src/base/failure/catalogue.js'
 import { type Failure, failure, SluiceError } from '../../../../src/base/failure/failure.js'
 import type { Receipt, ServeReceipt } from '../../../../src/index.js'
-import type { FilterReport } from '../../../../src/cli/application/filter-tasks.js'
+import type { FilterReport } from '../../../../src/programs/filter/filter.js'
 import { actsIn, planted } from '../../../support/facts/hostile.js'
 
 const counts = {

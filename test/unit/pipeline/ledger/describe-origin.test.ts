@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeOrigin } from '../../../../src/pipeline/ledger/describe-origin.js'
+import { describeOrigin } from '../../../../src/pipeline/ledger/receipt.js'
 
 const input = 'logs.ndjson'
 

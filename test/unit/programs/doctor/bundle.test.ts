@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DoctorReport } from '../../../../src/programs/doctor/report.js'
-import { supportBundle } from '../../../../src/programs/doctor/support-bundle.js'
+import { supportBundle } from '../../../../src/cli/commands/support-bundle.js'
 import { failure } from '../../../../src/base/failure/failure.js'
 
 const refused = failure('CLUSTER_AUTH_REJECTED', {

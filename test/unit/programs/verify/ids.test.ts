@@ -8,7 +8,7 @@ import { record as deadLetter } from '../../../support/load/dead-letter.js'
 import { rejectedNumbers } from '../../../../src/programs/verify/rejected-numbers.js'
 import { type InputIds, idsOf } from '../../../../src/programs/verify/run-ids.js'
 import { newTally } from '../../../../src/programs/verify/tally.js'
-import type { FoundDocument } from '../../../../src/route/cluster/find-documents.js'
+import type { FoundDocument } from '../../../../src/route/cluster/documents.js'
 
 /** A file of which so many stored bytes were read. */
 const file = (bytes: number) => ({ path: '/a', stat: undefined, bytes, sum: 's' })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Failure, failure, isSluiceError } from '../../../../src/base/failure/failure.js'
-import type { PartStep } from '../../../../src/route/cluster/delete-found.js'
+import type { PartStep } from '../../../../src/route/cluster/documents.js'
 import { Pace, type PaceOptions } from '../../../../src/programs/verify/pace.js'
 import { SkippingClock } from '../../../support/load/held-clock.js'
 

@@ -1,8 +1,6 @@
-import { type ClusterInfo, ended, judgeRoot, questionOf } from '../../../../route/cluster/preflight.js'
+import { ended, judgeRoot, questionOf } from '../../../../route/cluster/preflight.js'
 import { isManaged as seeManaged } from '../../../../route/cluster/managed-endpoint.js'
-import { askConnections } from '../../../../route/cluster/ask-connections.js'
-import type { Ended } from '../../../../route/cluster/connection-end.js'
-import { nameMix } from '../../../../route/cluster/connection-mix.js'
+import { askForMix } from '../../../../route/cluster/ask-connections.js'
 import { explain } from '../../../../base/failure/catalogue.js'
 import type { Failure } from '../../../../base/failure/failure.js'
 import type { Route } from '../../../../route/proxy/route.js'
@@ -27,20 +25,17 @@ export const filter: Probe = {
   },
 }
 
-interface Judged extends Ended {
-  readonly rejected?: Failure | undefined
-  readonly info?: ClusterInfo | undefined
-}
+type Judged = ReturnType<typeof judgeRoot> & { readonly rejected?: Failure | undefined }
 
 async function seeFilter(context: Context): Promise<FilterSeen> {
   const { connections, greet, limitMs, clock, signal, cluster } = context
   await using route = context.openRoute()
-  const asking = { url: context.way.url, headers: context.headers, timeoutMs: limitMs, signal }
-  const isManaged = await seeManaged(route, asking)
-  const ends = await askConnections<Judged>({
+  const { url } = context.way
+  const isManaged = await seeManaged(route, { url, headers: context.headers, timeoutMs: limitMs, signal })
+  const asking = {
     most: connections,
     isWhole: true,
-    ask: async (number, soFar) => {
+    ask: async (number: number, soFar: readonly Judged[]) => {
       // Refused credentials have shown all that they can: any answer of the cluster shows that it accepted the connection.
       const headers = soFar.some(({ rejected }) => rejected !== undefined) ? {} : context.headers
       return await judge(context, route, { isManaged, headers, number })
@@ -49,8 +44,10 @@ async function seeFilter(context: Context): Promise<FilterSeen> {
     longestWaitMs: limitMs,
     clock,
     signal,
-  })
-  const { failure, warning } = nameMix({ ends, cluster, proxy: route.proxy, isForwarded: route.form === 'forward' })
+  } as const
+  const mix = { cluster, proxy: route.proxy, isForwarded: route.form === 'forward' }
+  const { ends, named } = await askForMix<Judged>(asking, mix)
+  const { failure, warning } = named
   const refusals = ends.filter(({ end }) => end === 'filtered')
   const { observed, status, requestId } = refusals[0]?.failure?.evidence ?? {}
   const [allowed, refused] = [ends.filter(({ end }) => end === 'accepted').length, refusals.length]

@@ -1,7 +1,6 @@
 import {
   errorOf,
   type InstanceAnswer,
-  type InstanceJudging,
   judgeRefusal,
   notAnInstance,
 } from '../../../../route/servicenow/calls/judge-refusal.js'
@@ -11,7 +10,6 @@ import type { DoctorLine } from '../../instance-context.js'
 import { instanceProblem } from '../../obstacles.js'
 import { percent } from '../../report.js'
 import { askInWaves, countVerdicts, type FreshAnswer } from '../../../../route/proxy/fresh-connections.js'
-import { judgeTableAnswer } from '../../../../route/servicenow/calls/judge-table-answer.js'
 
 /**
  * Requests the login page on fresh connections without credentials. Everyone who may connect may see it, so a refusal
@@ -74,18 +72,18 @@ export const instanceAwake: Probe = {
     const instance = checkedInstance(context)
     await using line = instance.openLine()
     const { answer } = await line.ask(`/api/now/table/${instance.table}?sysparm_limit=1`)
-    const seen = 'is' in answer ? { failure: answer.failure } : judge(answer, instance.table, line.judging())
+    const seen = 'is' in answer ? { failure: answer.failure } : judge(answer, instance.table, line)
     const { status, failure } = seen
     const detail = failure?.message ?? tellAwake(status)
     return { detail, failed: failure !== undefined, facts: { instanceAwake: seen } }
   },
 }
 
-function judge(answer: InstanceAnswer, table: string, judging: InstanceJudging): NonNullable<Facts['instanceAwake']> {
+function judge(answer: InstanceAnswer, table: string, line: DoctorLine): NonNullable<Facts['instanceAwake']> {
   const { status } = answer
   // Others say 401 as well, in words of their own.
-  if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, judging) }
-  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)
+  if (status === 401 && errorOf(answer) === undefined) return { status, failure: notAnInstance(answer, line.judging()) }
+  const verdict = line.judge(answer, { method: 'GET', table })
   if (verdict.is === 'done' || verdict.is === 'unauthenticated') return { status }
   // A refused address has its own step. A rate limit, or a missing table, is an instance's answer.
   const isElsewhere =

@@ -123,7 +123,7 @@ async function seeBasic(instance: InstanceContext, access: Extract<Access, { gra
 async function refusalOf(instance: InstanceContext, authorization: string, path: string): Promise<Failure | undefined> {
   await using line = instance.openLine()
   const { answer } = await line.ask(path, { authorization })
-  return whyUnknown(answer, instance.table, line.judging())
+  return whyUnknown(answer, instance.table, line)
 }
 
 function tell(

@@ -5,14 +5,7 @@ import type { DoctorLine, InstanceContext } from '../../instance-context.js'
 import { orFailure } from '../../means.js'
 import { instanceProblem } from '../../obstacles.js'
 import { askInWaves, countVerdicts, type FreshAnswer } from '../../../../route/proxy/fresh-connections.js'
-import {
-  errorOf,
-  header,
-  type InstanceAnswer,
-  type InstanceJudging,
-  type Refusal,
-} from '../../../../route/servicenow/calls/judge-refusal.js'
-import { judgeTableAnswer } from '../../../../route/servicenow/calls/judge-table-answer.js'
+import { errorOf, header, type InstanceAnswer, type Refusal } from '../../../../route/servicenow/calls/judge-refusal.js'
 
 /**
  * Reads a table on fresh connections with credentials that were taken. So a refusal is about the address, or about a
@@ -112,7 +105,7 @@ export async function askForRow(
   const { answer, broken } = await line.ask(pathOf(table, isFirst), { authorization })
   if ('is' in answer) return { verdict: 'failed', broken, failure: answer.failure }
   const { status } = answer
-  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, line.judging())
+  const verdict = line.judge(answer, { method: 'GET', table })
   if (verdict.is === 'done') {
     const total = Number(header(answer.headers, 'x-total-count') ?? NaN)
     const { result } = verdict.value
@@ -132,13 +125,9 @@ export async function askForRow(
 }
 
 /** Returns why the instance does not know the user. Returns undefined if it does. */
-export function whyUnknown(
-  answer: InstanceAnswer | Refusal,
-  table: string,
-  judging: InstanceJudging,
-): Failure | undefined {
+export function whyUnknown(answer: InstanceAnswer | Refusal, table: string, line: DoctorLine): Failure | undefined {
   if ('is' in answer) return answer.failure
-  const verdict = judgeTableAnswer(answer, { method: 'GET', table }, judging)
+  const verdict = line.judge(answer, { method: 'GET', table })
   if (verdict.is === 'done' || answer.status === 429) return undefined
   const isSaid = errorOf(answer) !== undefined && verdict.is !== 'unauthenticated'
   return isSaid ? undefined : verdict.failure

@@ -1,20 +1,17 @@
 /** Builds one connection to a target like a load does, layer by layer, and records the certificates. */
-import { X509Certificate } from 'node:crypto'
-import { connectionEnd, ways } from '../../../../route/cluster/connection-end.js'
+import { mayBeOneOfMany } from '../../../../route/cluster/ask-connections.js'
 import type { Failure } from '../../../../base/failure/failure.js'
 import type { RouteError } from '../../../../route/proxy/route-error.js'
 import type { RouteOptions } from '../../../../route/proxy/route.js'
 import { lookAtPort } from '../../../../route/proxy/port-speaks.js'
-import { certificatesIn } from '../../../../route/proxy/tls-layer.js'
-import { type Trace, traceConnection } from '../../../../route/proxy/trace.js'
-import { addressOf, authorityOf } from '../../../../route/proxy/destination.js'
+import { knownAbove, type Trace, traceConnection } from '../../../../route/proxy/trace.js'
+import { addressOf, authorityOf } from '../../../../route/proxy/proxy-url.js'
 import { caOptionFor, describeCertificate, problemWith, tellCertificate } from '../../certificate.js'
 import { checkedInstance, type Context, type Probe, type ProbeResult } from '../../context.js'
 import type { ConnectionSeen, Facts } from '../../facts.js'
 import { askOthers, routeTo } from '../../means.js'
 import { instanceWayProblem, proxyProblem } from '../../obstacles.js'
 import type { Step } from '../../report.js'
-import { proxyRefusal } from '../../../../route/proxy/proxy-answer.js'
 import { judgeLost } from '../../../../route/servicenow/calls/instance-http.js'
 
 interface Leg {
@@ -40,12 +37,6 @@ async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<
     failure,
     failedIn: fault?.phase,
   }
-}
-
-/** Returns whether another connection may not fail so: over the other node, or from the other address. */
-function mayBeOneOfMany(failed: Failure, proxy: RouteOptions['proxy']): boolean {
-  const { by, passes } = ways[connectionEnd(failed)]
-  return proxy === undefined ? passes === true && connectionEnd(failed) === 'unwell' : by !== 'everybody'
 }
 
 async function trace({ clock, signal, requests }: Context, options: RouteOptions): Promise<Trace> {
@@ -104,18 +95,6 @@ function describeChain(
   const authorities = certificate && [...(sent ?? []), ...knownAbove(certificate, sent, ca)]
   const chain = { authorities, today: context.today(), hasCa: ca !== undefined }
   return { chain, own: certificate && describeCertificate(certificate, authorities, chain.today) }
-}
-
-/** Returns the authority of `ca` above what the server sent. TLS does not look for one that has expired. */
-function knownAbove(
-  certificate: X509Certificate,
-  sent: readonly X509Certificate[] = [],
-  ca: string | Buffer = '',
-): X509Certificate[] {
-  const last = sent.at(-1) ?? certificate
-  return certificatesIn(ca)
-    .map(pem => new X509Certificate(pem))
-    .filter(one => last.checkIssued(one) && !last.checkIssued(last))
 }
 
 /** The connection in one step, and TLS to the target in another. */
@@ -179,7 +158,7 @@ async function refusedLogin(context: Context): Promise<Failure | undefined> {
   const { answer } = await askOthers(
     async () => {
       const answer = await context.ask(route, { path: `${context.prefix}/` })
-      return 'code' in answer ? answer : proxyRefusal(answer, route)
+      return 'code' in answer ? answer : route.refusal(answer)
     },
     refused => refused !== undefined && mayBeOneOfMany(refused, context.way.proxy),
   )

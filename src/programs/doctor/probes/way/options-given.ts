@@ -1,6 +1,6 @@
 import type { Probe } from '../../context.js'
 import { misplacedIn } from '../../../../base/text/misplaced.js'
-import { addressOf } from '../../../../route/proxy/destination.js'
+import { addressOf } from '../../../../route/proxy/proxy-url.js'
 import type { HostsSeen } from '../../facts.js'
 import { compareRegions, insideOf, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'
 

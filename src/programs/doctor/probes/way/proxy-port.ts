@@ -1,13 +1,11 @@
 import { lookup } from 'node:dns/promises'
-import { connect, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { type Failure, failure } from '../../../../base/failure/failure.js'
-import { established } from '../../../../route/proxy/tls-layer.js'
 import type { ProxyUrl } from '../../../../route/proxy/proxy-url.js'
-import { textOf } from '../../../../route/proxy/route-error.js'
 import type { Context, Probe } from '../../context.js'
 import { describeCertificate } from '../../certificate.js'
 import { askOthers, noteDate } from '../../means.js'
-import { portSpeaks, type Spoken } from '../../../../route/proxy/port-speaks.js'
+import { knockAt, portSpeaks, type Spoken } from '../../../../route/proxy/port-speaks.js'
 
 export const proxyAddress: Probe = {
   name: 'proxy address',
@@ -37,16 +35,11 @@ async function resolve({ host }: ProxyUrl, { limitMs }: Context): Promise<string
   return found.map(({ address }) => address)
 }
 
-async function reach({ host, port, display }: ProxyUrl, { limitMs, signal }: Context): Promise<Failure | undefined> {
-  const socket = connect({ host, port, signal })
+async function reach(proxy: ProxyUrl, { limitMs, signal }: Context): Promise<Failure | undefined> {
+  using knock = knockAt(proxy, signal)
   const late = `nothing answers on that port within ${limitMs} ms`
-  const problem = await within(
-    established(socket, 'connect').then(() => undefined, textOf),
-    limitMs,
-    late,
-  )
-  socket.destroy()
-  return problem === undefined ? undefined : failure('PROXY_UNREACHABLE', { proxy: display, problem })
+  const problem = await within(knock.problem, limitMs, late)
+  return problem === undefined ? undefined : failure('PROXY_UNREACHABLE', { proxy: proxy.display, problem })
 }
 
 /** Returns the result of some work, or `late` if it takes longer than `ms`. Late rejections are ignored. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decimalIn } from '../../../../../src/pipeline/format/csv/cell-types.js'
 import { readCsv } from '../../../../support/facts/read-csv.js'
 import { decode } from '../../../../../src/pipeline/format/decode.js'
-import type { CsvOptions } from '../../../../../src/pipeline/format/csv/csv-lines.js'
+import type { CsvOptions } from '../../../../../src/pipeline/format/formats.js'
 
 /** Returns the JSON of each cell, or `rejected`. */
 async function written(cells: readonly string[], csv: CsvOptions): Promise<string[]> {
