@@ -185,7 +185,7 @@ export class Rounds {
       onEvent: events.hear,
       connection,
       feature: () => ({
-        sources: inputs,
+        sources: () => inputs,
         identify: plain => ({
           ...plain,
           plan: async planning => {

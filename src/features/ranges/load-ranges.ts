@@ -1,8 +1,8 @@
 /** Loads ranges of inputs as a part of a run that many processes share. It keeps no state: a range is loaded again from its start. */
 import type { Feature } from '../../run/loop/hooks.js'
-import type { RangeJob } from './range-load.js'
 
-export function loadRanges({ isFirstDelivery = false }: RangeJob): Feature {
+/** `isFirstDelivery`: see `RangeJob`. */
+export function loadRanges(isFirstDelivery: boolean): Feature {
   return () => ({
     identify: plain => ({
       ...plain,

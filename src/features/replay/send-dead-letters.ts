@@ -12,7 +12,7 @@ import { sameOptions } from '../../run/state/resume/plan-run.js'
 import type { RunClaim } from '../../run/state/resume/run-identity.js'
 
 /** One place for all dead letters, instead of their own. */
-interface Redirection {
+export interface Redirection {
   readonly index?: string
   readonly pipeline?: string
 }

@@ -8,7 +8,7 @@ import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
 import { lettersOf } from '../checkpoint/letters-of.js'
 import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
 import { type LostIndices, sayLost } from './lost-index.js'
-import { dropPlan, type Plan, type Planning } from './plan.js'
+import { dropPlan, type Plan } from './plan.js'
 import { forgetInputs } from '../inputs/packed-inputs.js'
 import { freePath, isJournal, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
@@ -60,8 +60,6 @@ interface RunQuery {
   readonly stateDir: string | undefined
   /** See `Planning`. */
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
-  /** See `Planning`. */
-  readonly isThere?: Planning['isThere']
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
   /** Locks the run before Sluice continues it. Until the run is over, no other process may write it. */
@@ -138,7 +136,6 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     newRunId: () => runId ?? newRunId(),
     newToken: tokens({ ...query, idsIn: async (index, ids) => await idsIn(cluster, index, ids, signal) }, places, runs),
     linesOf: query.linesOf,
-    isThere: query.isThere,
     ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
     listsRefusals: dryRun,
   })
