@@ -95,7 +95,7 @@ export const districts: readonly District[] = [
       sender: {
         beside: 'cluster gzip',
         doors:
-          'body deliver layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
+          'body follow-verdict layers/access layers/byte-budget layers/holders layers/learn layers/permit layers/rate send sender',
       },
     },
   },

@@ -2,7 +2,7 @@
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import { Retries, backoffMs, retryAfterMs } from '../../base/time/retry.js'
-import { atLast } from '../../route/sender/deliver.js'
+import { atLast } from '../../route/sender/follow-verdict.js'
 import type { TakeStep } from '../../route/cluster/delete-found.js'
 
 export interface PaceOptions {
