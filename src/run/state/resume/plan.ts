@@ -1,5 +1,5 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
-import { type Failure, failure } from '../../../base/failure/failure.js'
+import { type Failure, failure, SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
 import type { Streamed } from '../inputs/recognised.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
@@ -178,4 +178,22 @@ export function inputChanged(
   const many = `loaded ${documents.toLocaleString('en-US')} ${documents === 1 ? 'document' : 'documents'} from it`
   const did = documents === 0 ? 'began to load it' : many
   return failure('INPUT_CHANGED', { input, run, did, documents, observed, ...(offset === undefined ? {} : { offset }) })
+}
+
+/** Throws SluiceError RUN_OPTIONS_CHANGED if the options are others than those of the run. */
+export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['options']): void {
+  const changed = differences(was, now)
+  if (changed.length > 0) throw new SluiceError(optionsChanged(run, changed))
+}
+
+/** Returns the names of options that are not what they were. */
+export function changedNames(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
+  return [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
+}
+
+/** Says how they differ. */
+export function differences(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
+  return changedNames(was, now).map(
+    name => `${name} was ${was[name] ?? 'not set'} but is now ${now[name] ?? 'not set'}`,
+  )
 }
