@@ -1,13 +1,14 @@
 /** A load that many processes share, composed: one finds the inputs, and each loads ranges of them. No state is kept. */
 import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
-import { loadOnce, openPlatformWhenRead, remote } from './ingest.js'
+import { loadOnce } from './ingest.js'
 import type { Receipt } from './pipeline/ledger/receipt.js'
-import { sharedLimits } from './features/limits/limit-traffic.js'
+import { sharedOf } from './features/features-of.js'
 import type { IngestOptions } from './options/ingest-options.js'
+import type { Load } from './options/load.js'
 import { readOptions } from './options/read-options.js'
-import { loadRanges, type RangeJob, type RangeOptions, readRangeOptions } from './features/ranges/range-load.js'
 import { type FoundInput, planInputs, refuseSecrets } from './features/ranges/plan-inputs.js'
-import { HookList } from './run/loop/hooks.js'
+import { type RangeJob, type RangeOptions, readRangeOptions } from './features/ranges/range-load.js'
+import type { Run } from './run/loop/hooks.js'
 import { stopSignalsOf } from './run/loop/stop-signals.js'
 import { eachSource } from './pipeline/source/open-sources.js'
 import { listenerOf } from './options/listener.js'
@@ -32,8 +33,8 @@ export async function ingestRanges(
   const given = completed(options)
   return await noted(given, async () => {
     const load = readRangeOptions(given, job)
-    const shared = { limits: sharedLimits(load.traffic), own: loadRanges(job), planDir: given.stateDir }
-    return await loadOnce(load, openPlatformWhenRead, shared)
+    const shared = sharedOf(load, given.stateDir)
+    return await loadOnce('ranges', { load, shared, isFirstDelivery: job.isFirstDelivery })
   })
 }
 
@@ -46,11 +47,17 @@ export async function* findInputs(options: IngestOptions, cutFrom: number): Asyn
   const load = readOptions(options)
   refuseSecrets(load)
   using stop = stopSignalsOf(load.stopping, systemClock)
-  const features = load.remote === undefined ? [] : [await remote({ ...load, remote: load.remote })]
-  await using hooks = await HookList.open(features, { stop, tell: listenerOf(load.onEvent) })
+  await using servers = await openServers(load, { stop, tell: listenerOf(load.onEvent) })
   const { source, stdin } = load.inputs
-  const where = { elsewhere: hooks.elsewhere, ...(stdin === undefined ? {} : { stdin }) }
+  const where = { elsewhere: servers?.elsewhere, ...(stdin === undefined ? {} : { stdin }) }
   yield* planInputs(eachSource(source, where), load, cutFrom, stop.signal)
+}
+
+/** Loads the code that reads from servers, if there are any. */
+async function openServers({ remote, ...load }: Load, run: Run) {
+  if (remote === undefined) return undefined
+  const { openRemote } = await import('./features/remote/read-remote.js')
+  return openRemote({ ...load, remote }, run)
 }
 
 export type { InputRange } from './pipeline/source/ranges.js'

@@ -2,22 +2,15 @@
 import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
 import { fail } from './base/failure/failure.js'
 import type { Receipt } from './pipeline/ledger/receipt.js'
-import { learnLimits } from './features/limits/learn-limits.js'
-import { limitTraffic, sharedLimits } from './features/limits/limit-traffic.js'
-import { refuseQueue } from './features/destinations/load-into-queue.js'
-import { traceRun } from './features/metrics/trace-run.js'
+import { featuresOf, sharedOf } from './features/features-of.js'
 import { checkReplayOptions } from './options/check-options.js'
 import type { ReplayOptions } from './options/ingest-options.js'
 import { secretsOf } from './options/mask-secrets.js'
 import { loadOf } from './options/read-options.js'
 import { letterFormat, meantIndex } from './features/replay/meant-index.js'
-import { sendDeadLetters } from './features/replay/send-dead-letters.js'
-import { recordTimeline } from './features/report/record-timeline.js'
 import { run } from './run/loop/run.js'
 import { findSources } from './pipeline/source/open-sources.js'
 import { keptSegments } from './features/spool/segments.js'
-import { spoolStdin } from './features/spool/spool-stdin.js'
-import { remindOfRejected } from './features/unreplayed/remind.js'
 
 /**
  * Sends dead letters again: each document byte for byte, with its original operation, id and routing. Documents that are rejected again go
@@ -47,24 +40,15 @@ async function replayLetters(options: ReplayOptions): Promise<Receipt> {
     const problem = `is not set, and ${sources.map(({ name }) => name).join(', ')} holds no dead letter that names one`
     throw fail('OPTION_INVALID', { option: 'index', problem })
   }
-  const redirection = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
+  const to = { ...(index === undefined ? {} : { index }), ...(pipeline === undefined ? {} : { pipeline }) }
   // Ids stand in the dead letters. The cluster makes one for each that has none.
   const load = loadOf({ ...options, ...letterFormat, index: target }, { from: 'cluster' })
+  const shared = sharedOf(load, load.state.stateDir)
   return await run({
     command: 'replay',
     secrets: secretsOf(load),
     load,
     listCopies: keptSegments,
-    // In the order of their endings.
-    features: [
-      traceRun({ name: 'sluice replay', index }),
-      spoolStdin(load),
-      sendDeadLetters(redirection, load),
-      limitTraffic(load, sharedLimits(load.traffic), load.state.stateDir),
-      learnLimits,
-      recordTimeline(load),
-      refuseQueue,
-      remindOfRejected({ isFollowed: false, ...load }),
-    ],
+    ...(await featuresOf('replay', { load, shared, spans: { name: 'sluice replay', index }, to })),
   })
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { circlesOf, graphOf } from '../scripts/measure/circles.js'
 import { importsIn, walkFile } from '../scripts/measure/imports.js'
+import { hooks, membersOf } from '../scripts/measure/structure.js'
 import {
   clientTypeOnly,
   districtOf,
@@ -226,6 +227,18 @@ describe('architecture', () => {
       'planted/many has 7 doors and may have 6',
       'planted/more has 2 doors and may have 1',
     ])
+  })
+
+  test('no member of the hooks of a run is for one feature only', () => {
+    const alone = (all: readonly SourceFile[]) => membersOf(all, hooks).filter(({ by }) => by.length < 2)
+    expect(alone(files)).toEqual([])
+    const feature = { path: 'features/spool/planted.ts', text: 'const hook: EndingHook = { planted: () => 1 }' }
+    const members = files.map(file =>
+      file.path === hooks.path
+        ? { ...file, text: file.text.replace('  dispose?()', '  planted?(): void\n  dispose?()') }
+        : file,
+    )
+    expect(alone([...members, feature])).toEqual([{ name: 'planted', by: [feature.path] }])
   })
 
   const planted: readonly [string, string, string][] = [

@@ -19,14 +19,14 @@ function file(path: string, text = '', imports: readonly string[] = []) {
 
 const hooks = file(
   'run/loop/hooks.ts',
-  'export interface RunHook {\n  readonly one?: string\n  two?(at: number): void\n}\n',
+  'export interface OneHook {\n  one?(): string\n}\nexport interface TwoHook {\n  two?(at: number): void\n}\n',
 )
 const spool = file(
   'features/spool/spool-stdin.ts',
-  'const hook: RunHook = {\n  one: "a",\n  two(at) {\n    console.log(at)\n  },\n}',
+  'const hook: OneHook & TwoHook = {\n  one: () => "a",\n  two(at) {\n    console.log(at)\n  },\n}',
   ['run/loop/hooks.ts'],
 )
-const follow = file('features/follow/rounds.ts', 'const hook: RunHook = {\n  one: "b",\n}', ['run/loop/hooks.ts'])
+const follow = file('features/follow/rounds.ts', 'const hook: OneHook = {\n  one: () => "b",\n}', ['run/loop/hooks.ts'])
 const clean = [hooks, spool, follow]
 
 describe('a measure sees', () => {
@@ -78,14 +78,22 @@ describe('a measure sees', () => {
   })
 
   test('a member of the hooks that one feature has for itself', () => {
-    const place = { path: 'run/loop/hooks.ts', type: 'RunHook' }
-    const caller = file('run/loop/run.ts', 'function run(hook: RunHook) {\n  const {\n    two,\n  } = hook\n}')
-    expect(membersOf([...clean, caller], place)).toEqual([
+    const place = { path: 'run/loop/hooks.ts', types: ['OneHook', 'TwoHook'] }
+    const innocent = [
+      file('run/loop/run.ts', 'function run(hook: TwoHook) {\n  const {\n    two,\n  } = hook\n}'),
+      file(
+        'features/report/innocent.ts',
+        'const say = (one: OneHook, two: string) => ({ one, two, three: () => two })',
+      ),
+      file('features/tables/innocent.ts', 'const said = async (two: TwoHook) => ({ two: await two })'),
+      file('features/remote/innocent.ts', 'const two = { two: () => 1 }'),
+    ]
+    expect(membersOf([...clean, ...innocent], place)).toEqual([
       { name: 'one', by: ['features/spool/spool-stdin.ts', 'features/follow/rounds.ts'] },
       { name: 'two', by: ['features/spool/spool-stdin.ts'] },
     ])
     expect(() => membersOf([spool], place)).toThrow('src has no run/loop/hooks.ts')
-    expect(() => membersOf(clean, { ...place, type: 'Gone' })).toThrow('has no interface Gone')
+    expect(() => membersOf(clean, { ...place, types: ['Gone'] })).toThrow('has no interface Gone')
   })
 
   test('a feature that the spine names, by an import or by an identifier', () => {
@@ -131,7 +139,7 @@ describe('a measure sees', () => {
   test('the lines of each part', () => {
     expect(linesOf(clean, path => path.split('/')[0])).toEqual([
       ['features', 9],
-      ['run', 5],
+      ['run', 7],
     ])
   })
 })

@@ -20,6 +20,7 @@ import {
   doorsOf,
   entriesOf,
   featuresNamedBy,
+  hooks,
   linesOf,
   membersOf,
   upwardOf,
@@ -102,7 +103,7 @@ if (values.names)
 function planned() {
   if (!isPlanned) return []
   const upward = upwardOf(files, plan)
-  const members = membersOf(files, { path: 'run/loop/hooks.ts', type: 'RunHook' })
+  const members = membersOf(files, hooks)
   const single = members.filter(({ by }) => by.length === 1)
   const named = [
     ['the loop of a run', 'run/loop'],
@@ -114,10 +115,10 @@ function planned() {
     ['rooms of the plan, arrows between them', '', '', `${rooms.length}, ${inner.length}`, rooms],
     ['imports that run upward', '2', '0', upward.length, upward],
     [
-      'members of RunHook, of them with one implementer',
-      '25, 8',
+      'members of the hooks of a run, of them with one implementer',
+      '25, 8 (one interface)',
       'four interfaces, 0',
-      `${members.length}, ${single.length}`,
+      `${members.length}, ${single.length} (${hooks.types.length} interfaces)`,
       members.map(({ name, by }) => `${name}: ${by.join(', ')}`),
     ],
     ...named.map(({ where, found }) => [`features named by ${where}`, '', '0', found.length, found]),

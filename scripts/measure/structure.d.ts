@@ -13,9 +13,10 @@ export function arrowsOf(files: readonly Measured[], roomOf: (path: string) => s
 export function upwardOf(files: readonly Measured[], plan: Plan): string[]
 export function doorsOf(files: readonly Measured[], districtOf: (path: string) => string): string[]
 export function branchyFunctions(files: readonly Measured[], most: number): string[]
+export const hooks: { readonly path: string; readonly types: readonly string[] }
 export function membersOf(
-  files: readonly Measured[],
-  place: { readonly path: string; readonly type: string },
+  files: readonly Pick<Measured, 'path' | 'text'>[],
+  place: { readonly path: string; readonly types: readonly string[] },
 ): { readonly name: string; readonly by: string[] }[]
 export function featuresNamedBy(files: readonly Measured[], spine: readonly string[]): string[]
 export function linesOf(

@@ -55,10 +55,8 @@ export function branchyFunctions(files, most) {
   return files
     .filter(({ path }) => !path.includes('/assembly/'))
     .flatMap(({ path, text }) => {
-      const { program, errors } = parseSync(path, text)
-      if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0].message}`)
       const found = []
-      visit(program, { name: '', branches: 0 })
+      visit(parsed({ path, text }), { name: '', branches: 0 })
       return found
 
       function visit(node, inside, named = '') {
@@ -78,22 +76,56 @@ export function branchyFunctions(files, most) {
     })
 }
 
-/** Returns each member of the interface, with the files outside its room that give a value for it. The room itself calls them. */
-export function membersOf(files, { path: home, type }) {
-  const file = theFile(files, home)
-  const body = new RegExp(`^export interface ${type}\\b[^{]*\\{([\\s\\S]*?)^\\}`, 'm').exec(file.text)?.[1]
-  if (body === undefined) throw new Error(`${home} has no interface ${type}`)
-  const names = [...codeOf(body).matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name)
+/** The interfaces that a feature of a run implements. */
+export const hooks = { path: 'run/loop/hooks.ts', types: ['InputsHook', 'RouteHook', 'BodiesHook', 'EndingHook'] }
+
+/** Returns each member of the interfaces, with the files outside their room that implement it. The room itself calls them. */
+export function membersOf(files, { path: home, types }) {
+  const members = types.flatMap(type => namesIn(theFile(files, home), type))
+  const names = new Set(members)
   const room = home.slice(0, home.lastIndexOf('/') + 1)
-  const users = files.filter(
-    ({ path, text }) => !path.startsWith(room) && new RegExp(`\\b(?:${type}|Feature)\\b`).test(text),
-  )
-  return names.map(name => ({
+  const said = new RegExp(`\\b(?:Feature|RunHook|${types.join('|')})\\b`)
+  const implementers = files
+    .filter(({ path, text }) => !path.startsWith(room) && said.test(text))
+    .map(file => ({ path: file.path, own: new Set(implementedIn(file, names)) }))
+  return members.map(name => ({
     name,
-    by: users
-      .filter(({ text }) => new RegExp(`^ +(?:async )?(?:get )?${name}(?:[:(,]|,?$)`, 'm').test(codeOf(text)))
-      .map(({ path }) => path),
+    by: implementers.filter(({ own }) => own.has(name)).map(({ path }) => path),
   }))
+}
+
+function namesIn(file, type) {
+  const found = []
+  walk(parsed(file), node => {
+    if (node.type === 'TSInterfaceDeclaration' && node.id.name === type)
+      found.push(...node.body.body.map(({ key }) => key.name))
+  })
+  if (found.length === 0) throw new Error(`${file.path} has no interface ${type}`)
+  return found
+}
+
+const made = new Set(['FunctionExpression', 'ArrowFunctionExpression', 'ObjectExpression'])
+
+/** An object implements members if it has nothing else, and if one of its values is made there. An object of found values is no hook. */
+function implementedIn(file, names) {
+  const found = []
+  walk(parsed(file), ({ type, properties }) => {
+    if (type !== 'ObjectExpression' || !properties.every(({ key }) => names.has(key?.name))) return
+    if (properties.some(({ value }) => made.has(value.type))) found.push(...properties.map(({ key }) => key.name))
+  })
+  return found
+}
+
+function parsed({ path, text }) {
+  const { program, errors } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0].message}`)
+  return program
+}
+
+function walk(node, see) {
+  if (node === null || typeof node !== 'object') return
+  if (node.type !== undefined) see(node)
+  for (const value of Object.values(node)) walk(value, see)
 }
 
 /** Words that belong to one feature, in small letters. A folder of `features` without words is an error, so that none is forgotten. */

@@ -130,12 +130,12 @@ export const districts: readonly District[] = [
         beside: 'state/checkpoint state/resume state/runs',
         most: 10,
         doors:
-          'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-record stop-signals',
+          'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
       },
     },
   },
   {
-    // Each hangs on a run by a hook. They do not know each other, with two exceptions: the limits count for the monthly plan of
+    // Each hangs on a run by a hook. Only the table knows all of them, with two exceptions: the limits count for the monthly plan of
     // the proxy, and a replay writes an update by the same script as a load.
     name: 'features',
     rooms: {
@@ -158,6 +158,12 @@ export const districts: readonly District[] = [
       transform: { doors: 'transform-documents' },
       tuned: { doors: 'tune-index untune' },
       unreplayed: { doors: 'remind' },
+      // The table of all features.
+      '': {
+        beside:
+          'destinations edits guarded limits mapping metrics ranges remote replay report rotated spool tables transform tuned unreplayed',
+        doors: 'features-of',
+      },
     },
   },
   {

@@ -42,6 +42,8 @@ export interface Progress extends Disposable {
   retried(retry: Retried): void
 }
 
+type Handlers = { readonly [Type in IngestEvent['type']]: (event: Extract<IngestEvent, { type: Type }>) => void }
+
 /** Passes the events of one run to the display of its progress. */
 export function follow(progress: Progress, pace: DrawingPace = systemPace): (event: IngestEvent) => void {
   const noteBlock = blockNotes(progress)
@@ -55,74 +57,57 @@ export function follow(progress: Progress, pace: DrawingPace = systemPace): (eve
     const { waiting: _, ...rest } = now
     now = rest
   }
-  return event => {
-    switch (event.type) {
-      case 'progress': {
-        const { counts, bytesRead, wire, rows } = event
-        // As soon as anything is settled, a retry is no longer what the run waits for.
-        if (now.waiting?.what === 'retry' && settledIn(counts) > settledIn(now.counts)) goOn()
-        update({ counts, bytesRead, ...(wire === undefined ? {} : { wire }), ...(rows === undefined ? {} : { rows }) })
-        return
-      }
-      case 'standing': {
-        const { type: _, ...standing } = event
-        const begun = now.loadingAt === undefined ? { loadingAt: pace.now(), begunAt: standing.bytes?.read ?? 0 } : {}
-        update({ standing, ...begun })
-        return
-      }
-      case 'retry': {
-        const { failure, documents, waitMs } = event
-        const { code, message } = failure
-        update({
-          retries: now.retries + 1,
-          waiting: now.waiting ?? { what: 'retry', since: pace.date(), code },
-        })
-        progress.retried({ code, message, documents, waitMs })
-        return
-      }
-      case 'preflight': {
-        const { notes, type: _, ...fields } = event
-        for (const message of notes) progress.note({ level: 'info', event: 'note', message })
-        const { cluster, version, route, probes } = event
-        const reached = `reached ${cluster}${version === undefined ? '' : ` (Elasticsearch ${version})`}: ${route}`
-        const message = `${reached}, ${plural(probes, 'connection')} accepted`
-        progress.note({ level: 'info', event: 'preflight', message, fields })
-        return
-      }
-      case 'input':
-      case 'loaded':
-      case 'format':
-        noteInput(event)
-        return
-      case 'deletions': {
-        const { mode, index } = event
-        const text = `looking for documents of ${index} whose rows were deleted, by comparing the index with the ids of all rows`
-        progress.note({ level: 'info', event: 'deletions', message: text, fields: { mode, index } })
-        return
-      }
-      case 'blocked':
-      case 'unblocked':
-        goOn()
-        if (event.type === 'blocked')
-          update({ waiting: { what: 'access', since: Date.parse(event.since), code: event.failure.code } })
-        else update({})
-        noteBlock(event)
-        return
-      case 'followed':
-        progress.note({ level: 'info', event: 'followed', message: event.message, fields: { input: event.name } })
-        return
-      case 'warning':
-        progress.note({ level: 'warn', event: 'warning', message: event.message })
-        return
-      case 'planning':
-      case 'begun':
-      case 'sent':
-      case 'answered':
-      case 'rejected':
-        // Counted in the progress, written in the dead letters, grouped in the receipt.
-        return
-    }
+  // Counted in the progress, written in the dead letters, grouped in the receipt.
+  const pass = () => undefined
+  const handlers: Handlers = {
+    progress: ({ counts, bytesRead, wire, rows }) => {
+      // As soon as anything is settled, a retry is no longer what the run waits for.
+      if (now.waiting?.what === 'retry' && settledIn(counts) > settledIn(now.counts)) goOn()
+      update({ counts, bytesRead, ...(wire === undefined ? {} : { wire }), ...(rows === undefined ? {} : { rows }) })
+    },
+    standing: ({ type: _, ...standing }) => {
+      const begun = now.loadingAt === undefined ? { loadingAt: pace.now(), begunAt: standing.bytes?.read ?? 0 } : {}
+      update({ standing, ...begun })
+    },
+    retry: ({ failure: { code, message }, documents, waitMs }) => {
+      const waiting = now.waiting ?? { what: 'retry', since: pace.date(), code }
+      update({ retries: now.retries + 1, waiting })
+      progress.retried({ code, message, documents, waitMs })
+    },
+    preflight: ({ notes, type: _, ...fields }) => {
+      for (const message of notes) progress.note({ level: 'info', event: 'note', message })
+      const { cluster, version, route, probes } = fields
+      const reached = `reached ${cluster}${version === undefined ? '' : ` (Elasticsearch ${version})`}: ${route}`
+      const message = `${reached}, ${plural(probes, 'connection')} accepted`
+      progress.note({ level: 'info', event: 'preflight', message, fields })
+    },
+    input: noteInput,
+    loaded: noteInput,
+    format: noteInput,
+    deletions: ({ mode, index }) => {
+      const text = `looking for documents of ${index} whose rows were deleted, by comparing the index with the ids of all rows`
+      progress.note({ level: 'info', event: 'deletions', message: text, fields: { mode, index } })
+    },
+    blocked: event => {
+      goOn()
+      update({ waiting: { what: 'access', since: Date.parse(event.since), code: event.failure.code } })
+      noteBlock(event)
+    },
+    unblocked: event => {
+      goOn()
+      update({})
+      noteBlock(event)
+    },
+    followed: ({ message, name }) =>
+      progress.note({ level: 'info', event: 'followed', message, fields: { input: name } }),
+    warning: ({ message }) => progress.note({ level: 'warn', event: 'warning', message }),
+    planning: pass,
+    begun: pass,
+    sent: pass,
+    answered: pass,
+    rejected: pass,
   }
+  return event => (handlers[event.type] as (event: IngestEvent) => void)(event)
 }
 
 function fromWhere({ resumedAt, since }: { resumedAt?: number; since?: string }): string {

@@ -184,7 +184,7 @@ export class Rounds {
       onEvent: events.hear,
       connection,
       feature: () => ({
-        sources: inputs,
+        sources: () => inputs,
         identify: plain => ({
           ...plain,
           plan: async planning => {

@@ -3,7 +3,7 @@ import { leadsTo } from '../../route/cluster/index-under-load.js'
 import type { AliasFacts } from '../../route/cluster/indices.js'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { GuardedSection } from '../../options/load.js'
-import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, Feature, InputsHook, Run } from '../../run/loop/hooks.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { dropPlan, inputChanged, type Plan, type Planning, type RunIdentity } from '../../run/state/resume/plan.js'
 import { keyOf } from '../../base/checksum/tokens.js'
@@ -14,13 +14,31 @@ interface AliasSections extends Omit<GuardedSections, 'guarded'> {
   readonly dryRun: boolean
 }
 
-/** Guards a load, if the options say so. A dry run leaves the alias, and makes no index. */
-export function guardAlias(sections: AliasSections): Feature {
-  const { guarded } = sections
-  return run => (guarded === undefined ? undefined : hookOf({ ...sections, guarded }, run))
+interface AliasGuard {
+  readonly feature: Feature
+  /** Whether a resume would have to check an index that was not switched in once more. */
+  isOpen(): boolean
 }
 
-function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHook {
+/** Guards a load, if the options say so. A dry run leaves the alias, and makes no index. */
+export function guardAlias(sections: AliasSections): AliasGuard {
+  const { guarded } = sections
+  let loading: GuardedLoad | undefined
+  const begun = (load: GuardedLoad | undefined) => (loading = load)
+  return {
+    feature: run => {
+      begun(undefined)
+      return guarded === undefined ? undefined : hookOf({ ...sections, guarded }, run, begun)
+    },
+    isOpen: () => loading?.isOpen === true,
+  }
+}
+
+function hookOf(
+  sections: AliasSections & GuardedSections,
+  { tell }: Run,
+  begun: (load: GuardedLoad) => void,
+): InputsHook & BodiesHook & EndingHook {
   const { guarded, dryRun, state, preparing } = sections
   const { alias: name, indexBody } = guarded
   let alias: AliasFacts = { name }
@@ -52,13 +70,10 @@ function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHo
       if (dryRun) return
       const warn = (message: string) => tell({ type: 'warning', message })
       loading = new GuardedLoad({ sections, cluster, alias, found, patience, warn })
+      begun(loading)
       await loading.prepare()
     },
     complete: async ({ counts, deadLetters, save }) => await loading?.complete(counts, deadLetters, save),
-    // A resume checks an index that was not switched in once more.
-    get isOpen() {
-      return loading?.receipt.switched === false
-    },
     receipt: () => (loading === undefined ? {} : { alias: loading.receipt }),
   }
 }

@@ -67,6 +67,11 @@ export class GuardedLoad {
     this.#previous = previousOf(alias, this.#index)
   }
 
+  /** Whether a later process may still switch the alias. */
+  get isOpen(): boolean {
+    return this.#left !== 'done' && !this.#isSwitched
+  }
+
   get receipt(): AliasReceipt {
     const { alias } = this.#guarding
     const from = this.#previous === undefined ? {} : { from: this.#previous }

@@ -1,5 +1,5 @@
 /** Remembers how much a cluster bears at once. */
-import type { RunHook } from '../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, RouteHook } from '../../run/loop/hooks.js'
 import type { Sender } from '../../route/sender/sender.js'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ type LearntLimits = NonNullable<Sender['learnt']>
  * Starts with the limits that earlier runs learnt of the cluster, and saves the limits that this run learns. Without
  * a state folder nothing is saved. Never stops a load: ignores files that it cannot read or write.
  */
-export function learnLimits(): RunHook {
+export function learnLimits(): RouteHook & BodiesHook & EndingHook {
   let path: string | undefined
   let learnt: LearntLimits = {}
   return {
@@ -24,8 +24,8 @@ export function learnLimits(): RunHook {
     get sending() {
       return { learnt }
     },
-    finished: async ended => {
-      if (path !== undefined && ended.learnt !== undefined) await rememberLimits(path, ended.learnt, Date.now())
+    finished: async ({ sender }) => {
+      if (path !== undefined && sender.learnt !== undefined) await rememberLimits(path, sender.learnt, Date.now())
     },
   }
 }

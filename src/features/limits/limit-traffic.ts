@@ -1,7 +1,7 @@
 /** Limits what a load sends: bytes of the run, bytes and documents per second, and the proxy's monthly plan. */
 import { type Failure, failure, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection, StopSection, TrafficSection } from '../../options/load.js'
-import type { Feature, RunHook } from '../../run/loop/hooks.js'
+import type { Feature } from '../../run/loop/hooks.js'
 import { ByteBudget, type Spent } from '../../route/sender/layers/byte-budget.js'
 import { TokenBucket } from '../../route/sender/layers/rate.js'
 import { systemClock } from '../../base/time/system-clock.js'
@@ -58,7 +58,7 @@ export function limitTraffic(load: LimitedLoad, limits: SharedLimits, stateDir: 
       progress: () => (byteBudget === undefined ? {} : { wire: { bytes: used(), budget: byteBudget } }),
       receipt: () => (plan === undefined ? {} : { plan: plan.use.receipt() }),
       dispose: async () => await Promise.resolve(plan?.[Symbol.dispose]()),
-    } satisfies RunHook
+    }
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Attributes } from '@opentelemetry/api'
 import { isSluiceError } from '../../base/failure/failure.js'
 import type { IngestEvent } from '../../options/run-events.js'
-import type { Feature, RunHook } from '../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, Feature, RouteHook } from '../../run/loop/hooks.js'
 
 type Api = typeof import('@opentelemetry/api')
 
@@ -32,7 +32,10 @@ function isSetUp(): boolean {
   return typeof registered === 'object' && registered !== null && 'trace' in registered
 }
 
-function hookOf({ SpanKind, SpanStatusCode, context, trace }: Api, { name, index }: Traced): RunHook {
+function hookOf(
+  { SpanKind, SpanStatusCode, context, trace }: Api,
+  { name, index }: Traced,
+): RouteHook & BodiesHook & EndingHook {
   const tracer = trace.getTracer('sluice')
   const ofTarget = {
     'db.system.name': 'elasticsearch',

@@ -25,37 +25,52 @@ export function keyPattern(name: string): KeyPattern | undefined {
   }
 }
 
+const OPEN = '(?:'
+const CLOSE = ')'
+
+/** What each sign of a pattern means, in this order. `depth`: how many braces are open. Undefined: it is another sign here. */
+const signs: readonly (readonly [
+  sign: RegExp,
+  meaning: (found: RegExpExecArray, depth: number) => string | undefined,
+])[] = [
+  [/(?<![^/])\*\*\//y, () => '(?:.*/)?'],
+  [/\*\*/y, () => '.*'],
+  [/\*/y, () => '[^/]*'],
+  [/\?/y, () => '[^/]'],
+  [/\[([!^])?(\]?[^\]]*)\]/y, ([, not, characters]) => groupOf(not, characters)],
+  [/\{(?=[^]*\})/y, () => OPEN],
+  [/\}/y, (_, depth) => (depth > 0 ? CLOSE : undefined)],
+  [/,/y, (_, depth) => (depth > 0 ? '|' : undefined)],
+  [/\\([^])/y, ([, character = '']) => literal(character)],
+  [/[^]/y, ([character]) => literal(character)],
+]
+
 function expressionOf(name: string): string {
   let made = ''
   let depth = 0
-  for (let at = 0; at < name.length; at += 1) {
-    const character = name[at] ?? ''
-    const rest = name.slice(at)
-    const group = /^\[(!|\^)?(\]?[^\]]*)\]/.exec(rest)
-    if (rest.startsWith('**/') && (at === 0 || name[at - 1] === '/')) {
-      made += '(?:.*/)?'
-      at += 2
-    } else if (rest.startsWith('**')) {
-      made += '.*'
-      at += 1
-    } else if (character === '*') made += '[^/]*'
-    else if (character === '?') made += '[^/]'
-    else if (group !== null && (group[2] ?? '') !== '') {
-      made += `[${group[1] === undefined ? '' : '^/'}${classOf(group[2] ?? '')}]`
-      at += group[0].length - 1
-    } else if (character === '{' && rest.includes('}')) {
-      made += '(?:'
-      depth += 1
-    } else if (character === '}' && depth > 0) {
-      made += ')'
-      depth -= 1
-    } else if (character === ',' && depth > 0) made += '|'
-    else if (character === '\\' && at + 1 < name.length) {
-      at += 1
-      made += literal(name[at] ?? '')
-    } else made += literal(character)
+  for (let at = 0; at < name.length;) {
+    const { meaning, length } = signAt(name, at, depth)
+    made += meaning
+    at += length
+    if (meaning === OPEN) depth += 1
+    if (meaning === CLOSE) depth -= 1
   }
-  return made + ')'.repeat(depth)
+  return made + CLOSE.repeat(depth)
+}
+
+function signAt(name: string, at: number, depth: number): { readonly meaning: string; readonly length: number } {
+  for (const [sign, meaningOf] of signs) {
+    sign.lastIndex = at
+    const found = sign.exec(name)
+    const meaning = found === null ? undefined : meaningOf(found, depth)
+    if (found !== null && meaning !== undefined) return { meaning, length: found[0].length }
+  }
+  return { meaning: '', length: 1 }
+}
+
+/** Returns undefined for a group of nothing. */
+function groupOf(not: string | undefined, characters = ''): string | undefined {
+  return characters === '' ? undefined : `[${not === undefined ? '' : '^/'}${classOf(characters)}]`
 }
 
 /** A range that ends before it begins is three characters. */

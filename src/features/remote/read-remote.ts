@@ -3,7 +3,8 @@ import { setMaxListeners } from 'node:events'
 import { isLoopback } from '../../route/cluster/credentials.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection, RemoteSection, RetrySection } from '../../options/load.js'
-import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
+import type { EndingHook, Feature, InputsHook, RouteHook, Run } from '../../run/loop/hooks.js'
+import { findSources } from '../../pipeline/source/open-sources.js'
 import { FileTable } from '../../pipeline/source/file-table.js'
 import type { Elsewhere, FoundFile, SeenObject } from '../../pipeline/source/find-files.js'
 import type { CuttableInput, SeenInput } from '../../pipeline/source/seen-input.js'
@@ -32,11 +33,37 @@ export interface RemoteSections {
 
 /** `kept`: servers that outlive the load. */
 export function readRemote(sections: RemoteSections, kept?: KeptServers): Feature {
-  return run => new Remote(sections, run, kept).hook()
+  return run => hookOf(openRemote(sections, run, kept))
+}
+
+/** Opens servers for inputs that no run reads. */
+export function openRemote(sections: RemoteSections, run: Run, kept?: KeptServers): Remote {
+  const remote = new Remote(sections, run, kept)
+  remote.warnOfPlaintext()
+  return remote
+}
+
+function hookOf(remote: Remote): InputsHook & RouteHook & EndingHook {
+  const { elsewhere } = remote
+  const { isThere } = elsewhere
+  return {
+    identify: plain => ({ ...plain, plan: async planning => await plain.plan({ ...planning, isThere }) }),
+    sources: async ({ source, stdin }, signal) =>
+      await findSources(source, { elsewhere, signal, ...(stdin === undefined ? {} : { stdin }) }),
+    connected: async () => await Promise.resolve(remote.notes),
+    dispose: async () => await remote[Symbol.asyncDispose](),
+  }
 }
 
 /** Everything that a run reads from servers. */
-class Remote {
+class Remote implements AsyncDisposable {
+  readonly elsewhere: Elsewhere = {
+    has: isSourceUrl,
+    find: (name, order) => this.#find(name, order),
+    forget: () => this.#forget(),
+    known: async (id, name, seen) => await this.#known(id, name, seen),
+    isThere: async (name, seen) => await this.#isThere(name, seen),
+  }
   readonly #sections: RemoteSections
   readonly #run: Run
   readonly #servers: SourceServers
@@ -74,22 +101,13 @@ class Remote {
     }
   }
 
-  hook(): RunHook {
-    this.#warnOfPlaintext()
-    return {
-      elsewhere: {
-        has: isSourceUrl,
-        find: (name, order) => this.#find(name, order),
-        forget: () => this.#forget(),
-        known: async (id, name, seen) => await this.#known(id, name, seen),
-        isThere: async (name, seen) => await this.#isThere(name, seen),
-      },
-      connected: () => Promise.resolve([...this.#servers.routes.all(), ...this.#notes]),
-      dispose: async () => {
-        this.#over.abort(new Error('the run is over'))
-        if (!this.#isKept) await this.#servers.close()
-      },
-    }
+  get notes(): readonly string[] {
+    return [...this.#servers.routes.all(), ...this.#notes]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort(new Error('the run is over'))
+    if (!this.#isKept) await this.#servers.close()
   }
 
   async *#find(...[name, order]: Parameters<Elsewhere['find']>): ReturnType<Elsewhere['find']> {
@@ -205,7 +223,7 @@ class Remote {
   }
 
   /** The object goes over the same connections, so Sluice only warns. A login and a token may open more than one object. */
-  #warnOfPlaintext(): void {
+  warnOfPlaintext(): void {
     const open = [...this.#sections.remote.addresses.values()].filter(
       ({ url }) => url?.protocol === 'http:' && isSigned(url) && !isLoopback(url.hostname),
     )

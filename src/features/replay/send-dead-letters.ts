@@ -11,7 +11,7 @@ import { knownRuns } from '../../run/state/runs/runs.js'
 import { sameOptions, type RunClaim } from '../../run/state/resume/plan.js'
 
 /** One place for all dead letters, instead of their own. */
-interface Redirection {
+export interface Redirection {
   readonly index?: string
   readonly pipeline?: string
 }

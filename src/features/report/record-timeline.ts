@@ -3,7 +3,7 @@ import { nothing } from '../../pipeline/ledger/account.js'
 import { takenOf } from '../../base/outcomes.js'
 import type { BatchSection, ConnectSection, StateSection } from '../../options/load.js'
 import type { IngestEvent } from '../../options/run-events.js'
-import type { Feature, RunHook, Started } from '../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, Feature, Started } from '../../run/loop/hooks.js'
 import { isoTime } from '../../base/time/local-time.js'
 import { keepTimeline, pruneTimelines, recallTimeline, type RunLimits } from './kept-timeline.js'
 import { Timeline } from './timeline.js'
@@ -27,7 +27,7 @@ export function recordTimeline(sections: Sections): Feature {
   const { stateDir } = state
   if (dryRun || stateDir === undefined) return () => undefined
   let recorder: Recorder | undefined
-  return (): RunHook => {
+  return (): BodiesHook & EndingHook => {
     let isRecording = false
     let before = nothing
     return {
@@ -45,8 +45,8 @@ export function recordTimeline(sections: Sections): Feature {
           before = counts
         } else recorder.hear(event)
       },
-      finished: async ({ learnt }) => {
-        if (isRecording) recorder?.learnt(learnt)
+      finished: async ({ sender }) => {
+        if (isRecording) recorder?.learnt(sender.learnt)
         await Promise.resolve()
       },
       dispose: async () => {

@@ -5,7 +5,7 @@
 import { stat, open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type SluiceError, fail } from '../../base/failure/failure.js'
-import type { Input, Lines, Source, Copy } from '../../base/flow.js'
+import type { Source, Copy } from '../../base/flow.js'
 import { readStream, readFile } from '../../pipeline/source/read-file.js'
 import { beginSegment, listSegments, removeSegments, type SpoolSegment, writing } from './segments.js'
 import { SizeLimit } from './size-limit.js'
@@ -35,8 +35,6 @@ export interface SpooledStdin extends AsyncDisposable {
   /** Names of inputs so far that ended too early. */
   readonly cut: readonly string[]
   readonly isFilling: boolean
-  /** Notes what the bytes of an input are: only lines can be resumed in their middle. */
-  opened(input: Input, kind: Lines['kind']): void
   /** Call it once nothing more is loaded. Waits for the end of stdin. Resolves to why Sluice could not write it, except the signal. */
   untaken(): Promise<SluiceError | undefined>
   /** Deletes the spool after all of it is loaded. Throws SluiceError STATE_UNWRITABLE. */
@@ -72,9 +70,6 @@ export async function openSpool(options: SpoolingOptions): Promise<SpooledStdin>
     },
     get isFilling() {
       return writer?.isOver === false
-    },
-    opened: (input, kind) => {
-      if (kind !== 'lines' && writer !== undefined && input.name === name(writer.segment)) writer.loaded(undefined)
     },
     untaken: async () => await writer?.untaken(),
     remove: async () => await removeSegments(folder, [...left, ...(writer === undefined ? [] : [writer.segment])]),

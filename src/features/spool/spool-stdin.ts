@@ -3,7 +3,8 @@ import type { Source } from '../../base/flow.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts, Receipt } from '../../pipeline/ledger/receipt.js'
 import type { InputSection, SpoolSection, StateSection } from '../../options/load.js'
-import type { Feature, Run, RunHook, RunPlace } from '../../run/loop/hooks.js'
+import type { EndingHook, Run } from '../../run/loop/hooks.js'
+import type { Composed, RunPlace } from '../../run/loop/run-arguments.js'
 import { keyOf } from '../../base/checksum/tokens.js'
 import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
 import { spoolFolderOf } from './segments.js'
@@ -26,37 +27,51 @@ interface SpoolSections {
 
 /**
  * Spools stdin, if the options say so. If the load stops, Sluice still writes stdin down to its end, unless the caller aborts.
- * `inputs` throws SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
+ * `isOpen`: whether a resume must still complete a run whose documents are all loaded. Then it needs the spool.
+ * The copies throw SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
  */
-export function spoolStdin(sections: SpoolSections): Feature {
-  return run => (sections.spool === undefined ? undefined : hookOf(sections, run))
+export function spoolStdin(sections: SpoolSections, isOpen: () => boolean): Composed | undefined {
+  if (sections.spool === undefined) return undefined
+  let spool: SpooledStdin | undefined
+  return {
+    copies: {
+      folder: place => folderOf(place, sections.state.runId),
+      open: async (run, sources, folder) => {
+        spool = await open(sections, run, sources, folder)
+        return spool?.sources ?? sources
+      },
+    },
+    feature: run => {
+      spool = undefined
+      return hookOf(run, () => spool, isOpen)
+    },
+  }
 }
 
-function hookOf(sections: SpoolSections, run: Run): RunHook {
-  const { tell } = run
-  let spool: SpooledStdin | undefined
+function hookOf(run: Run, spooled: () => SpooledStdin | undefined, isOpen: () => boolean): EndingHook {
   let isGone = false
   return {
-    keepsInputs: true,
-    folder: place => folderOf(place, sections.state.runId),
-    inputs: async (sources, folder) => {
-      spool = await open(sections, run, sources, folder)
-      return spool?.sources ?? sources
-    },
-    inputOpened: (input, kind) => spool?.opened(input, kind),
-    complete: async ({ counts }) => await Promise.resolve(cutFailure(spool, counts)),
+    complete: async ({ counts }) => await Promise.resolve(cutFailure(spooled(), counts)),
     finished: async ({ isDone }) => {
-      if (!isDone) return
+      if (!isDone || isOpen()) return
       isGone = true
-      await spool?.remove().catch((error: unknown) => {
-        isGone = false
-        if (!isSluiceError(error)) throw error
-        tell({ type: 'warning', message: error.message })
-      })
+      await spooled()
+        ?.remove()
+        .catch((error: unknown) => {
+          isGone = false
+          if (!isSluiceError(error)) throw error
+          run.tell({ type: 'warning', message: error.message })
+        })
     },
-    receipt: () => (spool === undefined || isGone ? {} : { spool: spool.path }),
-    failed: async error => (spool === undefined ? error : await takeRest(run, spool, error)),
-    dispose: async () => await spool?.[Symbol.asyncDispose](),
+    receipt: () => {
+      const spool = spooled()
+      return spool === undefined || isGone ? {} : { spool: spool.path }
+    },
+    failed: async error => {
+      const spool = spooled()
+      return spool === undefined ? error : await takeRest(run, spool, error)
+    },
+    dispose: async () => await spooled()?.[Symbol.asyncDispose](),
   }
 }
 

@@ -3,7 +3,7 @@ import { type Failure, isSluiceError, fail } from '../../base/failure/failure.js
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DeletionSection, DocumentSection, TableSection } from '../../options/load.js'
 import { retryStep } from '../../run/loop/retry-step.js'
-import type { Run, RunHook, Started } from '../../run/loop/hooks.js'
+import type { EndingHook, Run, Started } from '../../run/loop/hooks.js'
 import { stillThere } from './reading/list-ids.js'
 import type { Instance } from '../../route/servicenow/instance.js'
 import { type Removed, type Removing, reconcile } from './reconcile.js'
@@ -67,7 +67,7 @@ export class Deletions {
    * checkpoint, so that a resume after a kill reads no row again. Resolves to a failure if some documents could not
    * be deleted: the next run deletes them.
    */
-  async complete({ counts, save }: Parameters<NonNullable<RunHook['complete']>>[0]): Promise<Failure | undefined> {
+  async complete({ counts, save }: Parameters<NonNullable<EndingHook['complete']>>[0]): Promise<Failure | undefined> {
     const { stop } = this.#following
     if (this.#last === undefined) return undefined
     const unsaved = await save()

@@ -2,10 +2,12 @@ import { rowOf } from '../../base/operation.js'
 import { instanceOf, isTable, namedIn } from '../../options/names.js'
 import type { IndexSeen } from '../../route/cluster/indices.js'
 import { fail } from '../../base/failure/failure.js'
+import type { Source } from '../../base/flow.js'
 import type { ConnectSection, DocumentSection, InputSection, RetrySection, TableSection } from '../../options/load.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
-import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, InputsHook, RouteHook, Run } from '../../run/loop/hooks.js'
+import type { Composed } from '../../run/loop/run-arguments.js'
 import type { RunIdentity } from '../../run/state/resume/plan.js'
 import { type Deletions, followDeletions } from './deletions.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
@@ -22,22 +24,29 @@ export interface TableSections {
 }
 
 /** Reads tables instead of files, and deletes documents of deleted rows if the load asks for that. */
-export function readTables(sections: TableSections, open: OpenPlatform): Feature {
-  return async run => await hookOf(sections, run, open)
+export function readTables(sections: TableSections, open: OpenPlatform): Composed {
+  const origin = instanceOf(sections.tables.servicenow)
+  return { origin, feature: async run => await hookOf({ ...sections, origin }, run, open) }
 }
 
-async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Promise<RunHook> {
+interface Reading extends TableSections {
+  readonly origin: string | undefined
+}
+
+async function hookOf(
+  sections: Reading,
+  run: Run,
+  open: OpenPlatform,
+): Promise<InputsHook & RouteHook & BodiesHook & EndingHook> {
   const { stop, tell } = run
   const { tables } = sections
   const platform = await open(tables, sections, message => tell({ type: 'warning', message }))
   const { sources } = platform
-  const origin = instanceOf(tables.servicenow)
   let deletions: Deletions | undefined
   let unkept: Pick<Ledger, 'inputs'> | undefined
   return {
-    sources,
-    origin,
-    identify: plain => identityOf(plain, sections, origin),
+    identify: plain => identityOf(plain, sections),
+    sources: () => sources,
     connected: async () =>
       await platform.probe(stop.signal).catch((error: unknown) => {
         throw stop.cause(error)
@@ -47,8 +56,8 @@ async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Pr
       deletions = followDeletions({ ...run, ...started, ...sections, instance: platform.instance })
       await deletions?.prepare()
     },
-    batchSettled: () => {
-      if (unkept !== undefined) forgetRows(sources, unkept)
+    told: ({ type }) => {
+      if (type === 'progress' && unkept !== undefined) forgetRows(sources, unkept)
     },
     progress: inputs => {
       const current = inputs.at(-1)
@@ -64,7 +73,7 @@ async function hookOf(sections: TableSections, run: Run, open: OpenPlatform): Pr
   }
 }
 
-function identityOf(plain: RunIdentity, { inputs, documents }: TableSections, origin: string | undefined): RunIdentity {
+function identityOf(plain: RunIdentity, { inputs, documents, origin }: Reading): RunIdentity {
   // A data stream drops its oldest indices without losing its identity.
   const readsChanges = rowOf(documents.op).repeat !== 'conflict'
   return {
@@ -103,8 +112,8 @@ function refuseDataStream(op: string, seen: IndexSeen | undefined, index: string
 }
 
 /** Without a checkpoint no place is requested, so the table forgets the rows that it read. */
-function forgetRows(sources: RunHook['sources'], { inputs }: Pick<Ledger, 'inputs'>): void {
-  for (const { name, cursor } of sources ?? []) {
+function forgetRows(sources: readonly Source[], { inputs }: Pick<Ledger, 'inputs'>): void {
+  for (const { name, cursor } of sources) {
     const input = inputs.find(one => one.name === name)
     if (input !== undefined) cursor?.placeAt(input.read + 1)
   }

@@ -5,7 +5,7 @@ import { isSluiceError } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DocumentSection, GuardedSection, PreparationSection } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
-import type { Feature, Run, RunHook, Started } from '../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, Feature, RouteHook, Run, Started } from '../../run/loop/hooks.js'
 import { retryStep } from '../../run/loop/retry-step.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { systemClock } from '../../base/time/system-clock.js'
@@ -34,7 +34,7 @@ export function tuneIndex({ documents, guarded, preparing, dryRun }: Sections): 
 }
 
 /** Restores what earlier loads left. Never stops the load. */
-function restoresLeft({ tell }: Run): RunHook {
+function restoresLeft({ tell }: Run): BodiesHook {
   return {
     prepare: async started => {
       // Asking more would cost every load a request.
@@ -66,7 +66,7 @@ async function restoreLeft({ cluster, found }: Started, warn: (message: string) 
 /** How long the end of a run that failed may take for it. Platforms kill a process 30 s after they ask it to end. */
 const RESTORE_MS = 15_000
 
-function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
+function tunes({ into, op }: Sections['documents'], { tell }: Run): RouteHook & BodiesHook & EndingHook {
   const warn = (message: string) => tell({ type: 'warning', message })
   let open: Cluster | undefined
   let started: Started | undefined
@@ -127,8 +127,7 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RunHook {
         throw error
       }
     },
-    batchSettled: keepBeating,
-    // A run whose documents others load settles no batch.
+    // The run tells it after each batch, and if others load its documents.
     told: ({ type }) => {
       if (type === 'standing') keepBeating()
     },

@@ -108,16 +108,8 @@ function recordedIn(fields: ReadonlyMap<string, Buffer>): Recorded | string {
   const [operation, origin] = [value('operation'), value('origin')]
   if (!isOperation(operation)) return `its operation is not one of ${operations.join(', ')}`
   if (!isOrigin(origin)) return 'it has no origin with an input and the number of a document'
-  const texts: Record<string, string> = {}
-  for (const name of TEXTS) {
-    const text = value(name)
-    if (text === undefined) continue
-    if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
-    // A request carries these two in its URL.
-    if ((name === 'index' || name === 'pipeline') && unicodeProblem(text) !== undefined)
-      return `its ${name} is not whole Unicode`
-    texts[name] = text
-  }
+  const texts = textsIn(value)
+  if (typeof texts === 'string') return texts
   const { id, routing, ...others } = texts
   const script = scriptIn(value('script'))
   if (script === null || (script !== undefined && !rowOf(operation).takes.includes('script')))
@@ -143,6 +135,21 @@ function recordedIn(fields: ReadonlyMap<string, Buffer>): Recorded | string {
     ...(condition === undefined ? {} : { condition }),
     destination,
   }
+}
+
+/** Returns the fields that are text, or why they are not. */
+function textsIn(value: (name: string) => unknown): Readonly<Record<string, string>> | string {
+  const texts: Record<string, string> = {}
+  for (const name of TEXTS) {
+    const text = value(name)
+    if (text === undefined) continue
+    if (typeof text !== 'string' || text === '') return `its ${name} is not a string`
+    // A request carries these two in its URL.
+    if ((name === 'index' || name === 'pipeline') && unicodeProblem(text) !== undefined)
+      return `its ${name} is not whole Unicode`
+    texts[name] = text
+  }
+  return texts
 }
 
 /** Returns null for what is no script. */

@@ -3,53 +3,70 @@ import { explain, fixesFor } from '../../base/failure/catalogue.js'
 import type { Facts } from './facts.js'
 import type { Finding, PolicyNeeded } from './report.js'
 
-export function nextStep([first]: readonly Finding[], facts: Facts): string | undefined {
-  if (first === undefined || first.severity === 'info') return undefined
-  const rules = policyNeeded(facts)?.rules.join(' and ') ?? `${BOTH}, each as /32`
-  const { evidence } = first
-  const deployment = `the deployment of ${facts.cluster}`
-  if (evidence['asked'] === 'address check') {
-    return 'Correct IP_CHECK_URL (--ip-check-url), or unset it. A load needs no address check.'
-  }
-  if (evidence['asked'] === 'one node') {
-    return 'Compare this URL of --nodes with the dashboard of your proxy. If the node is down, contact the support of your proxy.'
-  }
-  switch (first.code) {
-    case 'EGRESS_NOT_ALLOWED':
-      if (facts.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
-      return `Add ${rules} to one IP filter policy, attach it to ${deployment}, and run \`sluice doctor\` again.`
-    case 'EGRESS_PARTLY_ALLOWED':
-      return `Add ${missing(evidence['addresses'], rules, asRule)} to the policy that is attached to ${deployment}, and run \`sluice doctor\` again.`
-    case 'FILTER_NOT_ENFORCED':
-      return `Attach a policy with ${rules} to ${deployment}. Detach or narrow every other policy that allows this machine, unless you allow it on purpose.`
-    case 'CLUSTER_PRIVILEGE_MISSING': {
-      const { missing: privileges, index } = evidence
-      if (typeof privileges !== 'object') break
-      return `Grant ${privileges.join(' and ')} on ${String(index)} to the API key or role.`
-    }
-    case 'SERVICENOW_ADDRESS_REFUSED':
-      if (facts.instance?.proxy === undefined) return facts.isDirect === true ? withoutDirect : withProxy
-      return `Ask an administrator of ${facts.instance.url} to allow ${pair(facts)}, in IP Address Access Control or in the access policy of the Table API. Then run \`sluice doctor\` again.`
-    case 'SERVICENOW_TOKEN_REFUSED':
-      return tokenFix(evidence['grant'], facts)
-    case 'SERVICENOW_PARTLY_ALLOWED':
-      return `Ask an administrator of ${facts.instance?.url ?? 'the instance'} to allow ${missing(evidence['addresses'], pair(facts))} like the other address, and run \`sluice doctor\` again.`
-    case 'CLUSTER_TIMEOUT':
-      // The first is to ask the doctor.
-      return explain(first.code).fixes[1]
-    case 'PROXY_CERT_INVALID':
-    case 'CLUSTER_CERT_INVALID':
-    case 'SERVICENOW_CERT_INVALID':
-      return certificateFix(first)
-    default:
-  }
-  return fixesFor(first.code, first.message)[0]
-}
-
 const BOTH = 'both static addresses in the dashboard of your proxy'
 const withProxy = 'Set STATIC_PROXY_URL, so that connections leave from the static addresses.'
 const withoutDirect =
   'Remove --direct, so that connections go through the proxy. Or allow the address of this machine too.'
+
+type Step = (finding: Finding, facts: Facts, rules: string) => string | undefined
+
+/** The step for findings whose own fixes would say less. */
+const steps: Partial<Record<Finding['code'], Step>> = {
+  EGRESS_NOT_ALLOWED: (_, facts, rules) =>
+    facts.proxy === undefined
+      ? withoutProxy(facts)
+      : `Add ${rules} to one IP filter policy, attach it to ${deploymentOf(facts)}, and run \`sluice doctor\` again.`,
+  EGRESS_PARTLY_ALLOWED: ({ evidence }, facts, rules) =>
+    `Add ${missing(evidence['addresses'], rules, asRule)} to the policy that is attached to ${deploymentOf(facts)}, and run \`sluice doctor\` again.`,
+  FILTER_NOT_ENFORCED: (_, facts, rules) =>
+    `Attach a policy with ${rules} to ${deploymentOf(facts)}. Detach or narrow every other policy that allows this machine, unless you allow it on purpose.`,
+  CLUSTER_PRIVILEGE_MISSING: finding => {
+    const { missing: privileges, index } = finding.evidence
+    if (typeof privileges !== 'object') return ownFix(finding)
+    return `Grant ${privileges.join(' and ')} on ${String(index)} to the API key or role.`
+  },
+  SERVICENOW_ADDRESS_REFUSED: (_, facts) =>
+    facts.instance?.proxy === undefined
+      ? withoutProxy(facts)
+      : `Ask an administrator of ${facts.instance.url} to allow ${pair(facts)}, in IP Address Access Control or in the access policy of the Table API. Then run \`sluice doctor\` again.`,
+  SERVICENOW_TOKEN_REFUSED: ({ evidence }, facts) => tokenFix(evidence['grant'], facts),
+  SERVICENOW_PARTLY_ALLOWED: ({ evidence }, facts) =>
+    `Ask an administrator of ${facts.instance?.url ?? 'the instance'} to allow ${missing(evidence['addresses'], pair(facts))} like the other address, and run \`sluice doctor\` again.`,
+  // The first is to ask the doctor.
+  CLUSTER_TIMEOUT: ({ code }) => explain(code).fixes[1],
+  PROXY_CERT_INVALID: certificateFix,
+  CLUSTER_CERT_INVALID: certificateFix,
+  SERVICENOW_CERT_INVALID: certificateFix,
+}
+
+/** The step for an optional check that failed, whatever its code. */
+const ofAsked: ReadonlyMap<unknown, string> = new Map([
+  ['address check', 'Correct IP_CHECK_URL (--ip-check-url), or unset it. A load needs no address check.'],
+  [
+    'one node',
+    'Compare this URL of --nodes with the dashboard of your proxy. If the node is down, contact the support of your proxy.',
+  ],
+])
+
+export function nextStep([first]: readonly Finding[], facts: Facts): string | undefined {
+  if (first === undefined || first.severity === 'info') return undefined
+  const asked = ofAsked.get(first.evidence['asked'])
+  if (asked !== undefined) return asked
+  const rules = policyNeeded(facts)?.rules.join(' and ') ?? `${BOTH}, each as /32`
+  return (steps[first.code] ?? ownFix)(first, facts, rules)
+}
+
+function ownFix({ code, message }: Finding): string | undefined {
+  return fixesFor(code, message)[0]
+}
+
+function withoutProxy({ isDirect }: Facts): string {
+  return isDirect === true ? withoutDirect : withProxy
+}
+
+function deploymentOf({ cluster }: Facts): string {
+  return `the deployment of ${cluster}`
+}
 
 /** The fixes of both stand in the order of the problems: by whom, for whom, and when. */
 function certificateFix({ code, evidence, message }: Finding): string | undefined {

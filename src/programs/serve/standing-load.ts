@@ -6,9 +6,8 @@ import { loadOf, proxySection, readConnecting } from '../../options/read-options
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import { noted } from '../../route/connect/over-connection.js'
-import { learnLimits } from '../../features/limits/learn-limits.js'
-import { limitTraffic, openUnspentPlan, sharedLimits } from '../../features/limits/limit-traffic.js'
-import { traceRun } from '../../features/metrics/trace-run.js'
+import { featuresOf, sharedOf } from '../../features/features-of.js'
+import { openUnspentPlan } from '../../features/limits/limit-traffic.js'
 import { openSlots } from '../../run/loop/open-batcher.js'
 import { run } from '../../run/loop/run.js'
 import type { ServeOptions } from './serve-options.js'
@@ -39,7 +38,8 @@ export async function openStandingLoad(
   planDir: string | undefined,
 ): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
-  const { connecting, batching, traffic } = loadOf({ ...options, source: [] }, ids)
+  const standing = loadOf({ ...options, source: [] }, ids)
+  const { connecting, batching, traffic } = standing
   // Counts also what is sent between two loads. Sends nothing if the plan is spent.
   const plan = await openUnspentPlan({ traffic, connecting }, planDir)
   const opening = openClusterItself(readConnecting(options), options.signal)
@@ -48,7 +48,7 @@ export async function openStandingLoad(
     throw error
   })
   const slots = openSlots(connecting, batching)
-  const limits = sharedLimits(traffic)
+  const shared = sharedOf(standing, planDir)
   let isTold = false
   return {
     cluster: cluster.display,
@@ -70,12 +70,9 @@ export async function openStandingLoad(
       }
       const connection = { cluster, way, slots, token }
       const load = loadOf(given, ids)
-      const features = [
-        traceRun({ name: 'sluice serve', index: load.documents.into }),
-        limitTraffic(load, limits, planDir),
-        learnLimits,
-      ]
-      return await noted(options, async () => await run({ command: 'serve', secrets: [], load, features, connection }))
+      const spans = { name: 'sluice serve', index: load.documents.into }
+      const hung = await featuresOf('serve', { load, shared, spans })
+      return await noted(options, async () => await run({ command: 'serve', secrets: [], load, connection, ...hung }))
     },
     close: async () => {
       await cluster.route.destroy()

@@ -1,4 +1,5 @@
 /** Says in which of a few ways a fresh connection ended. Pure. */
+import type { FailureCode } from '../../base/failure/catalogue.js'
 import type { Failure } from '../../base/failure/failure.js'
 
 interface Way {
@@ -73,45 +74,36 @@ export function isByChance(some: number, all: number): boolean {
   return some <= Math.max(1, Math.floor(all / 8))
 }
 
+/** How a connection ended with this failure, if its code says so. */
+const ends: Partial<Record<FailureCode, End>> = {
+  PROXY_CERT_INVALID: 'proxyTls',
+  PROXY_CLIENT_CERT: 'proxyTls',
+  PROXY_TLS_MISMATCH: 'proxyTls',
+  PROXY_AUTH_REJECTED: 'login',
+  PROXY_DENIED_TARGET: 'denied',
+  PROXY_ACCOUNT_REFUSED: 'denied',
+  PROXY_NOT_A_PROXY: 'denied',
+  PROXY_LIMIT_REACHED: 'limited',
+  PROXY_TARGET_UNREACHABLE: 'unreached',
+  CLUSTER_TIMEOUT: 'silent',
+  EGRESS_NOT_ALLOWED: 'filtered',
+  CLUSTER_OVERLOADED: 'busy',
+  GATEWAY_LIMITED: 'busy',
+  CLUSTER_UNAVAILABLE: 'unwell',
+  CLUSTER_CERT_INVALID: 'tls',
+  CLUSTER_CLIENT_CERT: 'tls',
+  CLUSTER_TLS_MISMATCH: 'tls',
+  CLUSTER_AUTH_REJECTED: 'credentials',
+}
+
 /** Returns how a connection ended that was not accepted. */
 export function connectionEnd({ code, evidence }: Failure): End {
   const { status, phase, problem = '' } = evidence
-  switch (code) {
-    case 'PROXY_UNREACHABLE':
-      return /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN/.test(String(problem)) ? 'refused' : 'reset'
-    case 'PROXY_TIMEOUT':
-      return phase === 'proxy-connect' || phase === 'proxy-tls' ? 'stuck' : 'silent'
-    case 'PROXY_CERT_INVALID':
-    case 'PROXY_CLIENT_CERT':
-    case 'PROXY_TLS_MISMATCH':
-      return 'proxyTls'
-    case 'PROXY_AUTH_REJECTED':
-      return 'login'
-    case 'PROXY_DENIED_TARGET':
-    case 'PROXY_ACCOUNT_REFUSED':
-    case 'PROXY_NOT_A_PROXY':
-      return 'denied'
-    case 'PROXY_LIMIT_REACHED':
-      return 'limited'
-    case 'PROXY_TARGET_UNREACHABLE':
-      return 'unreached'
-    case 'CLUSTER_TIMEOUT':
-      return 'silent'
-    case 'EGRESS_NOT_ALLOWED':
-      return 'filtered'
-    case 'CLUSTER_OVERLOADED':
-    case 'GATEWAY_LIMITED':
-      return 'busy'
-    case 'CLUSTER_UNAVAILABLE':
-      return 'unwell'
-    case 'CLUSTER_CERT_INVALID':
-    case 'CLUSTER_CLIENT_CERT':
-    case 'CLUSTER_TLS_MISMATCH':
-      return 'tls'
-    case 'CLUSTER_AUTH_REJECTED':
-      return 'credentials'
-    default:
-      if (status === 408 || status === 425) return 'unwell'
-      return code === 'GATEWAY_REFUSED' && status === 403 ? 'barred' : 'foreign'
-  }
+  if (code === 'PROXY_UNREACHABLE')
+    return /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN/.test(String(problem)) ? 'refused' : 'reset'
+  if (code === 'PROXY_TIMEOUT') return phase === 'proxy-connect' || phase === 'proxy-tls' ? 'stuck' : 'silent'
+  const end = ends[code]
+  if (end !== undefined) return end
+  if (status === 408 || status === 425) return 'unwell'
+  return code === 'GATEWAY_REFUSED' && status === 403 ? 'barred' : 'foreign'
 }

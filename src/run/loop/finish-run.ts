@@ -38,11 +38,9 @@ export async function finishRun(
   failure = lost ?? failure
   for (const hook of hooks) failure ??= await hook.complete?.({ counts, deadLetters: written, save })
   const unkept = await keeper?.finish(statusOf(failure))
-  const isComplete = keeper?.isComplete === true && hooks.every(({ isOpen }) => isOpen !== true)
   // The stored documents were lost with their index. The next run loads them again.
-  const isDone = lost === undefined && (plan.isDone || isComplete)
-  const ended = { isDone, learnt: sender.learnt }
-  for (const hook of hooks) await hook.finished?.(ended)
+  const isDone = lost === undefined && (plan.isDone || keeper?.isComplete === true)
+  for (const hook of hooks) await hook.finished?.({ isDone, sender })
   const stopped = failure ?? unkept
   const receipt = receiptOf(run, started, pipeline, { written, stopped, elapsedMs, bytesRead: loaded.bytesRead })
   if (stopped !== undefined)

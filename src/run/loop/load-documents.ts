@@ -53,8 +53,6 @@ export interface Loading {
   begin?(input: Input): Promise<void>
   /** Called with the lines of an input from its start, also if a part of them is passed over. Returns what to read instead. */
   watch?(source: Source, lines: Lines): AsyncIterable<Uint8Array>
-  /** Called before the first document of the input is framed. `kind`: the detected kind of its bytes. */
-  opened?(input: Input, kind: Lines['kind']): void
   /** Called after every batch. Returns a failure if the run must stop because its state cannot be kept. */
   settled?(): Failure | undefined
   /** When the run ends before its inputs do. */
@@ -159,7 +157,8 @@ class Load {
       await this.#loading.begin?.(source)
       const lines = await this.#linesOf(work)
       if (lines.found !== undefined) tell({ type: 'format', name: source.name, found: lines.found })
-      this.#loading.opened?.(source, lines.kind)
+      // Only lines can be resumed in their middle.
+      if (lines.kind !== 'lines') source.copy?.loaded?.(undefined)
       for await (const batch of batcher.frame(source, token, lines)) {
         this.#dispatch(batch)
         await this.#loading.room()

@@ -5,7 +5,9 @@ import type { Source } from '../../base/flow.js'
 import type { BatchSection, ConnectSection, DocumentSection, RetrySection, StateSection } from '../../options/load.js'
 import type { InputLocks } from '../../base/lock/lock.js'
 import type { RunIdentity } from '../state/resume/plan.js'
-import type { HookList, Run } from './hooks.js'
+import type { HookList } from './hook-list.js'
+import type { Run } from './hooks.js'
+import type { RunArguments } from './run-arguments.js'
 import type { RunRecord } from './run-record.js'
 
 /** The options that the stages of a run take. */
@@ -41,6 +43,8 @@ export interface LockedRun extends Run {
   readonly locks: InputLocks | undefined
   readonly connection: OpenConnection | undefined
   readonly record: RunRecord
-  /** Whether the files that are read stay where they are after the run. */
-  readonly filesStay: boolean | undefined
+  readonly given: RunArguments & {
+    /** Whether the files that are read stay where they are after the run. */
+    readonly filesStay?: boolean
+  }
 }

@@ -9,7 +9,8 @@ import { IndexWatch } from '../state/resume/index-watch.js'
 import { StateKeeper } from '../state/resume/state-keeper.js'
 import { statusOf } from '../../pipeline/ledger/receipt.js'
 import { accessOf, stepRetrying } from './access-options.js'
-import type { BodyFramer, RunHook, HookList } from './hooks.js'
+import type { HookList } from './hook-list.js'
+import type { BodyFramer, RouteHook } from './hooks.js'
 import { openBatcher } from './open-batcher.js'
 import type { LockedRun, RunSections } from './locked-run.js'
 import type { StartedRun } from './start-run.js'
@@ -144,8 +145,8 @@ function maySendAgain({ documents, state }: RunSections, { plan }: FoundRun): bo
 }
 
 /** Returns what hooks say of the sender. */
-function sendingOf({ all }: HookList): NonNullable<RunHook['sending']> {
-  return Object.assign({}, ...all.map(({ sending }) => sending)) as NonNullable<RunHook['sending']>
+function sendingOf({ all }: HookList): NonNullable<RouteHook['sending']> {
+  return Object.assign({}, ...all.map(({ sending }) => sending)) as NonNullable<RouteHook['sending']>
 }
 
 /** Returns whose ids documents get, and whether Sluice sends them again if their answer was lost. */

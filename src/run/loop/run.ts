@@ -1,5 +1,4 @@
 /** Runs a load: finds the inputs, locks them, connects, loads, and accounts for every document. */
-import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openTarget, resolveTarget } from '../../route/connect/open-target.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Batch, Outcome, Source } from '../../base/flow.js'
@@ -19,16 +18,18 @@ import { listenerOf } from '../../options/listener.js'
 import { stopSignalsOf } from './stop-signals.js'
 import { Extent } from './extent.js'
 import { finishRun } from './finish-run.js'
-import { HookList, type Feature, type Run } from './hooks.js'
+import { HookList } from './hook-list.js'
+import type { Feature, Run } from './hooks.js'
 import { load } from './load-documents.js'
 import type { LockedRun, OpenConnection, RunSections } from './locked-run.js'
 import { openDeadLetters } from './open-dead-letters.js'
 import { openSlots } from './open-batcher.js'
 import { openPipeline } from './open-pipeline.js'
+import type { RunArguments } from './run-arguments.js'
 import { RunRecord } from './run-record.js'
 import { startRun } from './start-run.js'
 
-interface Composition {
+interface Composition extends RunArguments {
   /** The name of the caller's command. */
   readonly command: string
   /** Never written to the state folder. */
@@ -124,7 +125,7 @@ function urlOf({ connecting }: RunSections): { readonly url?: string } {
 }
 
 async function runOnce(composition: Composition, record: RunRecord): Promise<Receipt> {
-  const { load: sections, features, connection, filesStay } = composition
+  const { load: sections, features, connection, origin, copies } = composition
   const { inputs, documents, state, dryRun } = sections
   using stop = stopSignalsOf(sections.stopping, systemClock)
   const listeners = [listenerOf(sections.onEvent)]
@@ -135,16 +136,16 @@ async function runOnce(composition: Composition, record: RunRecord): Promise<Rec
   await using hooks = await HookList.open(features, begun)
   listeners.push(...hooks.all.flatMap(({ told }) => told ?? []))
   const identity = hooks.identify(plainIdentity(inputs, documents))
-  const found = await sourcesOf(inputs, hooks, stop.signal)
+  const found = await hooks.sources(inputs, stop.signal)
   await using _ = { [Symbol.asyncDispose]: async () => await closeAll(found) }
   begun.tell({ type: 'planning', inputs: found.length })
-  const knownFrom = mayResume(found, hooks) ? state.stateDir : undefined
+  const knownFrom = copies !== undefined || found.some(canBeReadTwice) ? state.stateDir : undefined
   // A dry run reads the state. It writes nothing there, and locks nothing.
   const stateDir = dryRun ? undefined : knownFrom
   if (stateDir !== undefined)
     for (const message of await prepareStateDir(stateDir)) begun.tell({ type: 'warning', message })
   const place = stateDir === undefined ? undefined : { stateDir, url: resolveTarget(sections.connecting).url, identity }
-  const folder = place === undefined ? undefined : hooks.folder(place)
+  const folder = place === undefined ? undefined : copies?.folder(place)
   // Locks before anything is sent over the network: a second run of the same inputs leaves no trace.
   await using locks =
     place === undefined
@@ -154,7 +155,7 @@ async function runOnce(composition: Composition, record: RunRecord): Promise<Rec
           cluster: place.url.href,
           index: identity.label,
           sources: found,
-          instance: hooks.origin,
+          instance: origin,
           folder,
         })
   // Checks that dead letters can be written before anything is sent over the network.
@@ -162,9 +163,9 @@ async function runOnce(composition: Composition, record: RunRecord): Promise<Rec
   return await record.around(
     async () =>
       await hooks.around(async () => {
-        const sources = await hooks.inputs(found, folder)
-        const known = { sections, hooks, identity, sources, knownFrom, stateDir, locks, connection, record, filesStay }
-        return await loadInputs({ ...begun, ...known }, inputs)
+        const sources = copies === undefined ? found : await copies.open(begun, found, folder)
+        const known = { sections, hooks, identity, sources, knownFrom, stateDir, locks, connection, record }
+        return await loadInputs({ ...begun, ...known, given: composition }, inputs)
       }),
   )
 }
@@ -182,8 +183,8 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
       format,
       pick,
       csv,
-      takesDumps: hooks.all.some(hook => hook.takesDumps),
       besides: sections.documents.indexPattern,
+      ...run.given.decoding?.(cluster),
     })
     const started = await startRun(run, cluster, way, decoding)
     tell({ type: 'begun', run: started.found.plan.run })
@@ -194,7 +195,6 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const { batcher, sender, ledger, keeper, watch } = pipeline
     await using _ = keeper
     const extent = new Extent(started.found.plan)
-    const loadElsewhere = hooks.all.find(hook => hook.loadElsewhere !== undefined)?.loadElsewhere
     const loadHere = async () =>
       await load({
         inputs: started.found.plan.inputs.filter(({ isLoaded, refused }) => !isLoaded && refused === undefined),
@@ -218,45 +218,27 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
           await keeper?.begin(input)
         },
         ...(keeper === undefined ? {} : { watch: (source, lines) => keeper.watch(source, lines) }),
-        opened: (input, kind) => {
-          for (const hook of hooks.all) hook.inputOpened?.(input, kind)
-        },
-        settled: () => {
-          for (const hook of hooks.all) hook.batchSettled?.()
-          return keeper?.touch()
-        },
+        settled: () => keeper?.touch(),
         soFar: counts => extent.soFar(counts),
         progress: () => Object.assign({}, ...hooks.all.map(hook => hook.progress?.(ledger.inputs))) as object,
         stop,
         tell,
       })
-    const loaded = await (loadElsewhere?.({ inputs: run.sources, ledger, stop, tell }) ?? loadHere())
+    const loaded = await (run.given.loadElsewhere?.({ inputs: run.sources, ledger, stop, tell }) ?? loadHere())
     return await finishRun(run, started, pipeline, loaded, performance.now() - began)
   } finally {
     if (run.connection === undefined) await cluster.route.destroy()
   }
 }
 
-async function connect({ sections: { connecting }, stop, hooks }: LockedRun) {
-  const opening = (route: Cluster['route']) => {
-    for (const hook of hooks.all) hook.opening?.(route)
-  }
-  return await openTarget(connecting, stop.signal, { opening }).catch((error: unknown) => {
+async function connect({ sections: { connecting }, stop, given: { opening } }: LockedRun) {
+  return await openTarget(connecting, stop.signal, opening === undefined ? {} : { opening }).catch((error: unknown) => {
     throw stop.cause(error)
   })
 }
 
-async function sourcesOf(
-  { source, stdin }: InputSection,
-  { sources, elsewhere }: HookList,
-  signal: AbortSignal,
-): Promise<readonly Source[]> {
-  return sources ?? (await findSources(source, { elsewhere, signal, ...(stdin === undefined ? {} : { stdin }) }))
-}
-
-/** Returns whether an input can be read twice. */
-function mayResume(sources: readonly Source[], { keepsInputs }: HookList): boolean {
-  return keepsInputs || sources.some(({ file, cursor, address }) => (file ?? cursor ?? address) !== undefined)
+function canBeReadTwice({ file, cursor, address }: Source): boolean {
+  return (file ?? cursor ?? address) !== undefined
 }
 
 /** The outcome of a batch that is not sent. */

@@ -48,7 +48,7 @@ export async function startRun(
 }
 
 async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => DecodeOptions): Promise<FoundRun> {
-  const { sections, identity, sources, knownFrom, locks, stop, connection, hooks } = run
+  const { sections, identity, sources, knownFrom, locks, stop, connection } = run
   const finding = findRun({
     state: sections.state,
     dryRun: sections.dryRun,
@@ -62,7 +62,6 @@ async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => Deco
       const bytes = source.file?.peek?.(stop.signal) ?? source.open(stop.signal)
       return await decode(source, bytes, decoding())
     },
-    isThere: async (name, seen) => (await hooks.elsewhere?.isThere(name, seen)) ?? true,
     own: async path => {
       const input = sources[0]?.name ?? ''
       if (locks !== undefined) await lockCheckpoint(locks, { path, input, index: identity.label })
@@ -78,7 +77,7 @@ async function findOwnRun(run: LockedRun, cluster: Cluster, decoding: () => Deco
 }
 
 async function openRunsDeadLetters(
-  { sections, tell, filesStay }: LockedRun,
+  { sections, tell, given: { filesStay } }: LockedRun,
   { plan, target }: FoundRun,
 ): Promise<DeadLetters> {
   const isOver = plan.inputs.every(({ isLoaded }) => isLoaded)

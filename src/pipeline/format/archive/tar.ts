@@ -13,8 +13,7 @@ const MOST_FACTS_BYTES = 1 << 20
  */
 export async function* readTar(input: string, reader: ByteReader): AsyncGenerator<ArchiveFile> {
   const truncated = () => fail('INPUT_TRUNCATED', { input, encoding: 'tar', bytes: reader.at })
-  let ofAll: PaxFacts = {}
-  let ofNext: PaxFacts = {}
+  const facts: TarFacts = { ofAll: {}, ofNext: {} }
   let isEnded = false
   for (;;) {
     const start = reader.at
@@ -38,16 +37,12 @@ export async function* readTar(input: string, reader: ByteReader): AsyncGenerato
         throw stated > MOST_FACTS_BYTES
           ? corrupt(input, start, 'a name or other metadata of more than 1 MiB')
           : truncated()
-      const found = type === 'L' || type === 'K' ? {} : readPax(text)
-      if (found === undefined) throw corrupt(input, start, 'unreadable metadata of a file')
-      if (type === 'L') ofNext.name = textIn(text, 0, text.length)
-      else if (type === 'g') ofAll = { ...ofAll, ...found }
-      else ofNext = { ...ofNext, ...found }
+      if (!note(facts, type, text)) throw corrupt(input, start, 'unreadable metadata of a file')
       if (!(await reader.skip(padding(stated)))) throw truncated()
       continue
     }
-    const { name = nameIn(header), size = stated, isSparse = type === 'S' } = { ...ofAll, ...ofNext }
-    ofNext = {}
+    const { name = nameIn(header), size = stated, isSparse = type === 'S' } = { ...facts.ofAll, ...facts.ofNext }
+    facts.ofNext = {}
     const stored = WITHOUT_BYTES.has(type) ? 0 : size
     const end = reader.at + stored
     const file = { name: shownName(name), size, type, isSparse }
@@ -56,6 +51,22 @@ export async function* readTar(input: string, reader: ByteReader): AsyncGenerato
       yield { name: file.name, ...kind, ...('bytes' in kind ? { bytes: whole(reader, size, truncated) } : {}) }
     if (!(await reader.skip(end - reader.at + padding(stored)))) throw truncated()
   }
+}
+
+/** What headers say of the files behind them. */
+interface TarFacts {
+  ofAll: PaxFacts
+  ofNext: PaxFacts
+}
+
+/** Takes what a header of this type says. Returns false if it cannot be read. */
+function note(facts: TarFacts, type: string, text: Buffer): boolean {
+  const found = type === 'L' || type === 'K' ? {} : readPax(text)
+  if (found === undefined) return false
+  if (type === 'L') facts.ofNext.name = textIn(text, 0, text.length)
+  else if (type === 'g') facts.ofAll = { ...facts.ofAll, ...found }
+  else facts.ofNext = { ...facts.ofNext, ...found }
+  return true
 }
 
 async function* whole(reader: ByteReader, size: number, truncated: () => Error): AsyncGenerator<Uint8Array> {

@@ -28,53 +28,57 @@ const text: LeafWriter = { write: writeMade, isText: true }
 
 /** `hasBinary`: bytes without a type are bytes, not text. Returns the name of a type that Sluice does not read. */
 export function leafWriter(element: SchemaElement, hasBinary: boolean): LeafWriter | string {
-  const { type, converted_type: converted, logical_type: logical } = element
-  const name = logical?.type ?? converted
-  const scale = logical?.type === 'DECIMAL' ? logical.scale : (element.scale ?? 0)
-  switch (name) {
-    case undefined:
-    case 'NULL':
-      return physical(element, hasBinary)
-    case 'STRING':
-    case 'UTF8':
-    case 'ENUM':
-      return type === 'BYTE_ARRAY' ? text : described(element)
-    case 'JSON':
-      return { write: writeJsonText }
-    case 'UUID':
-      return element.type_length === 16 ? { write: writeUuid } : described(element)
-    case 'FLOAT16':
-      return element.type_length === 2 ? { write: writeHalf } : described(element)
-    case 'DECIMAL':
-      return { write: decimalWriter(scale) }
-    case 'DATE':
-      return { write: writeDate }
-    case 'TIMESTAMP':
-    case 'TIME': {
-      const { unit, isAdjustedToUTC } = logical as { readonly unit: Unit; readonly isAdjustedToUTC: boolean }
-      return { write: name === 'TIME' ? timeWriter(unit) : timestampWriter(unit, isAdjustedToUTC) }
-    }
-    case 'TIMESTAMP_MILLIS':
-    case 'TIMESTAMP_MICROS':
-      return { write: timestampWriter(name === 'TIMESTAMP_MILLIS' ? 'MILLIS' : 'MICROS', true) }
-    case 'TIME_MILLIS':
-    case 'TIME_MICROS':
-      return { write: timeWriter(name === 'TIME_MILLIS' ? 'MILLIS' : 'MICROS') }
-    case 'INTEGER':
-      return { write: logical?.type === 'INTEGER' && !logical.isSigned ? writeUnsigned : writeInteger }
-    case 'UINT_8':
-    case 'UINT_16':
-    case 'UINT_32':
-    case 'UINT_64':
-      return { write: writeUnsigned }
-    case 'INT_8':
-    case 'INT_16':
-    case 'INT_32':
-    case 'INT_64':
-      return { write: writeInteger }
-    default:
-      return name
-  }
+  const name = element.logical_type?.type ?? element.converted_type
+  if (name === undefined || name === 'NULL') return physical(element, hasBinary)
+  return writers.get(name)?.(element) ?? name
+}
+
+type Leaf = (element: SchemaElement) => LeafWriter | string
+
+const asText: Leaf = element => (element.type === 'BYTE_ARRAY' ? text : described(element))
+const by = (write: Write) => (): LeafWriter => ({ write })
+const ofLength =
+  (length: number, write: Write): Leaf =>
+  element =>
+    element.type_length === length ? { write } : described(element)
+
+/** How values of each logical type are written. */
+const writers: ReadonlyMap<string, Leaf> = new Map<string, Leaf>([
+  ['STRING', asText],
+  ['UTF8', asText],
+  ['ENUM', asText],
+  ['JSON', by(writeJsonText)],
+  ['UUID', ofLength(16, writeUuid)],
+  ['FLOAT16', ofLength(2, writeHalf)],
+  ['DECIMAL', element => ({ write: decimalWriter(scaleOf(element)) })],
+  ['DATE', by(writeDate)],
+  ['TIME', element => ({ write: timeWriter(timeOf(element).unit) })],
+  ['TIMESTAMP', element => ({ write: timestampWriter(timeOf(element).unit, timeOf(element).isAdjustedToUTC) })],
+  ['TIMESTAMP_MILLIS', by(timestampWriter('MILLIS', true))],
+  ['TIMESTAMP_MICROS', by(timestampWriter('MICROS', true))],
+  ['TIME_MILLIS', by(timeWriter('MILLIS'))],
+  ['TIME_MICROS', by(timeWriter('MICROS'))],
+  ['INTEGER', ({ logical_type: logical }) => ({ write: isUnsigned(logical) ? writeUnsigned : writeInteger })],
+  ['UINT_8', by(writeUnsigned)],
+  ['UINT_16', by(writeUnsigned)],
+  ['UINT_32', by(writeUnsigned)],
+  ['UINT_64', by(writeUnsigned)],
+  ['INT_8', by(writeInteger)],
+  ['INT_16', by(writeInteger)],
+  ['INT_32', by(writeInteger)],
+  ['INT_64', by(writeInteger)],
+])
+
+function scaleOf({ logical_type: logical, scale }: SchemaElement): number {
+  return logical?.type === 'DECIMAL' ? logical.scale : (scale ?? 0)
+}
+
+function timeOf({ logical_type: logical }: SchemaElement): { readonly unit: Unit; readonly isAdjustedToUTC: boolean } {
+  return logical as { readonly unit: Unit; readonly isAdjustedToUTC: boolean }
+}
+
+function isUnsigned(logical: SchemaElement['logical_type']): boolean {
+  return logical?.type === 'INTEGER' && !logical.isSigned
 }
 
 function physical({ type }: SchemaElement, hasBinary: boolean): LeafWriter | string {

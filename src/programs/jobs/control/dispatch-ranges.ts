@@ -1,9 +1,10 @@
 /** Loads the inputs of a run by workers: puts their ranges on a queue, waits until each has a receipt, and adds these up. */
 import type { Queue } from 'bullmq'
 import { type Failure, failure, isSluiceError } from '../../../base/failure/failure.js'
-import type { Feature, LoadingElsewhere, Run, RunHook } from '../../../run/loop/hooks.js'
+import type { BodiesHook, EndingHook, InputsHook, RouteHook, Run } from '../../../run/loop/hooks.js'
 import type { ByteBudget } from '../../../route/sender/layers/byte-budget.js'
 import type { Loaded } from '../../../run/loop/load-documents.js'
+import type { Composed, LoadingElsewhere } from '../../../run/loop/run-arguments.js'
 import { addPlanned, type JobData, type Planned, type RangeData } from '../job.js'
 import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
 import type { BudgetShare } from '../budget/budget-share.js'
@@ -43,8 +44,13 @@ export interface Dispatching extends OfJob {
   patient<T>(work: () => Promise<T>): Promise<T>
 }
 
-export function dispatchRanges(dispatching: Dispatching): Feature {
-  return ({ stop }) => new Dispatch(dispatching).hook(stop)
+export function dispatchRanges(dispatching: Dispatching): Composed {
+  const dispatch = new Dispatch(dispatching)
+  return {
+    opening: route => dispatching.share?.watch(route),
+    loadElsewhere: async loading => await dispatch.load(loading),
+    feature: ({ stop }) => dispatch.hook(stop),
+  }
 }
 
 class Dispatch {
@@ -61,11 +67,11 @@ class Dispatch {
     this.#planned = given.data.planned ?? { objects: 0, ranges: 0, bytes: 0 }
   }
 
-  hook(stop: Run['stop']): RunHook {
+  hook(stop: Run['stop']): InputsHook & RouteHook & BodiesHook & EndingHook {
     const { share } = this.#given
     let budget: ByteBudget | undefined
     return {
-      opening: route => share?.watch(route),
+      sources: () => this.#given.data.sources.map((name, id) => inputElsewhere(name, id)),
       connected: ({ route }) => {
         share?.opened(route)
         budget = share?.limit(why => stop.end(why))
@@ -74,17 +80,15 @@ class Dispatch {
       get sending() {
         return budget === undefined ? {} : { budget }
       },
-      sources: this.#given.data.sources.map((name, id) => inputElsewhere(name, id)),
       prepare: async ({ found }) => {
         this.#index = found.target.index
         await Promise.resolve()
       },
-      loadElsewhere: async loading => await this.#load(loading),
       receipt: () => this.#account.receipt(this.#planned),
     }
   }
 
-  async #load(loading: LoadingElsewhere): Promise<Loaded> {
+  async load(loading: LoadingElsewhere): Promise<Loaded> {
     const { inputs, ledger } = loading
     for (const input of inputs) ledger.begin(input)
     try {

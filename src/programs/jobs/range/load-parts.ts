@@ -5,6 +5,7 @@ import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
 import type { RangeJob } from '../../../features/ranges/range-load.js'
 import type { Feature } from '../../../run/loop/hooks.js'
 import type { OpenConnection } from '../../../run/loop/locked-run.js'
+import type { Composed } from '../../../run/loop/run-arguments.js'
 
 export interface LoadParts {
   /** Finds inputs, and looks into those of at least `cutFrom` bytes. */
@@ -13,7 +14,7 @@ export interface LoadParts {
    * A load with one more feature, over a connection of its own. `isContinued`: an earlier process may have finished it, and was killed
    * before it could say so.
    */
-  loadWhole(options: IngestOptions, feature: Feature, isContinued: boolean): Promise<Receipt>
+  loadWhole(options: IngestOptions, feature: Composed, isContinued: boolean): Promise<Receipt>
   /** Returns a loader of ranges. It keeps their shared parts until it is disposed of. */
   openRanges(): RangeLoads
 }

@@ -6,7 +6,7 @@ import type { StateSection } from '../../../options/load.js'
 import { type Checkpoint, type Target, lettersOf } from '../checkpoint/checkpoint.js'
 import { tokens, runKey } from './run-identity.js'
 import { newRunId, randomTokens } from '../../../base/checksum/tokens.js'
-import { type RunIdentity, dropPlan, type Plan, type Planning } from './plan.js'
+import { type RunIdentity, dropPlan, type Plan } from './plan.js'
 import { type LostIndices, sayLost } from './lost-index.js'
 import { type OpenLetters, openLetters } from '../runs/open-letters.js'
 import { freePath, isJournal, stampOf } from '../runs/runs.js'
@@ -61,8 +61,6 @@ interface RunQuery {
   readonly stateDir: string | undefined
   /** See `Planning`. */
   readonly linesOf?: ((source: Source) => Promise<Lines>) | undefined
-  /** See `Planning`. */
-  readonly isThere?: Planning['isThere']
   /** The token of the one input, if it has one. */
   readonly token?: string | undefined
   /** Locks the run before Sluice continues it. Until the run is over, no other process may write it. */
@@ -139,7 +137,6 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     newRunId: () => runId ?? newRunId(),
     newToken: tokens({ ...query, idsIn: async (index, ids) => await idsIn(cluster, index, ids, signal) }, places, runs),
     linesOf: query.linesOf,
-    isThere: query.isThere,
     ...(query.token === undefined && runId === undefined ? { tokenOfFile: randomTokens() } : {}),
     listsRefusals: dryRun,
   })

@@ -33,9 +33,11 @@ async function stopped(
   const target = { url: 'https://c.example' }
   const options = { source: '-', stdin, spool: true, target, index: 'i', stateDir: join(work, 'state') }
   using stop = new StopSignals({ clock: systemClock })
-  const hook = await spoolStdin(readOptions(options))({ stop, tell })
+  const spooling = spoolStdin(readOptions(options), () => false)
+  const run = { stop, tell }
+  const hook = await spooling?.feature(run)
   try {
-    const [input] = (await hook?.inputs?.([source], join(work, 'state/spool/k'))) ?? []
+    const [input] = (await spooling?.copies?.open(run, [source], join(work, 'state/spool/k'))) ?? []
     await load(input)
   } catch (thrown) {
     const error = await hook?.failed?.(thrown)

@@ -3,7 +3,7 @@ import { failure } from '../../../../../src/base/failure/failure.js'
 import { dispatchRanges } from '../../../../../src/programs/jobs/control/dispatch-ranges.js'
 import type { JobData } from '../../../../../src/programs/jobs/job.js'
 import type { FoundInput } from '../../../../../src/features/ranges/plan-inputs.js'
-import type { LoadingElsewhere } from '../../../../../src/run/loop/hooks.js'
+import type { LoadingElsewhere } from '../../../../../src/run/loop/run-arguments.js'
 import { stopSignalsOf } from '../../../../../src/run/loop/stop-signals.js'
 import { systemClock } from '../../../../../src/base/time/system-clock.js'
 import { QueueInMemory } from '../../../../support/load/queue-in-memory.js'
@@ -35,7 +35,7 @@ function world(look: () => Promise<ReturnType<typeof failure> | undefined>) {
     }
   }
   let planned = 0
-  const feature = dispatchRanges({
+  const dispatch = dispatchRanges({
     data,
     find,
     ranges: queue.asQueue,
@@ -64,8 +64,8 @@ function world(look: () => Promise<ReturnType<typeof failure> | undefined>) {
     }
     using stop = stopSignalsOf(unlimited, systemClock)
     const loading: LoadingElsewhere = { inputs: [], ledger, stop, tell: none }
-    const hook = await feature(loading)
-    return await hook?.loadElsewhere?.(loading)
+    await dispatch.feature(loading)
+    return await dispatch.loadElsewhere?.(loading)
   }
   return { queue, load, listed: () => listed, planned: () => planned }
 }

@@ -3,7 +3,7 @@ import { failure } from '../../../../../src/base/failure/failure.js'
 import { dispatchRanges } from '../../../../../src/programs/jobs/control/dispatch-ranges.js'
 import type { RangeData } from '../../../../../src/programs/jobs/job.js'
 import type { FoundInput } from '../../../../../src/features/ranges/plan-inputs.js'
-import type { LoadingElsewhere } from '../../../../../src/run/loop/hooks.js'
+import type { LoadingElsewhere } from '../../../../../src/run/loop/run-arguments.js'
 import { stopSignalsOf } from '../../../../../src/run/loop/stop-signals.js'
 import { systemClock } from '../../../../../src/base/time/system-clock.js'
 import { QueueInMemory } from '../../../../support/load/queue-in-memory.js'
@@ -24,7 +24,7 @@ function world() {
   const none = () => undefined
   const load = async (inputs: readonly FoundInput[], index = 'logs') => {
     loaded.length = 0
-    const feature = dispatchRanges({
+    const dispatch = dispatchRanges({
       data: {
         version: 1,
         sources: ['/in/*'],
@@ -53,9 +53,9 @@ function world() {
     const limits = { signal: undefined, timeBudgetMs: undefined, startedAt: undefined, byteBudget: undefined }
     using stop = stopSignalsOf({ ...limits, graceMs: 0 }, systemClock)
     const loading: LoadingElsewhere = { inputs: [], ledger, stop, tell: none }
-    const hook = await feature(loading)
+    const hook = await dispatch.feature(loading)
     await hook?.prepare?.({ found: { target: { index } } } as never)
-    const end = await hook?.loadElsewhere?.(loading)
+    const end = await dispatch.loadElsewhere?.(loading)
     return { failure: end?.failure, read: end?.bytesRead, job: hook?.receipt?.()?.job }
   }
   return { queue, load, loaded }

@@ -1,0 +1,150 @@
+/** Says which features hang on the runs of which program: one table. */
+import type { Load } from '../options/load.js'
+import type { Feature } from '../run/loop/hooks.js'
+import type { Composed, RunArguments } from '../run/loop/run-arguments.js'
+import { fillIndices } from './destinations/fill-indices.js'
+import { loadDumps } from './destinations/load-dumps.js'
+import { loadIntoQueue, refuseQueue } from './destinations/load-into-queue.js'
+import { runScript } from './destinations/run-script.js'
+import { editDocuments } from './edits/edit-documents.js'
+import { guardAlias } from './guarded/guard-alias.js'
+import { learnLimits } from './limits/learn-limits.js'
+import { limitTraffic, type SharedLimits, sharedLimits } from './limits/limit-traffic.js'
+import { mapIndex } from './mapping/map-index.js'
+import { rehearse } from './mapping/rehearse.js'
+import { traceRun } from './metrics/trace-run.js'
+import { loadRanges } from './ranges/load-ranges.js'
+import type { KeptServers } from './remote/read-remote.js'
+import { type Redirection, sendDeadLetters } from './replay/send-dead-letters.js'
+import { recordTimeline } from './report/record-timeline.js'
+import { nameUnread } from './rotated/name-unread.js'
+import { spoolStdin } from './spool/spool-stdin.js'
+import type { OpenPlatform } from './tables/open-platform.js'
+import { tuneIndex } from './tuned/tune-index.js'
+import { remindOfRejected } from './unreplayed/remind.js'
+
+/**
+ * What runs a load: `ingest`, one round of a followed load (`follow`), ranges that a caller planned (`ranges`), ranges that a worker loads
+ * over a connection of its own (`worker`), a job whose ranges workers load (`job`), `replay`, and a file of a receiver (`serve`).
+ */
+export type Program = 'ingest' | 'follow' | 'ranges' | 'worker' | 'job' | 'replay' | 'serve'
+
+/** What all loads of one call share, or of one connection. */
+export interface Shared {
+  readonly limits: SharedLimits
+  /** Where Sluice counts for the plan of the proxy. */
+  readonly planDir: string | undefined
+  readonly timeline: Feature
+  readonly reminder: Feature
+}
+
+/** Returns what loads share that follow each other. `planDir`: see `Shared`. */
+export function sharedOf(load: Load, planDir: string | undefined): Shared {
+  return {
+    limits: sharedLimits(load.traffic),
+    planDir,
+    timeline: recordTimeline(load),
+    reminder: remindOfRejected({ isFollowed: load.follow !== undefined, ...load }),
+  }
+}
+
+export interface Given {
+  readonly load: Load
+  readonly shared: Shared
+  /** What OpenTelemetry calls the run. */
+  readonly spans: Parameters<typeof traceRun>[0]
+  /** The feature that the program itself hangs on its runs. */
+  readonly own?: Feature | Composed
+  readonly platform?: OpenPlatform | undefined
+  /** Absent: the load opens its own connections to servers of objects. */
+  readonly servers?: KeptServers | undefined
+  /** See `RangeJob`. */
+  readonly isFirstDelivery?: boolean | undefined
+  /** Where dead letters go, if not to their own index. */
+  readonly to?: Redirection
+}
+
+interface Composing extends Given {
+  readonly guard: ReturnType<typeof guardAlias>
+}
+
+type Row = readonly [programs: string, hang: (composing: Composing) => Hung | Promise<Hung>]
+type Hung = Feature | Composed | undefined
+
+/** One row for each feature, in the order of their endings, and one column for each program. */
+const table: readonly Row[] = [
+  ['       follow        worker job             ', ({ own }) => own],
+  ['ingest follow ranges worker job replay serve', ({ spans }) => traceRun(spans)],
+  ['ingest follow ranges worker job replay      ', ({ load, guard }) => spoolStdin(load, guard.isOpen)],
+  ['ingest follow ranges worker job             ', ({ load }) => fillIndices(load)],
+  ['ingest follow ranges worker job             ', ({ load }) => mapIndex(load)],
+  ['ingest follow ranges worker job             ', ({ guard }) => guard.feature],
+  ['ingest follow ranges worker job             ', readRemote],
+  ['ingest follow ranges worker job             ', readTables],
+  ['                                replay      ', ({ load, to = {} }) => sendDeadLetters(to, load)],
+  ['ingest follow ranges worker job replay serve', limitsOf],
+  ['ingest follow ranges worker job replay serve', () => learnLimits],
+  ['ingest follow                   replay      ', ({ shared }) => shared.timeline],
+  ['              ranges worker                 ', ({ isFirstDelivery = false }) => loadRanges(isFirstDelivery)],
+  ['                                replay      ', () => refuseQueue],
+  ['ingest follow ranges worker job             ', ({ load }) => loadIntoQueue(load)],
+  ['ingest follow ranges worker job             ', ({ load }) => runScript(load)],
+  ['ingest follow ranges worker job             ', ({ load }) => loadDumps(load)],
+  ['ingest follow ranges worker job             ', transformDocuments],
+  ['ingest follow ranges worker job             ', ({ load }) => editDocuments(load)],
+  // The code that opened a connection for many loads knows whether its index is tuned.
+  ['ingest        ranges        job             ', ({ load }) => tuneIndex(load)],
+  ['ingest follow ranges worker job             ', ({ load }) => rehearse(load)],
+  ['ingest        ranges                        ', () => nameUnread],
+  ['ingest follow                   replay      ', ({ shared }) => shared.reminder],
+]
+
+/** Returns the features of a run, and the arguments that they give to it. */
+export async function featuresOf(
+  program: Program,
+  given: Given,
+): Promise<RunArguments & { readonly features: Feature[] }> {
+  const composing = { ...given, guard: guardAlias(given.load) }
+  const features: Feature[] = []
+  let all: RunArguments = { decoding: () => ({ takesDumps: false }) }
+  for (const [programs, hang] of table) {
+    const hung = programs.split(/ +/).includes(program) ? await hang(composing) : undefined
+    if (typeof hung === 'function') features.push(hung)
+    else if (hung !== undefined) {
+      const { feature, ...more } = hung
+      features.push(feature)
+      all = { ...all, ...more }
+    }
+  }
+  return { ...all, features }
+}
+
+function limitsOf({ load, shared }: Composing): Feature {
+  return limitTraffic(load, shared.limits, shared.planDir)
+}
+
+/** Loads the code that reads tables, which a load of files does not need. */
+async function readTables({ load: { tables, ...load }, platform = openPlatform }: Composing): Promise<Hung> {
+  if (tables === undefined) return undefined
+  const feature = await import('./tables/read-tables.js')
+  return feature.readTables({ ...load, tables }, platform)
+}
+
+const openPlatform: OpenPlatform = async (...given) => {
+  const platform = await import('./tables/open-platform.js')
+  return await platform.openPlatform(...given)
+}
+
+/** Loads the code that reads from servers. */
+async function readRemote({ load: { remote, ...load }, servers }: Composing): Promise<Hung> {
+  if (remote === undefined) return undefined
+  const feature = await import('./remote/read-remote.js')
+  return feature.readRemote({ ...load, remote }, servers)
+}
+
+/** Loads the code that runs functions of the user's. */
+async function transformDocuments({ load: { transform } }: Composing): Promise<Hung> {
+  if (transform === undefined) return undefined
+  const feature = await import('./transform/transform-documents.js')
+  return feature.transformDocuments({ transform })
+}

@@ -1,0 +1,48 @@
+/** Defines what a run takes beside its options and features. */
+import type { Cluster } from '../../route/cluster/open-cluster.js'
+import type { Source } from '../../base/flow.js'
+import type { Ledger } from '../../pipeline/ledger/ledger.js'
+import type { DecodeOptions } from '../../pipeline/format/decode.js'
+import type { RunIdentity } from '../state/resume/plan.js'
+import type { Feature, Run } from './hooks.js'
+import type { Loaded } from './load-documents.js'
+
+/** Each has a default, and at most one feature gives it. */
+export interface RunArguments {
+  /** The place of inputs that are no files, for example a URL. Part of their locks. */
+  readonly origin?: string | undefined
+  /** Copies inputs that can be read only once. */
+  readonly copies?: InputCopies
+  /** Hears of the route before it carries anything. Its traffic counts, also if it cannot be opened. */
+  opening?(route: Cluster['route']): void
+  /** How inputs are decoded, beside what the options say. */
+  decoding?(cluster: Cluster): Partial<DecodeOptions>
+  /** Loads the inputs in place of this process. Resolves when every document has an outcome. Rejects only for a bug. */
+  loadElsewhere?(loading: LoadingElsewhere): Promise<Loaded>
+}
+
+/** A feature that gives its run an argument, too. */
+export interface Composed extends RunArguments {
+  readonly feature: Feature
+}
+
+/** Makes inputs that can be read again of those that can be read only once. */
+export interface InputCopies {
+  /** A folder that only this run may use. */
+  folder(place: RunPlace): string
+  /** Returns the inputs with their copies. `folder`: undefined if no state is kept. */
+  open(run: Run, sources: readonly Source[], folder: string | undefined): Promise<readonly Source[]>
+}
+
+export interface RunPlace {
+  readonly stateDir: string
+  /** URL of the cluster. */
+  readonly url: URL
+  readonly identity: RunIdentity
+}
+
+/** A run whose documents other processes load. */
+export interface LoadingElsewhere extends Run {
+  readonly inputs: readonly Source[]
+  readonly ledger: Pick<Ledger, 'begin' | 'end' | 'book' | 'overLimit' | 'isOverLimit'>
+}
