@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const texts = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'package.json']
+const texts = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'SECURITY.md', 'SUPPORT.md', 'package.json']
 const needed = ['bin/package.json', 'bin/sluice.js', 'dist/THIRD-PARTY-NOTICES.txt', 'dist/bin/main.cjs', ...texts]
 /** Files of the build without a source. */
 const made = ['dist/apache-arrow.d.ts']
