@@ -6,7 +6,7 @@ import { type Row, type SourceKind, type SourceWorld } from './source-world.js'
 
 interface Feed {
   readonly rows: readonly Row[]
-  readonly then: 'end' | 'fail' | 'wait'
+  readonly ending: 'end' | 'fail' | 'wait'
   waiting(): void
 }
 
@@ -31,8 +31,8 @@ function kind(title: string, hold: (feed: Feed) => Held, more: Partial<SourceKin
     lacks: { ...lacks, ...more },
     open: async () => {
       const held: Held[] = []
-      const begin = async (rows: readonly Row[], then: Feed['then'] = 'end', waiting = () => {}) => {
-        const one = hold({ rows, then, waiting })
+      const begin = async (rows: readonly Row[], ending: Feed['ending'] = 'end', waiting = () => {}) => {
+        const one = hold({ rows, ending, waiting })
         held.push(one)
         const [source] = await findSources(one.items as IngestSource, {})
         if (source === undefined) throw new Error('no iterable was found')
@@ -61,13 +61,13 @@ function kind(title: string, hold: (feed: Feed) => Held, more: Partial<SourceKin
 
 export const generator = kind(
   'a generator',
-  ({ rows, then }) => {
+  ({ rows, ending }) => {
     let state: 'new' | 'open' | 'over' = 'new'
     function* items() {
       state = 'open'
       try {
         yield* rows
-        if (then === 'fail') throw new Error('the query was cancelled')
+        if (ending === 'fail') throw new Error('the query was cancelled')
       } finally {
         state = 'over'
       }
@@ -78,7 +78,7 @@ export const generator = kind(
 )
 
 /** As a cursor of a database: it needs its `return` to be awaited, and answers one question at a time. */
-export const asyncIterator = kind('an asynchronous iterator', ({ rows, then, waiting }) => {
+export const asyncIterator = kind('an asynchronous iterator', ({ rows, ending, waiting }) => {
   let at = 0
   let state: 'new' | 'open' | 'over' = 'new'
   const iterator: AsyncIterator<Row> = {
@@ -88,12 +88,12 @@ export const asyncIterator = kind('an asynchronous iterator', ({ rows, then, wai
       const value = rows[at]
       at += 1
       if (value !== undefined) return { done: false, value }
-      if (then === 'wait') {
+      if (ending === 'wait') {
         waiting()
         return await new Promise(() => {})
       }
       state = 'over'
-      if (then === 'fail') throw new Error('the query was cancelled')
+      if (ending === 'fail') throw new Error('the query was cancelled')
       return { done: true, value: undefined }
     },
     async return() {
@@ -105,7 +105,7 @@ export const asyncIterator = kind('an asynchronous iterator', ({ rows, then, wai
   return { items: { [Symbol.asyncIterator]: () => iterator }, isClosed: () => state !== 'open' }
 })
 
-export const objectStream = kind('a stream of objects', ({ rows, then, waiting }) => {
+export const objectStream = kind('a stream of objects', ({ rows, ending, waiting }) => {
   let at = 0
   const stream = new Readable({
     objectMode: true,
@@ -113,8 +113,8 @@ export const objectStream = kind('a stream of objects', ({ rows, then, waiting }
       const row = rows[at]
       at += 1
       if (row !== undefined) this.push(row)
-      else if (then === 'fail') this.destroy(new Error('the query was cancelled'))
-      else if (then === 'end') this.push(null)
+      else if (ending === 'fail') this.destroy(new Error('the query was cancelled'))
+      else if (ending === 'end') this.push(null)
       else waiting()
     },
   })

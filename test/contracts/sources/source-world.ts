@@ -14,7 +14,7 @@ export interface Troubled {
 }
 
 /** An input whose next bytes do not come. */
-export interface Stalled {
+interface Stalled {
   readonly source: Source
   /** Resolves when somebody waits for them. */
   readonly waits: Promise<unknown>

@@ -12,7 +12,7 @@ const SECRET = 'hunter2-of-the-stream'
 /** What a stream does: it gives its chunks, and then ends, fails or waits. */
 interface Feed {
   readonly bytes: Buffer
-  readonly then: 'end' | 'fail' | 'wait'
+  readonly ending: 'end' | 'fail' | 'wait'
   waiting(): void
 }
 
@@ -38,8 +38,8 @@ function kind(title: string, hold: (feed: Feed) => Held, sourcesOf: (stream: Hel
     lacks,
     open: async () => {
       const held: Held[] = []
-      const begin = async (bytes: Buffer, then: Feed['then'] = 'end', waiting = () => {}) => {
-        const one = hold({ bytes, then, waiting })
+      const begin = async (bytes: Buffer, ending: Feed['ending'] = 'end', waiting = () => {}) => {
+        const one = hold({ bytes, ending, waiting })
         held.push(one)
         const [source] = await sourcesOf(one.stream)
         if (source === undefined) throw new Error('no stream was found')
@@ -74,8 +74,8 @@ function nodeStream(feed: Feed): Held {
     read() {
       const { value, done } = chunks.next()
       if (done !== true) this.push(value)
-      else if (feed.then === 'fail') this.destroy(new Error('the other side has gone'))
-      else if (feed.then === 'end') this.push(null)
+      else if (feed.ending === 'fail') this.destroy(new Error('the other side has gone'))
+      else if (feed.ending === 'end') this.push(null)
       else feed.waiting()
     },
   })
@@ -92,9 +92,9 @@ function webStream(feed: Feed): Held {
         isRead = true
         const { value, done } = chunks.next()
         if (done !== true) return controller.enqueue(value)
-        isOver = feed.then !== 'wait'
-        if (feed.then === 'fail') controller.error(new Error('the other side has gone'))
-        else if (feed.then === 'end') controller.close()
+        isOver = feed.ending !== 'wait'
+        if (feed.ending === 'fail') controller.error(new Error('the other side has gone'))
+        else if (feed.ending === 'end') controller.close()
         else return wait(feed)
       },
       cancel() {
