@@ -32,7 +32,7 @@ export const districts: readonly District[] = [
       text: {
         beside: 'operation.ts',
         doors:
-          'any-of bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
+          'any-of bytes condition field-list figures index-pattern input-form line-part marked-line misplaced own-number source-url unicode visible',
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts outcomes.ts' },

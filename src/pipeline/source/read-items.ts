@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { cannotRead } from './cannot-read.js'
 import { collectLines } from './item-lines.js'
@@ -53,6 +54,8 @@ export async function* readItems(
     if (signal.aborted) throw signal.reason
     throw isSluiceError(error) ? new SluiceError(error.failure, { cause: error }) : cannotRead(name, error)
   } finally {
+    // A stream that waits for an item cannot end by itself.
+    if (state === 'asked' && items instanceof Readable) items.destroy()
     if (state !== 'over') await close(iterator, state === 'asked')
   }
 }

@@ -21,7 +21,7 @@ import { inputsOf } from '../inputs/packed-inputs.js'
 import { passLineEnd, passTail } from './pass-tail.js'
 import { rejectedBefore } from './rejected-before.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 import { localTime } from '../../../base/time/local-time.js'
 
 /** Inputs that are planned at once. */
@@ -297,7 +297,7 @@ function said(sentences: readonly string[], end: string): string[] {
 
 /** Returns a path as short as it can be from the working folder. */
 function shown(path: string): string {
-  if (isSourceUrl(path)) return path
+  if (!isPath(path)) return path
   const short = relative('', path)
   return short.startsWith('..') ? path : short
 }

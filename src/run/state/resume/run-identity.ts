@@ -10,7 +10,7 @@ import { lostIndex, type LostIndices } from './lost-index.js'
 import { planRun } from './plan-run.js'
 import type { Plan, Planning } from './plan.js'
 import type { Source } from '../../../base/flow.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 import { inputsOf } from '../inputs/packed-inputs.js'
 
 export interface RunIdentity {
@@ -113,7 +113,7 @@ function sourcesOf(source: unknown): string[] {
 }
 
 function absolute(name: string): string {
-  return name === '-' || isSourceUrl(name) ? name : resolve(name)
+  return isPath(name) ? resolve(name) : name
 }
 
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
