@@ -59,19 +59,13 @@ function install(tarball) {
   const doors = Object.entries(exports).flatMap(([door, to]) =>
     typeof to === 'string' ? [] : [door.replace('.', 'sluice')],
   )
-  for (const [name, text] of Object.entries(consumer(doors, snippet()))) {
+  for (const [name, text] of Object.entries(consumer(doors))) {
     mkdirSync(dirname(join(project, name)), { recursive: true })
     writeFileSync(join(project, name), text)
   }
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', tarball])
   const installed = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8'))
   return Object.keys(installed.packages).length
-}
-
-/** Returns the declaration that the guide says to add. */
-function snippet() {
-  const guide = readFileSync(join(root, 'docs/guide/in-a-program.md'), 'utf8')
-  return /```ts\n(declare module [^`]*)```/.exec(guide)?.[1] ?? ''
 }
 
 function loadExample(name) {

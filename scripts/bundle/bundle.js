@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileAhead } from './compile.js'
 import { openDoors } from './doors.js'
+import { writeTypes } from './types.js'
 import { bundleModules } from './modules.js'
 import { writeNotices } from './notices.js'
 import { bundleProgram } from './program.js'
@@ -14,7 +15,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const build = resolve(process.argv[2] ?? join(root, 'dist'))
 
 const modules = [...(await bundleProgram(build)), ...(await bundleModules(build))]
+modules.push(...(await openDoors(build)))
 writeNotices(build, modules)
-await openDoors(build)
+await writeTypes(build)
 removeUnreachable(build)
 await compileAhead(build)

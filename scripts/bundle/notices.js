@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const file = 'THIRD-PARTY-NOTICES.txt'
 const intro =
-  'These packages are inside the program (bin), lab/certificates.js and features/metrics/run-metrics.js. Their licences follow this list.'
+  'These packages are inside the program (bin), the doors for CommonJS (cjs), lab/certificates.js and features/metrics/run-metrics.js. Their licences follow this list.'
 
 /** `modules`: the files that the bundles are made of. */
 export function writeNotices(build, modules) {

@@ -5,12 +5,14 @@ import { doors } from './doors.js'
 
 /** The pages of docs/ are made from these (scripts/docs/generate.js). */
 const documented = ['base/failure/entry.js', 'base/failure/index-errors.js', 'base/failure/symptoms.js']
+/** The declarations of the doors name it. */
+const types = 'apache-arrow.d.ts'
 
 export function removeUnreachable(build) {
   const reached = new Set()
   for (const door of doors())
     for (const ending of ['js', 'cjs', 'd.ts', 'd.cts']) reached.add(join(build, door.replace(/js$/, ending)))
-  for (const path of documented) reached.add(join(build, path))
+  for (const path of [...documented, types]) reached.add(join(build, path))
   for (const file of reached) for (const found of importsOf(file)) reached.add(found)
   for (const path of readdirSync(build, { recursive: true })) {
     const file = join(build, path)

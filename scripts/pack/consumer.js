@@ -44,8 +44,8 @@ export const wrong: IngestOptions = { ...options, indx: 'packed' }
 `
 const program = imports + load + types
 
-/** `doors`: all of them. `snippet`: what the docs say to add for a compiler that checks the types of all packages. */
-export function consumer(doors, snippet) {
+/** `doors`: all of them. */
+export function consumer(doors) {
   const [first, ...others] = doors
   const each = others.map((door, n) => `export * as door${n} from '${door}'`)
   return {
@@ -58,7 +58,6 @@ export function consumer(doors, snippet) {
     'types/cjs.cts': program,
     'types/doors.mts': [`export * from '${first}'`, ...each].join('\n'),
     'types/doors.cts': [`export * from '${first}'`, ...each].join('\n'),
-    'types/added.d.ts': snippet,
   }
 }
 

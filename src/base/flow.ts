@@ -44,6 +44,8 @@ export interface Source extends Input {
   open(signal: AbortSignal, from?: number, place?: Place, into?: ReadMemory): AsyncIterable<Uint8Array>
   /** Begins to read the input, which will soon be opened from its start. Only small files do so. */
   ahead?(): void
+  /** Closes the stream or iterable that the caller passed. Called when the run ends, also if nobody has opened the input. */
+  close?(): Promise<void>
 }
 
 /** A range of the stored bytes of plain NDJSON. A line belongs to the range in which its first byte stands. */

@@ -8,6 +8,7 @@ import { anyOf } from '../base/text/any-of.js'
 import { fieldsIn } from '../base/text/field-list.js'
 import { isBeside, isPattern, patternIn } from '../base/text/index-pattern.js'
 import { checkIndexPattern } from './names.js'
+import { placedIn } from './describe-option.js'
 import { invalid } from './option-checks.js'
 
 type Documents =
@@ -117,7 +118,11 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
 type OfDump = 'format' | 'ids' | 'op' | 'routingField' | 'pick' | 'index'
 
 type OfCsv = 'columns' | 'skipHeader' | 'delimiter' | 'quote' | 'encoding' | 'inferTypes' | 'types' | 'empty'
-const ofCsv = ['columns', 'skipHeader', 'delimiter', 'quote', 'encoding', 'inferTypes', 'types'] as const
+
+/** Options of CSV that nobody sets without wishing so. */
+const ofCsv = placedIn('csv')
+  .filter(({ default: preset }) => preset === undefined || preset === 'false')
+  .map(({ name }) => name as OfCsv)
 
 /** Checks how CSV is read. */
 export function checkTableFormat(

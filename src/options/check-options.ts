@@ -11,11 +11,13 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './connect-options.js'
+import { checkExcludes, checkNeeds } from './check-across.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollow } from './check-follow.js'
 import { invalid } from './option-checks.js'
 import { checkIndexName, listedIn, namedIn } from './names.js'
-import { checksAt } from './describe-option.js'
+import { checksAt, describeOption } from './describe-option.js'
+import { optionNames } from './table.js'
 import { checkEdits } from './edit-kinds.js'
 import { isPattern } from '../base/text/index-pattern.js'
 import { isSourceUrl } from '../base/text/source-url.js'
@@ -125,8 +127,8 @@ export function checkIngestOptions(given: IngestOptions): Ids {
     const problem = 'promises that a repeated run stores nothing twice, which is impossible if the cluster makes ids'
     throw invalid('runId', `${problem}. Use ids 'run', 'field' or 'hash', or no name`)
   }
-  checkSpool(given)
-  checkPlan(given)
+  checkNeeds(given)
+  checkExcludes(given)
   checkFollow(given)
   if (ids === 'run' || ids === 'cluster') return { from: ids }
   // The default has no name in checkpoints and dead letters.
@@ -140,58 +142,16 @@ function checkCsv({ csv: given, format, pick }: InputOptions): void {
   checkTableFormat({ ...given, format, pick }, name => (name === 'pick' || name === 'format' ? name : `csv.${name}`))
 }
 
-function checkSpool({ spool, stateDir }: Pick<IngestOptions, 'spool' | 'stateDir'>): void {
-  if (spool === true && stateDir === undefined) throw invalid('spool', 'needs stateDir, where Sluice writes it')
-}
-
-function checkPlan({ plan, stateDir }: Pick<IngestOptions, 'plan' | 'stateDir'>): void {
-  if (plan !== undefined && stateDir === undefined) throw invalid('plan', 'needs stateDir, where Sluice counts')
-}
-
-const said = 'is not an option of replay, because the dead letters contain it'
-const guarded = 'is not an option of replay, because dead letters go to the index of their load'
-const prepared = 'is not an option of replay, because a replay prepares no index'
-
-/** Options that only `ingest` takes, with the reason. */
-const others: Readonly<Record<Exclude<keyof IngestOptions, keyof ReplayOptions>, string>> = {
-  op: said,
-  ids: said,
-  idField: said,
-  idSeparator: said,
-  routingField: said,
-  versionField: said,
-  ifSeqNoField: said,
-  ifPrimaryTermField: said,
-  script: said,
-  scriptId: said,
-  retryOnConflict: said,
-  format: said,
-  csv: said,
-  remote: 'is not an option of replay, which reads files',
-  edits: 'is not an option of replay, because the dead letters hold the edited documents',
-  follow: 'is not an option of replay, which reads files to their end',
-  pollMs: 'is not an option of replay, which reads files to their end',
-  transform: 'is not an option of replay, because the dead letters hold the transformed documents',
-  transformTimeoutMs: 'is not an option of replay, which transforms nothing',
-  pick: said,
-  maxIndices: said,
-  swapAlias: guarded,
-  indexBody: guarded,
-  checkQuery: guarded,
-  checkHits: guarded,
-  tune: prepared,
-  mapping: prepared,
-  againstIndex: prepared,
-  template: prepared,
-}
-
 export function checkReplayOptions(given: ReplayOptions): void {
   const { source, index } = given
   const values: Readonly<Record<string, unknown>> = { ...given }
-  for (const [name, problem] of Object.entries(others)) if (values[name] !== undefined) throw invalid(name, problem)
+  for (const { place, commands, notInReplay } of optionNames.map(describeOption)) {
+    if (place === undefined || notInReplay === undefined || commands.includes('replay')) continue
+    const name = place.section === '' ? place.name : place.section
+    if (values[name] !== undefined) throw invalid(name, notInReplay)
+  }
   checkConnectOptions(given)
-  checkSpool(given)
-  checkPlan(given)
+  checkNeeds(given)
   const names: readonly unknown[] = Array.isArray(source) ? source : [source]
   if (index !== undefined && isPattern(index))
     throw invalid('index', 'has a field in it, but each dead letter names its own index. Leave the option out')

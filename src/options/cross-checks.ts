@@ -2,9 +2,11 @@ import { invalid } from './option-checks.js'
 import { cloudUrl, readClusterUrl } from './urls.js'
 import { isQuoted } from '../base/text/misplaced.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
-import { checkFollowRivals } from './check-follow.js'
+import { checkExcludes } from './check-across.js'
+import { checkFollowedFormat } from './check-follow.js'
+import { describeOption } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
-import { type OptionName, secrets, type Settings } from './table.js'
+import { type OptionName, optionNames, secrets, type SetAlways, type Settings } from './table.js'
 
 /** The kinds of sources, strongest first. */
 type Layer = 'flag' | 'environment' | 'file' | 'default'
@@ -37,42 +39,27 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
   settleCredentials(check)
   checkDocuments(check.values, name => said(check, name))
   checkDump(check.values, name => said(check, name))
-  for (const [name, others] of companions) requireTogether(check, name, others)
+  for (const { name, alsoNeeds } of rows) if (alsoNeeds !== undefined) requireTogether(check, name, alsoNeeds)
   checkTableFormat(check.values, name => said(check, name))
   checkEdits(check.values, name => said(check, name))
-  checkFollowRivals(check.values, name => said(check, name))
+  checkExcludes(check.values, name => said(check, name))
+  checkFollowedFormat(check.values, said(check, 'follow'))
   return check
 }
 
-const rivals = [
-  ['url', 'cloudId'],
-  ['index', 'swapAlias'],
-  ['deployment', 'project'],
-  ...secrets.map(name => [name, `${name}File`] as const),
-] as const
+const rows = optionNames.map(describeOption)
 
-/** Options that need at least one of the others. */
-const companions = [
-  ['username', ['password', 'passwordFile']],
-  ['password', ['username']],
-  ['passwordFile', ['username']],
-  ['cert', ['key']],
-  ['key', ['cert']],
-  ['serveCert', ['serveKey']],
-  ['serveKey', ['serveCert']],
-  ['checkHits', ['checkQuery']],
-  // Otherwise the credentials of the other options would go to the alarm's own URL.
-  ['alarmUrl', ['alarmUsername', 'alarmClientId']],
-  ['alarmUsername', ['alarmPassword', 'alarmPasswordFile']],
-  ['alarmPassword', ['alarmUsername']],
-  ['alarmPasswordFile', ['alarmUsername']],
-  ['alarmClientId', ['alarmClientSecret', 'alarmClientSecretFile', 'alarmUsername']],
-  ['alarmClientSecret', ['alarmClientId']],
-  ['alarmClientSecretFile', ['alarmClientId']],
-] as const satisfies readonly (readonly [OptionName, readonly OptionName[]])[]
+/** Options that may not be set. */
+type Optional = Exclude<OptionName, SetAlways>
+
+/** Pairs of which a command takes one. */
+const rivals: readonly (readonly [Optional, Optional])[] = [
+  ...rows.flatMap(({ name, orElse }) => (orElse === undefined ? [] : [[name, orElse] as [Optional, Optional]])),
+  ...secrets.map(name => [name, `${name}File`] as const),
+]
 
 /** Keeps the option from the stronger source, so that a flag can replace a variable. */
-function settleRivals(check: Check, one: (typeof rivals)[number][0], other: (typeof rivals)[number][1]): void {
+function settleRivals(check: Check, one: Optional, other: Optional): void {
   if (check.values[one] === undefined || check.values[other] === undefined) return
   const [rankOne, rankOther] = [rankOf(check, [one]), rankOf(check, [other])]
   if (rankOne === rankOther) throw invalid(said(check, one), `cannot be combined with ${said(check, other)}`)
@@ -171,7 +158,7 @@ function rankOf(check: Check, names: readonly OptionName[]): number {
   return Math.max(...names.map(name => ranks[check.candidates.get(name)?.layer ?? 'default']))
 }
 
-function drop(check: Check, name: (typeof rivals)[number][number] | 'username'): void {
+function drop(check: Check, name: Optional): void {
   check.values[name] = undefined
   check.origins[name] = 'default'
 }

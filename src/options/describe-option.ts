@@ -1,16 +1,17 @@
 import type { Check } from './option-checks.js'
-import type { OptionCommand, OptionRow } from './option.js'
-import { type OptionName, optionNames, table, type Settings } from './table.js'
+import type { OptionCommand, OptionRow, Stage } from './option.js'
+import { type Defaulted, type OptionName, optionNames, table, type Settings, type StagedIn } from './table.js'
 import { hidden, withoutCredentials } from './hide-secrets.js'
 import { Problem } from './kinds.js'
-import type { RejectionLimit } from '../base/flow.js'
 
 /** A row of the table with its name, and with all that follows from the name. */
 export interface DescribedOption extends Omit<
   OptionRow<unknown>,
-  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default'
+  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default' | 'orElse' | 'alsoNeeds'
 > {
   readonly name: OptionName
+  readonly orElse: OptionName | undefined
+  readonly alsoNeeds: readonly OptionName[] | undefined
   /** How help shows the value. A switch has none. */
   readonly label: string | undefined
   readonly default: string | undefined
@@ -43,6 +44,9 @@ function describe(name: OptionName): DescribedOption {
   return {
     ...row,
     name,
+    // A test checks the names that rows hold.
+    orElse: row.orElse as OptionName | undefined,
+    alsoNeeds: row.alsoNeeds as readonly OptionName[] | undefined,
     label: row.label ?? kind.label,
     default: row.default ?? kind.default,
     flag: environmentOnly ? undefined : flag,
@@ -61,9 +65,20 @@ export function optionsOf(command: OptionCommand): readonly DescribedOption[] {
     .filter(({ flag, commands }) => flag !== undefined && commands.includes(command))
 }
 
+/** Returns the options of a section of the library's. */
+export function placedIn(
+  section: string,
+): readonly (DescribedOption & { readonly place: { readonly name: string } })[] {
+  return optionNames
+    .map(describeOption)
+    .filter(
+      (row): row is DescribedOption & { place: NonNullable<DescribedOption['place']> } =>
+        row.place?.section === section,
+    )
+}
+
 export function checksAt(section: string): Readonly<Record<string, Check>> {
-  const there = optionNames.map(describeOption).filter(({ place }) => place?.section === section)
-  return Object.fromEntries(there.map(({ name, place, kind }) => [place?.name ?? name, kind.check]))
+  return Object.fromEntries(placedIn(section).map(({ place, kind }) => [place.name, kind.check]))
 }
 
 /** The option behind a name in the library: `target.url`, `timeoutMs`, or `path` of a receiver. */
@@ -74,6 +89,16 @@ export function optionAs(libraryName: string): OptionName | undefined {
   return optionNames.find(name => isMeant(describeOption(name))) ?? optionNames.find(name => name === libraryName)
 }
 
+/** Returns the options that a section of a load holds as they are. */
+export function stagedIn<S extends Stage>(stage: S): readonly StagedIn<S>[] {
+  return optionNames.filter((name): name is StagedIn<S> => describeOption(name).stage === stage)
+}
+
+/** Options of a load whose values change what Sluice sends for a document, and so the identity of a run. */
+export const sentOptions = [...stagedIn('documents'), ...stagedIn('inputs')].filter(
+  name => describeOption(name).queued === 'documents',
+)
+
 /** The value of an option as it may be shown: secrets hidden, and the credentials inside a URL. */
 export function shownOption(name: OptionName, value: unknown): unknown {
   if (value === undefined) return undefined
@@ -82,18 +107,14 @@ export function shownOption(name: OptionName, value: unknown): unknown {
   return secret === 'url' && typeof value === 'string' ? withoutCredentials(value) : value
 }
 
-/** Options whose setting is never undefined. */
-type Defaulted = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
-
-const ofTable = Object.fromEntries(optionNames.map(name => [name, defaultOf(name)])) as Pick<Settings, Defaulted>
-const maxDeleted: RejectionLimit = '10%'
-
 /** Defaults of the table, and those that only the library has. */
-export const defaults = { ...ofTable, batchDocs: Infinity, checkHits: 1, maxDeleted, reconcileEveryMs: 0 }
+export const defaults = Object.fromEntries(optionNames.map(name => [name, defaultOf(name)])) as {
+  readonly [K in Defaulted]: Exclude<Settings[K], undefined>
+}
 
 function defaultOf(name: OptionName): unknown {
-  const { kind, default: preset } = describeOption(name)
-  const read = preset === undefined ? undefined : kind.read(preset)
+  const { kind, default: preset, otherwise } = describeOption(name)
+  const read = preset === undefined ? otherwise : kind.read(preset)
   if (read instanceof Problem) throw new Error(`the default of ${name} cannot be read: ${read.text}`)
   return read
 }

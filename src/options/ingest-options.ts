@@ -77,8 +77,19 @@ interface TransformOptions {
   readonly transformTimeoutMs?: number | undefined
 }
 
+/** Files that grow. */
+interface FollowOptions {
+  /**
+   * Follows NDJSON files that grow: loads what is there, then what is appended and files that newly match, until `signal` aborts.
+   * Then `ingest` loads what is there up to the last line feed, and resolves to the receipt. Needs `stateDir`. Default false.
+   */
+  readonly follow?: boolean | undefined
+  /** With `follow`: how often Sluice looks for new lines, in milliseconds. Default 1000. */
+  readonly pollMs?: number | undefined
+}
+
 /** Only for a source such as `servicenow:TABLE`: what to do with documents of deleted rows. */
-export interface DeletionOptions {
+interface DeletionOptions {
   /**
    * Default `keep`. `reconcile`: after the load, Sluice compares the index with the ids of all rows, and deletes
    * documents without a row. The index must hold nothing else. Throws DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. A run
@@ -94,7 +105,7 @@ export interface DeletionOptions {
   readonly reconcileEveryMs?: number | undefined
 }
 
-export interface GuardedOptions {
+interface GuardedOptions {
   /**
    * Makes a guarded load, instead of `index`. Documents go into a fresh index, `swapAlias-RUN`, without refreshes and
    * replicas. Then Sluice restores the settings, checks the index, and switches the alias in one step. Until then the
@@ -109,7 +120,7 @@ export interface GuardedOptions {
 }
 
 /** Work on the index before the first document. */
-export interface PreparationOptions {
+interface PreparationOptions {
   /**
    * Turns refreshes and replicas of `index` off for the load, and restores them at its end, also after a failure. The index
    * remembers them, so the next load restores them after a kill. Makes the index if it is missing. For an alias or a data stream:
@@ -135,7 +146,7 @@ export interface PreparationOptions {
 }
 
 /** How documents are stored. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /**
    * Default `create`: never overwrites, and is the only operation for data streams. `index` replaces a document with the same id.
    * `update` changes the given fields of a stored document, and `upsert` also creates one. `delete` deletes the document with the id.
@@ -167,6 +178,23 @@ export interface DocumentOptions {
   readonly scriptId?: string | undefined
   /** How often Elasticsearch repeats an update if another request changes the document at the same moment: 0 to 100. Default 3. */
   readonly retryOnConflict?: number | undefined
+  /**
+   * Source of `_id`s. Default `run`: Sluice makes ids, so that a retry or a resume stores nothing twice. Another run
+   * makes other ids, unless both have the same `runId`. `field` and `hash` need `idField`: the values of its fields, or the
+   * SHA-256 of these in hex. With `cluster`, documents without an answer count as `unknown`, and Sluice does not send them again.
+   */
+  readonly ids?: Ids['from'] | undefined
+  /**
+   * Fields with strings or numbers that make the id, as in `branch,order.no`. A dot leads into an object or is part of a name, and `\,`
+   * is a comma in a name. Without one of them, or with more than 512 bytes, a document is rejected.
+   */
+  readonly idField?: string | undefined
+  /** One visible ASCII character between the values of several fields. In a value it gets a backslash. Default `|`. */
+  readonly idSeparator?: string | undefined
+}
+
+/** What becomes of documents. */
+interface OutcomeOptions {
   /** Ingest pipeline. Default: the index's own. */
   readonly pipeline?: string | undefined
   /** What to do if the id already exists, with ids from a field. Default `reject`. */
@@ -181,10 +209,15 @@ export interface DocumentOptions {
    * TOO_MANY_REJECTED. With `swapAlias` and without a limit the load continues, but the alias is not switched.
    */
   readonly maxRejected?: RejectionLimit | undefined
+  /**
+   * Send documents again if their answer was lost, even if the target may then store them twice: with `ids: 'cluster'`, or through
+   * Elastic's managed ingest endpoint. With other ids Sluice always does. Default false.
+   */
+  readonly resendUnknown?: boolean | undefined
 }
 
 /** How large a bulk request gets. Sluice sends it when the first of these limits is reached. */
-export interface BodyOptions {
+interface BodyOptions {
   /** 1,000 to 100,000,000 bytes. Default 5,000,000, or less after the cluster found a body too large. */
   readonly batchBytes?: number | undefined
   /** Default: no limit. */
@@ -214,7 +247,7 @@ export interface RetryOptions {
 }
 
 /** How much traffic a load may make. */
-export interface TrafficOptions {
+interface TrafficOptions {
   /**
    * Most bytes on the wire per second, in both directions and with retries, or most documents per second. 1,000 bytes or one document
    * at least. Sluice spreads the requests evenly. Default: no limit.
@@ -241,7 +274,7 @@ export type PlanLimit = 'report' | 'stop' | 'slow' | { readonly stop: number } |
 export type MaxRate = { readonly bytes: number } | { readonly documents: number }
 
 /** When a run ends before its inputs do. */
-export interface EndingOptions {
+interface EndingOptions {
   /**
    * Longest duration of the run, in milliseconds. The run stops earlier, to finish requests and the checkpoint: by
    * `graceMs`, but at most by a quarter of the budget. Then `ingest` throws TIME_BUDGET_SPENT with the receipt.
@@ -265,7 +298,7 @@ export interface EndingOptions {
 }
 
 /** State that outlives the process. */
-export interface StateOptions {
+interface StateOptions {
   /**
    * Folder for checkpoints and locks, made if missing. After an interruption, the same call continues each file at
    * its position and skips loaded files. RUN_LOCKED if another run with this folder is loading the same file into the
@@ -297,6 +330,8 @@ export interface IngestOptions
     GuardedOptions,
     PreparationOptions,
     DocumentOptions,
+    OutcomeOptions,
+    FollowOptions,
     BodyOptions,
     RetryOptions,
     EndingOptions,
@@ -313,24 +348,6 @@ export interface IngestOptions
   readonly edits?: EditOptions | undefined
   /** Index, alias or data stream. A name that Elasticsearch would refuse is INDEX_NAME_INVALID. */
   readonly index?: string | undefined
-  /**
-   * Source of `_id`s. Default `run`: Sluice makes ids, so that a retry or a resume stores nothing twice. Another run
-   * makes other ids, unless both have the same `runId`. `field` and `hash` need `idField`: the values of its fields, or the
-   * SHA-256 of these in hex. With `cluster`, documents without an answer count as `unknown`, and Sluice does not send them again.
-   */
-  readonly ids?: Ids['from'] | undefined
-  /**
-   * Send documents again if their answer was lost, even if the target may then store them twice: with `ids: 'cluster'`, or through
-   * Elastic's managed ingest endpoint. With other ids Sluice always does. Default false.
-   */
-  readonly resendUnknown?: boolean | undefined
-  /**
-   * Fields with strings or numbers that make the id, as in `branch,order.no`. A dot leads into an object or is part of a name, and `\,`
-   * is a comma in a name. Without one of them, or with more than 512 bytes, a document is rejected.
-   */
-  readonly idField?: string | undefined
-  /** One visible ASCII character between the values of several fields. In a value it gets a backslash. Default `|`. */
-  readonly idSeparator?: string | undefined
   /**
    * Writes stdin to the state folder and loads it from there, so that a run can continue although stdin cannot be
    * read twice. If the load stops, Sluice still takes stdin to its end. A producer that repeats its data is loaded
@@ -349,44 +366,23 @@ export interface IngestOptions
    * state, if there is one: the receipt lists what a load would do with each input. Default false.
    */
   readonly dryRun?: boolean | undefined
-  /**
-   * Follows NDJSON files that grow: loads what is there, then what is appended and files that newly match, until `signal` aborts.
-   * Then `ingest` loads what is there up to the last line feed, and resolves to the receipt. Needs `stateDir`. Default false.
-   */
-  readonly follow?: boolean | undefined
-  /** With `follow`: how often Sluice looks for new lines, in milliseconds. Default 1000. */
-  readonly pollMs?: number | undefined
   /** Called for every event of the run, until it throws. The run continues without it. */
   readonly onEvent?: ((event: IngestEvent) => void) | undefined
 }
 
-/** Options that the dead letters contain. */
-type InLetters =
-  | 'op'
-  | 'maxIndices'
-  | 'ids'
-  | 'idField'
-  | 'idSeparator'
-  | 'routingField'
-  | 'versionField'
-  | 'ifSeqNoField'
-  | 'ifPrimaryTermField'
-  | 'script'
-  | 'scriptId'
-  | 'retryOnConflict'
-  | 'format'
-  | 'pick'
-  | 'csv'
+/** Options of a load that the dead letters contain, or that no replay needs. */
+type OfIngest =
+  | Exclude<keyof InputOptions, 'stdin'>
   | 'remote'
   | 'edits'
-  | 'follow'
-  | 'pollMs'
+  | keyof DocumentOptions
+  | keyof FollowOptions
+  | keyof GuardedOptions
+  | keyof PreparationOptions
+  | keyof TransformOptions
 
 /** Dead letters, where to, and how. */
-export interface ReplayOptions extends Omit<
-  IngestOptions,
-  'source' | InLetters | keyof GuardedOptions | keyof PreparationOptions | keyof TransformOptions
-> {
+export interface ReplayOptions extends Omit<IngestOptions, OfIngest> {
   /** Paths, globs, or `-` (with `stdin` and `index`): files that `ingest` or `replay` wrote, gzip or not. */
   readonly source: string | readonly string[]
   /** Index for all documents. Default: each goes to its original index. */

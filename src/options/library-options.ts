@@ -1,5 +1,5 @@
 /** Turns the user's settings into options of the library. The table says where each option belongs. */
-import { describeOption } from './describe-option.js'
+import { describeOption, stagedIn } from './describe-option.js'
 import type { ClusterAccess, JsonOptions } from './option-files.js'
 import type { IngestOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
 import type { ConnectOptions } from './connect-options.js'
@@ -7,7 +7,7 @@ import type { OptionCommand } from './option.js'
 import type { Effective } from './resolve.js'
 import { type OptionName, optionNames } from './table.js'
 
-const connecting = ['concurrency', 'preflightConnections', 'timeoutMs', 'staticIps', 'ipCheckUrl'] as const
+const connecting: readonly OptionName[] = stagedIn('connecting')
 
 export function connectOptions(effective: Effective, access: ClusterAccess): ConnectOptions {
   const { values, origins } = effective
@@ -47,17 +47,13 @@ export function csvOptions({ values }: Effective): NonNullable<IngestOptions['cs
  * Returns the library's options for a load of tables, without the instance. Options that are not set keep the defaults of tables.
  */
 export function tableOptions({ values, origins }: Effective): Omit<Partial<IngestOptions>, 'servicenow'> {
-  const { query, fields, displayValue, pageSize, ids, op, deletions, maxDeleted, reconcileEveryMs } = values
+  const { fields, ids, op } = values
   return {
     table: {
-      displayValue,
-      pageSize,
-      ...(query === undefined ? {} : { query }),
+      ...optionsAt('table', optionNames, values),
       ...(fields === undefined ? {} : { fields: fields.split(',').map(name => name.trim()) }),
     },
-    deletions,
-    ...(maxDeleted === undefined ? {} : { maxDeleted }),
-    ...(reconcileEveryMs === undefined ? {} : { reconcileEveryMs }),
+    ...optionsAt('', ['deletions', ...stagedIn('deletions')], values),
     ids: origins.ids === 'default' ? undefined : ids,
     op: origins.op === 'default' ? undefined : op,
   }
@@ -84,7 +80,7 @@ export function serveOptions(effective: Effective, access: ClusterAccess): Conne
 function takenBy(command: Exclude<OptionCommand, 'config'>): OptionName[] {
   return optionNames.filter(name => {
     const { commands, group } = describeOption(name)
-    return commands.includes(command) && group !== 'ServiceNow' && !(connecting as readonly string[]).includes(name)
+    return commands.includes(command) && group !== 'ServiceNow' && !connecting.includes(name)
   })
 }
 

@@ -8,31 +8,29 @@ import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { RangeList } from '../pipeline/source/ranges.js'
 import type { Script } from '../base/operation.js'
 import type {
-  BodyOptions,
-  DeletionOptions,
-  DocumentOptions,
-  GuardedOptions,
-  PreparationOptions,
+  EditOptions,
+  IngestOptions,
   InputOptions,
   RemoteOptions,
   RetryOptions,
-  EditOptions,
-  StateOptions,
-  TrafficOptions,
-  EndingOptions,
   TransformFunction,
 } from './ingest-options.js'
 import type {
-  ConnectOptions,
   ProxyOptions,
   ServiceNowConnection,
   ServiceNowOptions,
   TableOptions,
+  TargetOptions,
 } from './connect-options.js'
+import type { Stage } from './option.js'
+import type { Defaulted, StagedIn } from './table.js'
 import type { IngestEvent } from './run-events.js'
 
-/** Every option as the library describes it. Those of `D` have a default, others are undefined if not set. */
-type Complete<T, D extends keyof T> = { readonly [P in keyof T]-?: P extends D ? NonNullable<T[P]> : T[P] }
+/** Every option as the library describes it. Those with a default, and those of `D`, are never undefined. */
+export type Complete<T, D = never> = { readonly [P in keyof T]-?: P extends D | Defaulted ? NonNullable<T[P]> : T[P] }
+
+/** The options that the table puts into a section. */
+export type Section<S extends Stage> = Complete<Pick<IngestOptions, StagedIn<S> & keyof IngestOptions>>
 
 /** The options of one load. Each stage takes its own section. */
 export interface Load {
@@ -64,10 +62,8 @@ export interface Load {
 }
 
 /** How to reach a cluster. */
-export interface ConnectSection extends Complete<
-  Omit<ConnectOptions, 'proxy' | 'ipCheckUrl' | 'signal'>,
-  'target' | 'concurrency' | 'preflightConnections' | 'timeoutMs'
-> {
+export interface ConnectSection extends Omit<Section<'connecting'>, 'ipCheckUrl'> {
+  readonly target: TargetOptions
   readonly proxy: ProxySection
   readonly ipCheckUrl: URL | undefined
   /** The open connection to use. Undefined: the load opens one. */
@@ -77,22 +73,16 @@ export interface ConnectSection extends Complete<
 }
 
 /** The proxy, and when to use it. */
-export interface ProxySection extends Complete<
-  Omit<ProxyOptions, 'url'>,
-  'origin' | 'environmentOrigin' | 'direct' | 'requireProxy'
-> {
+export interface ProxySection extends Complete<Omit<ProxyOptions, 'url'>, 'origin' | 'environmentOrigin'> {
   /** Complete, with credentials. */
   readonly url: string | undefined
 }
 
-export interface InputSection extends Complete<Omit<InputOptions, 'source'>, 'format'> {
+export interface InputSection extends Section<'inputs'>, Complete<Pick<InputOptions, 'stdin' | 'csv'>> {
   readonly source: IngestSource | RangeList
 }
 
-export interface DocumentSection extends Complete<
-  Omit<DocumentOptions, 'script' | 'scriptId'>,
-  'op' | 'onConflict' | 'maxIndices'
-> {
+export interface DocumentSection extends Omit<Section<'documents'>, 'script'> {
   /** The name that the user gave: an index or a data stream, or the alias of a guarded load. */
   readonly into: string
   /** Set if fields of each document name its index. */
@@ -100,45 +90,38 @@ export interface DocumentSection extends Complete<
   /** A replay has `{ from: 'cluster' }`: its dead letters carry their ids. */
   readonly ids: Ids
   readonly script: Script | undefined
-  readonly resendUnknown: boolean
 }
 
 /** `batchDocs` is `Infinity` without a limit. */
-export interface BatchSection extends Complete<BodyOptions, keyof BodyOptions> {}
+export interface BatchSection extends Section<'batching'> {}
 
-export interface RetrySection extends Complete<Omit<RetryOptions, 'onBlock'>, 'maxElapsedMs'> {
+export interface RetrySection extends Section<'retrying'>, Complete<Pick<RetryOptions, 'refreshCredentials'>> {
   /** How long to wait for lost access. 0 stops at once. */
   readonly blockWaitMs: number
   /** Source of a new proxy URL, for messages. */
   readonly freshProxyOrigin: string
 }
 
-export interface StopSection extends Complete<EndingOptions & Pick<ConnectOptions, 'signal'>, 'graceMs'> {}
+export interface StopSection extends Section<'stopping'>, Complete<Pick<IngestOptions, 'startedAt' | 'signal'>> {}
 
-export interface TrafficSection extends Complete<TrafficOptions, 'planDay' | 'planLimit'> {}
+export interface TrafficSection extends Section<'traffic'> {}
 
-export interface StateSection extends Complete<StateOptions, 'again' | 'keepRuns' | 'keepDays'> {}
+export interface StateSection extends Section<'state'> {}
 
 /** How to reach an instance of ServiceNow. */
-export interface InstanceSection extends Complete<
-  Omit<ServiceNowConnection, 'proxy' | 'signal' | 'onWarning'>,
-  'servicenow' | 'concurrency' | 'preflightConnections' | 'timeoutMs' | 'maxElapsedMs'
-> {
+export interface InstanceSection extends Complete<Omit<ServiceNowConnection, 'proxy' | 'signal' | 'onWarning'>> {
   readonly proxy: ProxySection
   /** Undefined if no time limit is set. */
   readonly connectTimeoutMs: number | undefined
 }
 
-export interface GuardedSection extends Complete<Omit<GuardedOptions, 'swapAlias'>, 'checkHits'> {
+export interface GuardedSection extends Section<'guarded'> {
   readonly alias: string
   /** Set for a load that an earlier process may have finished up to the switch: the alias may be on the index already. */
   readonly mayBeSwitched?: boolean
 }
 
-export interface PreparationSection extends Complete<
-  Omit<PreparationOptions, 'mapping' | 'template'>,
-  'tune' | 'againstIndex'
-> {
+export interface PreparationSection extends Omit<Section<'preparing'>, 'mapping' | 'template'> {
   readonly mapping: JsonObject | undefined
   readonly template: IndexTemplate | undefined
 }
@@ -147,15 +130,12 @@ export interface TableSection {
   /** Each once: `incident`, not `servicenow:incident`. */
   readonly names: readonly string[]
   readonly servicenow: ServiceNowOptions
-  readonly selection: Complete<TableOptions, 'displayValue' | 'pageSize'>
+  readonly selection: Complete<TableOptions>
   /** Undefined if documents of deleted rows stay. */
   readonly deletions: DeletionSection | undefined
 }
 
-export interface DeletionSection extends Complete<
-  Omit<DeletionOptions, 'deletions'>,
-  'maxDeleted' | 'reconcileEveryMs'
-> {}
+export interface DeletionSection extends Section<'deletions'> {}
 
 /** How to reach inputs on servers. */
 export interface RemoteSection extends Complete<RemoteOptions, 'throughProxy'> {
@@ -163,12 +143,9 @@ export interface RemoteSection extends Complete<RemoteOptions, 'throughProxy'> {
   readonly addresses: ReadonlyMap<string, SourceUrl>
 }
 
-export interface FollowSection {
-  /** How often to look for new lines. */
-  readonly pollMs: number
-}
+export interface FollowSection extends Section<'follow'> {}
 
-export interface EditSection extends Complete<EditOptions, never> {}
+export interface EditSection extends Complete<EditOptions> {}
 
 export interface TransformSection {
   /** Path of its module, or the function itself. */

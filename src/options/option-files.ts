@@ -6,7 +6,8 @@ import { readFile as readBytes, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { invalid } from './option-checks.js'
 import type { Effective } from './resolve.js'
-import type { Secret } from './table.js'
+import { describeOption } from './describe-option.js'
+import { type OptionName, optionNames, type Secret, type Settings, type table } from './table.js'
 import type { RemoteOptions } from './ingest-options.js'
 import { isQuoted } from '../base/text/misplaced.js'
 import { isObject, type JsonObject, parseJson } from '../base/json/parse-json.js'
@@ -38,18 +39,10 @@ function textOf(bytes: Buffer): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
-type FileOption =
-  | `${Secret}File`
-  | 'sourceCa'
-  | 'ca'
-  | 'cert'
-  | 'key'
-  | 'proxyCa'
-  | 'servicenowCa'
-  | 'serveCert'
-  | 'serveKey'
-  | 'script'
-  | 'queueKeyFile'
+/** Options whose value is one text. */
+type FileOption = {
+  [K in OptionName]: Settings[K] extends string | undefined ? (undefined extends Settings[K] ? K : never) : never
+}[OptionName]
 
 /** Returns the contents of a file without white space around them. Undefined if the option is not set. */
 async function contents(
@@ -253,18 +246,17 @@ export async function readTunnelToken(effective: Effective): Promise<string | un
 }
 
 /** The options of a load that are JSON. */
-export interface JsonOptions {
-  readonly mapping?: JsonObject
-  readonly template?: JsonObject
-  readonly indexBody?: JsonObject
-  readonly checkQuery?: JsonObject
+export type JsonOptions = {
+  readonly [K in OptionName as (typeof table)[K] extends { readonly file: 'json' } ? K : never]?: JsonObject
 }
+
+const jsonOptions = optionNames.filter((name): name is keyof JsonOptions => describeOption(name).file === 'json')
 
 /** Reads `--index-body` and others: JSON if the value begins with a brace, otherwise the path of a file. */
 export async function readJsonOptions(effective: Effective, readFile = fileReader(effective)): Promise<JsonOptions> {
   const { values, origins } = effective
   const read: { -readonly [K in keyof JsonOptions]: JsonOptions[K] } = {}
-  for (const name of ['indexBody', 'checkQuery', 'mapping', 'template'] as const) {
+  for (const name of jsonOptions) {
     const value = values[name]
     if (value === undefined) continue
     const isJson = value.startsWith('{')

@@ -2,18 +2,21 @@
 import { isOperation, rowOf } from '../base/operation.js'
 import type { Ids } from '../pipeline/bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
-import { defaults } from './describe-option.js'
+import { defaults, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
 import type {
+  Complete,
   ConnectSection,
   EditSection,
   InstanceSection,
   Load,
   ProxySection,
   RemoteSection,
+  Section,
   TableSection,
 } from './load.js'
+import type { Stage } from './option.js'
 import { invalid, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
 import { tablesIn } from './names.js'
@@ -89,54 +92,38 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
   return Object.freeze({
     ...take(options, 'dryRun', 'onEvent'),
     connecting: connectSection(given),
-    inputs: take(options, 'source', 'stdin', 'format', 'pick', 'csv'),
+    inputs: Object.freeze({ ...take(options, 'source', 'stdin', 'csv'), ...section(options, 'inputs') }),
     documents: Object.freeze({
-      ...take(
-        options,
-        'op',
-        'maxIndices',
-        'routingField',
-        'versionField',
-        'ifSeqNoField',
-        'ifPrimaryTermField',
-        'retryOnConflict',
-        'pipeline',
-        'onConflict',
-        'deadLetters',
-        'maxRejected',
-      ),
+      ...section(options, 'documents'),
       into: index ?? swapAlias ?? '',
       indexPattern: patternIn(index ?? ''),
       ids,
       script: scriptOf(options),
-      resendUnknown: options.resendUnknown === true,
     }),
     batching: Object.freeze({
-      ...take(options, 'batchBytes', 'batchMs', 'compress'),
+      ...section(options, 'batching'),
       batchDocs: Math.min(options.batchDocs, docsPerSecond(given.maxRate)),
     }),
     retrying: Object.freeze({
-      ...take(options, 'maxElapsedMs', 'refreshCredentials'),
+      ...take(options, 'refreshCredentials'),
+      ...section(options, 'retrying'),
       blockWaitMs: blockWaitOf(given.onBlock),
       freshProxyOrigin: takeProxyApart(given.proxy).origin ?? 'refreshCredentials()',
     }),
-    stopping: take(options, 'signal', 'graceMs', 'timeBudgetMs', 'startedAt', 'byteBudget'),
-    traffic: take(options, 'maxRate', 'plan', 'planDay', 'planLimit'),
-    state: take(options, 'stateDir', 'runId', 'again', 'keepRuns', 'keepDays'),
+    stopping: Object.freeze({ ...take(options, 'signal', 'startedAt'), ...section(options, 'stopping') }),
+    traffic: section(options, 'traffic'),
+    state: section(options, 'state'),
     preparing: Object.freeze({
-      ...take(options, 'tune', 'againstIndex'),
+      ...section(options, 'preparing'),
       mapping: mapping === undefined ? undefined : mappingIn(mapping),
       template: template === undefined ? undefined : templateIn(template),
     }),
-    guarded:
-      swapAlias === undefined
-        ? undefined
-        : Object.freeze({ ...take(options, 'indexBody', 'checkQuery', 'checkHits'), alias: swapAlias }),
+    guarded: swapAlias === undefined ? undefined : Object.freeze({ ...section(options, 'guarded'), alias: swapAlias }),
     tables: tables.length === 0 ? undefined : tableSection(given, tables),
     remote,
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
     edits: editSection(given.edits),
-    follow: options.follow === true ? take(options, 'pollMs') : undefined,
+    follow: options.follow === true ? section(options, 'follow') : undefined,
     transform:
       options.transform === undefined
         ? undefined
@@ -157,14 +144,13 @@ export function readConnecting(given: ConnectOptions): ConnectSection {
 
 /** Takes the proxy apart. A string or a URL is the proxy's own address. */
 export function proxySection(given: ConnectOptions['proxy']): ProxySection {
-  const proxy = filled(takeProxyApart(given), proxyDefaults)
+  const proxy = filled(takeProxyApart(given), { ...defaults, origin: 'proxy', environmentOrigin: 'HTTPS_PROXY' })
   return Object.freeze({
-    ...take(proxy, 'origin', 'ca', 'environmentProxy', 'environmentOrigin', 'noProxy', 'direct', 'requireProxy'),
+    ...placed('proxy', proxy),
+    ...take(proxy, 'origin', 'environmentOrigin'),
     url: proxy.url === undefined ? undefined : String(proxy.url),
   })
 }
-
-const proxyDefaults = { origin: 'proxy', environmentOrigin: 'HTTPS_PROXY', direct: false, requireProxy: false }
 
 /** Fills in defaults of how to reach an instance. */
 export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 'signal'>): InstanceSection {
@@ -178,7 +164,8 @@ export function instanceSection(given: Omit<ServiceNowConnection, 'onWarning' | 
 function connectSection(given: ConnectOptions & { readonly [openedWith]?: unknown }): ConnectSection {
   const { ipCheckUrl, timeoutMs } = given
   return Object.freeze({
-    ...take(filled(given, defaults), 'target', 'concurrency', 'preflightConnections', 'timeoutMs', 'staticIps'),
+    ...section(filled(given, defaults), 'connecting'),
+    target: given.target,
     proxy: proxySection(given.proxy),
     openedWith: given[openedWith],
     connectTimeoutMs: connectTimeoutOf(timeoutMs),
@@ -201,14 +188,14 @@ function tableSection(given: IngestOptions, names: readonly string[]): TableSect
   return Object.freeze({
     names,
     servicenow,
-    selection: take(filled(table, defaults), 'query', 'fields', 'displayValue', 'pageSize'),
-    deletions: deletions === 'keep' ? undefined : take(filled(given, defaults), 'maxDeleted', 'reconcileEveryMs'),
+    selection: placed('table', filled(table, defaults)),
+    deletions: deletions === 'keep' ? undefined : section(filled(given, defaults), 'deletions'),
   })
 }
 
 function editSection(given: IngestOptions['edits']): EditSection | undefined {
   const isAny = Object.values(given ?? {}).some(value => value !== undefined)
-  return given === undefined || !isAny ? undefined : take(given, 'set', 'drop', 'keep', 'rename')
+  return given === undefined || !isAny ? undefined : placed('edits', given)
 }
 
 /** Returns the most documents of a request: a second's worth, so that requests are no bursts. */
@@ -228,6 +215,21 @@ export function blockWaitOf(onBlock: IngestOptions['onBlock']): number {
 function readUrl(option: string, text: string): URL {
   if (isWebAddress(text)) return new URL(text)
   throw invalid(option, 'is not an http or https URL')
+}
+
+/** Returns the options that the table puts into a section. */
+function section<S extends Stage>(options: object, stage: S): Section<S> {
+  const values = options as Readonly<Record<string, unknown>>
+  // The type follows from the table, as the names do.
+  return Object.freeze(Object.fromEntries(stagedIn(stage).map(name => [name, values[name]]))) as unknown as Section<S>
+}
+
+/** Returns the options in a section of the library's. */
+function placed<T extends object>(section: string, given: T): Complete<T> {
+  const values = given as Readonly<Record<string, unknown>>
+  const names = placedIn(section).map(({ place }) => place.name)
+  // A type test compares their names with those of the library.
+  return Object.freeze(Object.fromEntries(names.map(name => [name, values[name]]))) as unknown as Complete<T>
 }
 
 /** An option that is undefined is not set. */

@@ -11,7 +11,7 @@ import { destinations } from './destinations.js'
 import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
-import { type OptionRow, group, toCluster } from './option.js'
+import { type OptionRow, type Stage, group, toCluster } from './option.js'
 import { queueUrl } from './queue-kinds.js'
 import * as trafficKinds from './traffic-kinds.js'
 
@@ -20,28 +20,53 @@ const MOST = Number.MAX_SAFE_INTEGER
 /** What a child of `run` prints stays as it is. */
 const printingJson = [...toCluster.filter(name => name !== 'run'), 'runs', 'login', 'jobs'] as const
 
+/** Why a replay does not take options of these groups. */
+const inLetters = 'is not an option of replay, because the dead letters contain it'
+const toTheEnd = 'is not an option of replay, which reads files to their end'
+
+const ofDocuments = { queued: 'documents', notInReplay: inLetters } as const
+
 const cluster = group('Cluster', toCluster, { section: 'target' })
 const proxy = group('Proxy and route', [...toCluster, 'pull', 'login'], { section: 'proxy' })
-const route = group('Proxy and route', toCluster)
-const documents = group('Documents', ['ingest'])
-const csv = group('CSV', ['ingest', 'infer'], { section: 'csv' })
-const remote = group('Inputs on servers', ['ingest', 'worker'], { section: 'remote' })
-const edits = group('Edits', ['ingest'], { section: 'edits' })
-const functions = group('Edits', ['ingest'])
-const requests = group('Requests', ['ingest', 'replay', 'serve'])
-const runs = group('Runs', ['ingest', 'replay'])
-const plan = group('Runs', [...toCluster, 'pull', 'login'])
+const route = group('Proxy and route', toCluster, { stage: 'connecting' })
+const documents = group('Documents', ['ingest'], { ...ofDocuments, stage: 'documents' })
+const inputs = group('Documents', ['ingest'], { ...ofDocuments, stage: 'inputs' })
+const loads = group('Documents', ['ingest'], ofDocuments)
+const csv = group('CSV', ['ingest', 'infer'], { ...ofDocuments, section: 'csv' })
+const remote = group('Inputs on servers', ['ingest', 'worker'], {
+  section: 'remote',
+  notInReplay: 'is not an option of replay, which reads files',
+})
+const edits = group('Edits', ['ingest'], {
+  section: 'edits',
+  queued: 'documents',
+  notInReplay: 'is not an option of replay, because the dead letters hold the edited documents',
+})
+const functions = group('Edits', ['ingest'], { queued: 'documents' })
+const requests = group('Requests', ['ingest', 'replay', 'serve'], { stage: 'batching', queued: 'loading' })
+const runs = group('Runs', ['ingest', 'replay'], { stage: 'state' })
+const endings = group('Runs', ['ingest', 'replay'], { stage: 'stopping' })
+const ofRuns = group('Runs', ['ingest', 'replay'])
+const plan = group('Runs', [...toCluster, 'pull', 'login'], { stage: 'traffic' })
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor', 'tunnel', 'run'], {
   section: 'servicenow',
 })
 const rows = group('ServiceNow', ['ingest', 'pull'], { section: 'table' })
-const deletions = group('ServiceNow', ['ingest'])
+const deletions = group('ServiceNow', ['ingest'], { stage: 'deletions' })
 const webhook = group('Webhook receiver', ['serve'], { section: 'serve' })
 const tunnels = group('Tunnel', ['tunnel', 'run'], { as: false })
 const alarm = group('Alarm', ['ingest', 'replay', 'pull', 'doctor', 'serve'], { as: false })
 const metrics = group('Metrics', ['ingest', 'replay', 'doctor'], { as: false })
-const preparing = group('Before the load', ['ingest'])
-const guarded = group('Guarded load', ['ingest'])
+const preparing = group('Before the load', ['ingest'], {
+  stage: 'preparing',
+  queued: 'loading',
+  notInReplay: 'is not an option of replay, because a replay prepares no index',
+})
+const guarded = group('Guarded load', ['ingest'], {
+  stage: 'guarded',
+  queued: 'loading',
+  notInReplay: 'is not an option of replay, because dead letters go to the index of their load',
+})
 const doctor = group('Doctor', ['doctor'], { section: 'doctor' })
 const queue = group('Many workers', ['ingest', 'worker'], { as: false })
 const filter = group('Filter administration', ['filter', 'init'], { as: false })
@@ -53,6 +78,7 @@ export const table = {
     env: ['ELASTICSEARCH_URL'],
     secret: 'url',
     first: true,
+    orElse: 'cloudId',
   }),
   cloudId: cluster(kinds.text(), 'Elastic Cloud: the cloud id, instead of --url', {
     label: 'id',
@@ -72,20 +98,29 @@ export const table = {
   username: cluster(kinds.text(check.secret), 'user name, instead of an API key', {
     label: 'name',
     env: ['ELASTICSEARCH_USERNAME'],
+    alsoNeeds: ['password', 'passwordFile'],
   }),
   password: cluster(kinds.secretText(), 'password of that user. Safer in the environment or a file', {
     label: 'password',
     env: ['ELASTICSEARCH_PASSWORD'],
     secret: 'value',
+    alsoNeeds: ['username'],
   }),
-  passwordFile: cluster(kinds.text(), 'file that holds the password', { label: 'file', as: false }),
+  passwordFile: cluster(kinds.text(), 'file that holds the password', {
+    label: 'file',
+    as: false,
+    alsoNeeds: ['username'],
+  }),
   ca: cluster(kinds.text(check.pem), "PEM file of the CA that signed the cluster's certificate", { label: 'file' }),
   caFingerprint: cluster(
     kinds.fingerprint(),
     "SHA-256 fingerprint of the only certificate to trust: the cluster's own, or a CA that it sends",
   ),
-  cert: cluster(kinds.text(check.pem), 'PEM file of a client certificate', { label: 'file' }),
-  key: cluster(kinds.text(check.pem), "PEM file of the client certificate's key", { label: 'file' }),
+  cert: cluster(kinds.text(check.pem), 'PEM file of a client certificate', { label: 'file', alsoNeeds: ['key'] }),
+  key: cluster(kinds.text(check.pem), "PEM file of the client certificate's key", {
+    label: 'file',
+    alsoNeeds: ['cert'],
+  }),
   allowPlaintext: cluster(kinds.toggle(), 'send credentials over plain http to another machine'),
 
   proxy: proxy(
@@ -129,10 +164,11 @@ export const table = {
     environmentOnly: true,
   }),
 
-  index: documents(kinds.text(), 'index, alias, data stream or logs-{date:yyyy.MM}', {
+  index: loads(kinds.text(), 'index, alias, data stream or logs-{date:yyyy.MM}', {
     label: 'name',
     commands: ['ingest', 'replay', 'doctor', 'serve', 'init'],
     first: true,
+    orElse: 'swapAlias',
   }),
   maxIndices: documents(
     kinds.wholeNumber({ min: 1, max: 1000 }),
@@ -140,6 +176,7 @@ export const table = {
     {
       default: '100',
       commands: ['ingest'],
+      queued: 'loading',
     },
   ),
   op: documents(kinds.choice(...operations), anyOf(operations), {
@@ -148,17 +185,17 @@ export const table = {
     commands: ['ingest', 'doctor', 'serve'],
     first: ['ingest'],
   }),
-  ids: documents(kinds.choice('run', 'field', 'hash', 'cluster'), 'run, field, hash or cluster: where ids come from', {
+  ids: loads(kinds.choice('run', 'field', 'hash', 'cluster'), 'run, field, hash or cluster: where ids come from', {
     default: 'run',
     label: 'source',
     commands: ['ingest', 'serve'],
     first: true,
   }),
-  idField: documents(kinds.fieldList(), 'fields of the id, as in branch,order.no', {
+  idField: loads(kinds.fieldList(), 'fields of the id, as in branch,order.no', {
     commands: ['ingest', 'serve'],
     first: true,
   }),
-  idSeparator: documents(kinds.separator(), 'character between the values of several id fields. Default: |', {
+  idSeparator: loads(kinds.separator(), 'character between the values of several id fields. Default: |', {
     commands: ['ingest', 'serve'],
   }),
   routingField: documents(kinds.text(), 'field that holds the routing value of the document, as in customer.region', {
@@ -181,36 +218,51 @@ export const table = {
   script: documents(
     kinds.text(),
     'with --op update or upsert: file with a painless script. The fields of each document are its params',
-    { label: 'file' },
+    { label: 'file', file: 'text' },
   ),
-  scriptId: documents(kinds.text(), 'id of a script that the cluster stores, instead of --script', { label: 'id' }),
+  scriptId: loads(kinds.text(), 'id of a script that the cluster stores, instead of --script', { label: 'id' }),
   retryOnConflict: documents(
     kinds.wholeNumber({ min: 0, max: 100 }),
     'how often Elasticsearch repeats an update if another request changes the document at the same moment. Default: 3',
+    { queued: 'loading' },
   ),
   pipeline: documents(kinds.text(), 'ingest pipeline of the cluster', {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  filesFrom: documents(kinds.text(), 'file that lists the inputs, one path per line, or - for stdin', {
+  filesFrom: loads(kinds.text(), 'file that lists the inputs, one path per line, or - for stdin', {
     label: 'file',
     as: false,
+    notByWorkers: 'the list is on this machine only. Pass a quoted glob',
   }),
-  null: documents(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', { short: '-0', as: false }),
-  follow: documents(
-    kinds.toggle(),
-    'keep loading lines that are appended to NDJSON files, and new files, until a signal',
-  ),
+  null: loads(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', { short: '-0', as: false }),
+  follow: loads(kinds.toggle(), 'keep loading lines that are appended to NDJSON files, and new files, until a signal', {
+    notByWorkers: 'a job ends',
+    notInReplay: toTheEnd,
+    excludes: {
+      dryRun: 'a dry run ends',
+      swapAlias: 'an alias is switched when a load is complete',
+      again: 'each round would load everything again',
+      runId: 'ids of a named run depend on the size of each file',
+      spool: 'it is only for stdin',
+      tune: 'it would tune the index in every round',
+      timeBudgetMs: 'to end the load, send a signal instead',
+      byteBudget: 'the load has no end',
+      pick: 'only lines can be followed',
+    },
+  }),
   pollMs: documents(kinds.duration({ bare: true }), 'with --follow: how often to look for new lines', {
     flag: '--poll',
     default: '1s',
+    stage: 'follow',
+    notInReplay: toTheEnd,
   }),
-  format: documents(
+  format: inputs(
     kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', ...dumpFormats),
     'auto, ndjson, json, csv, tsv, bulk, search, …',
     { default: 'auto', label: 'name', commands: ['ingest', 'infer'], first: true },
   ),
-  pick: documents(kinds.text(), 'path of the array inside a JSON document, for example hits.items', {
+  pick: inputs(kinds.text(), 'path of the array inside a JSON document, for example hits.items', {
     label: 'path',
     commands: ['ingest', 'infer'],
   }),
@@ -256,31 +308,40 @@ export const table = {
   transform: functions(
     kinds.text(check.transform),
     'JavaScript module. Its function gets each document and returns a document, an array of documents, or null for none',
-    { label: 'file' },
+    {
+      label: 'file',
+      notByWorkers: 'its code is on this machine only',
+      notInReplay: 'is not an option of replay, because the dead letters hold the transformed documents',
+      file: 'run',
+    },
   ),
   transformTimeoutMs: functions(kinds.duration({ bare: false }), 'how long the function may take for one document', {
     flag: '--transform-timeout',
     default: '1m',
+    notInReplay: 'is not an option of replay, which transforms nothing',
   }),
   onConflict: documents(
     kinds.choice('reject', 'skip'),
     'what to do if the id already exists: reject or skip the document',
-    { default: 'reject', commands: ['ingest', 'replay', 'serve'] },
+    { default: 'reject', commands: ['ingest', 'replay', 'serve'], queued: 'loading' },
   ),
   resendUnknown: documents(
     kinds.toggle(),
     'send documents again if no answer shows whether they are stored. With --ids cluster or a script, or through the managed ingest endpoint, they may then be stored or changed twice',
-    { commands: ['ingest', 'replay'] },
+    { commands: ['ingest', 'replay'], queued: 'loading' },
   ),
   deadLetters: documents(kinds.writtenFile(), 'file for rejected documents', {
     commands: ['ingest', 'replay', 'serve'],
     first: true,
+    queued: 'loading',
+    file: 'written',
   }),
   maxRejected: documents(kinds.rejectionLimit(), 'rejected documents to allow: count or percentage', {
     commands: ['ingest', 'replay'],
     first: true,
+    queued: 'loading',
   }),
-  dryRun: documents(kinds.toggle(), 'check and list everything, but change nothing', {
+  dryRun: loads(kinds.toggle(), 'check and list everything, but change nothing', {
     commands: ['ingest', 'replay', 'undo'],
     first: ['ingest', 'undo'],
   }),
@@ -291,6 +352,7 @@ export const table = {
   batchDocs: requests(
     kinds.wholeNumber({ min: 1, max: 1_000_000 }, { max: MOST }),
     'maximum number of documents in a request',
+    { otherwise: Infinity },
   ),
   batchMs: requests(kinds.duration({ bare: true }), 'send a request when its first document has waited this long', {
     default: '1s',
@@ -298,11 +360,12 @@ export const table = {
   concurrency: requests(
     kinds.wholeNumber({ min: 1, max: 256 }),
     'maximum number of requests at the same time. Sluice sends fewer if the cluster is busy',
-    { default: '16' },
+    { default: '16', stage: 'connecting' },
   ),
   maxRate: requests(
     trafficKinds.maxRate(),
     'limit of the load per second: bytes on the wire as in 20mb/s, or documents as in 5000docs/s',
+    { stage: 'traffic' },
   ),
   compress: requests(
     kinds.choice('auto', 'gzip', 'none'),
@@ -313,16 +376,18 @@ export const table = {
     flag: '--timeout',
     default: '2m',
     commands: [...toCluster, 'pull', 'login'],
+    stage: 'connecting',
+    queued: false,
   }),
   maxElapsedMs: requests(
     kinds.duration({ bare: false }, { min: 0, max: MOST }),
     'how long to retry one batch, or one request to ServiceNow',
-    { flag: '--max-elapsed', default: '15m', commands: ['ingest', 'replay', 'pull', 'login'] },
+    { flag: '--max-elapsed', default: '15m', commands: ['ingest', 'replay', 'pull', 'login'], stage: 'retrying' },
   ),
   onBlock: requests(
     kinds.blockPolicy(),
     'what to do if access is lost during a load: stop, or wait (30m, or as in wait=2h) and test the connection',
-    { default: 'stop', commands: ['ingest', 'replay'] },
+    { default: 'stop', commands: ['ingest', 'replay'], stage: false },
   ),
 
   stateDir: runs(kinds.text(), 'folder for checkpoints. Default: $XDG_STATE_HOME/sluice or ~/.local/state/sluice', {
@@ -330,24 +395,32 @@ export const table = {
     commands: ['ingest', 'replay', 'runs', 'verify', 'undo', 'pull', 'login', 'serve'],
     first: ['runs', 'verify', 'undo'],
   }),
-  spool: runs(
+  spool: ofRuns(
     kinds.toggle(),
     'write stdin to the state folder first, so that an interrupted run can continue. If stdin repeats data, Sluice stores it twice. --run-id, --ids field or --ids hash prevents this',
+    {
+      notByWorkers: 'only this machine can read what it writes to disk',
+      needs: { stateDir: 'where Sluice writes it' },
+    },
   ),
-  spoolLimit: runs(
+  spoolLimit: ofRuns(
     kinds.size({ min: 1_000_000, max: 1e15 }, { max: MOST }),
     'maximum size of stdin on disk. Near the limit, Sluice reads only as fast as it loads. serve: maximum size of waiting documents (default 1gb)',
     { commands: ['ingest', 'replay', 'serve'] },
   ),
   runId: runs(kinds.runName(), 'name of the run. A repeated run with the same name stores no document twice'),
-  timeBudgetMs: runs(
+  timeBudgetMs: endings(
     kinds.duration({ bare: false }),
     'stop before this time has passed since the start of the process. The same command continues',
-    { flag: '--time-budget' },
+    { flag: '--time-budget', notByWorkers: 'it limits one process only' },
   ),
   plan: plan(
     trafficKinds.monthlyPlan(),
     'traffic that you pay the proxy for, as in 100gb/month. Sluice counts what all commands use, and reports when the plan will be used up',
+    {
+      notByWorkers: 'it is counted on one machine only. Use --byte-budget',
+      needs: { stateDir: 'where Sluice counts' },
+    },
   ),
   planDay: plan(kinds.wholeNumber({ min: 1, max: 28 }), 'day on which the month of the plan begins, at midnight UTC', {
     default: '1',
@@ -357,12 +430,12 @@ export const table = {
     'what loads do near the end of the plan: report, stop, or slow down so that the rest lasts until the month ends. With a share: stop=95%, slow=80%',
     { default: 'report' },
   ),
-  byteBudget: runs(
+  byteBudget: endings(
     kinds.size({ min: 1000, max: 1e15 }, { min: 1, max: MOST }),
     'stop before the run has sent and received this many bytes. The same command continues',
   ),
   // Kubernetes kills 30 seconds after SIGTERM: the rest is for the checkpoint.
-  graceMs: runs(
+  graceMs: endings(
     kinds.duration({ bare: false }, { min: 0 }),
     'how long to wait for open requests when the run must end',
     { flag: '--grace', default: '25s', commands: ['ingest', 'replay', 'serve', 'tunnel'] },
@@ -376,10 +449,10 @@ export const table = {
     default: '90',
   }),
   again: runs(kinds.toggle(), 'load inputs even if they are already loaded'),
-  report: runs(
+  report: ofRuns(
     kinds.writtenFile(),
     'file for a report of the run: one HTML page. Sluice also writes it if the run fails',
-    { commands: ['ingest', 'replay', 'runs'], optionalIn: ['runs'], as: false, first: ['runs'] },
+    { commands: ['ingest', 'replay', 'runs'], optionalIn: ['runs'], as: false, first: ['runs'], file: 'written' },
   ),
 
   servicenowUrl: servicenow(kinds.webAddress(check.url), 'URL of the instance: https://my-instance.example', {
@@ -449,6 +522,7 @@ export const table = {
   }),
   tokenFile: servicenow(kinds.text(), 'file for tokens, readable only by you. Default: in the state folder', {
     label: 'file',
+    file: 'written',
   }),
   query: rows(kinds.text(), 'rows to read, as an encoded query: active=true^priority<=2', {
     label: 'query',
@@ -470,26 +544,28 @@ export const table = {
   output: servicenow(
     kinds.writtenFile('and rows go to stdout without this'),
     'file for the rows. Sluice writes it when all rows are there. If the command is interrupted, run it again',
-    { commands: ['pull'], as: false, first: true },
+    { commands: ['pull'], as: false, first: true, file: 'written' },
   ),
   attachments: servicenow(kinds.text(), 'folder for the attachments of the rows. Sluice keeps complete files', {
     label: 'folder',
     commands: ['pull'],
     as: false,
+    file: 'written',
   }),
   deletions: deletions(
     kinds.choice('keep', 'reconcile'),
     'what to do with documents of deleted rows: keep them, or compare the index with the whole table and delete them',
-    { default: 'keep' },
+    { default: 'keep', stage: false },
   ),
   maxDeleted: deletions(
     kinds.rejectionLimit(),
     'with reconcile: maximum number of documents to delete, as a count or a share of the index. If there are more, Sluice deletes none. Default: 10%',
+    { otherwise: '10%' },
   ),
   reconcileEveryMs: deletions(
     kinds.duration({ bare: false }, { max: MOST }),
     'with reconcile: minimum time between two comparisons. Default: every run compares',
-    { flag: '--reconcile-every' },
+    { flag: '--reconcile-every', otherwise: 0 },
   ),
 
   listen: webhook(kinds.text(), 'address and port. 0.0.0.0 means all addresses', {
@@ -500,9 +576,13 @@ export const table = {
   serveCert: webhook(
     kinds.text(),
     'PEM file of the certificate with its chain. Sluice then accepts https instead of http',
-    { label: 'file', as: 'tls' },
+    { label: 'file', as: 'tls', alsoNeeds: ['serveKey'] },
   ),
-  serveKey: webhook(kinds.text(), "PEM file of that certificate's key", { label: 'file', as: false }),
+  serveKey: webhook(kinds.text(), "PEM file of that certificate's key", {
+    label: 'file',
+    as: false,
+    alsoNeeds: ['serveCert'],
+  }),
   servePath: webhook(kinds.text(), 'path for posted documents', { default: '/', label: 'path', as: 'path' }),
   serveToken: webhook(kinds.secretText(), 'bearer token that callers send. Safer in the environment or a file', {
     label: 'token',
@@ -527,7 +607,7 @@ export const table = {
   metricsTextfile: metrics(
     kinds.metricsFile(),
     "file NAME.prom for node_exporter's textfile collector, written when the run ends",
-    { commands: ['ingest', 'replay', 'doctor', 'worker'] },
+    { commands: ['ingest', 'replay', 'doctor', 'worker'], file: 'written' },
   ),
   metricsPort: metrics(kinds.listenAddress(), 'port for Prometheus: GET /metrics while Sluice runs', {
     commands: ['ingest', 'replay', 'serve', 'doctor', 'worker'],
@@ -557,11 +637,12 @@ export const table = {
   onFailure: alarm(
     kinds.wordOrCommand('nothing', 'incident'),
     'what to do if the run fails: open a ServiceNow incident (and resolve it after a successful run), or run a shell command with the receipt on its stdin',
-    { default: 'nothing' },
+    { default: 'nothing', file: 'run' },
   ),
   onSuccess: alarm(kinds.text(), 'shell command to run after exit code 0. Its stdin is the receipt', {
     label: 'command',
     commands: ['ingest', 'replay'],
+    file: 'run',
   }),
   job: alarm(kinds.job(), 'name of the job, to find its incident again. Default: made from command, index and inputs'),
   incidentFields: alarm(kinds.incidentFields(), 'more fields of the incident: assignment_group=ID^urgency=1'),
@@ -574,33 +655,46 @@ export const table = {
       default: '30s',
     },
   ),
+  // Otherwise the credentials of the other options would go to the alarm's own URL.
   alarmUrl: alarm(
     kinds.webAddress(),
     'instance for the alarm, if it is not --servicenow-url. Needs credentials of its own',
-    { env: ['SERVICENOW_ALARM_INSTANCE_URL'], secret: 'url' },
+    { env: ['SERVICENOW_ALARM_INSTANCE_URL'], secret: 'url', alsoNeeds: ['alarmUsername', 'alarmClientId'] },
   ),
   alarmUsername: alarm(
     kinds.text(),
     'user name for the alarm. Default: the credentials of the other ServiceNow options',
-    { label: 'name', env: ['SERVICENOW_ALARM_USERNAME'] },
+    { label: 'name', env: ['SERVICENOW_ALARM_USERNAME'], alsoNeeds: ['alarmPassword', 'alarmPasswordFile'] },
   ),
   alarmPassword: alarm(kinds.secretText(), 'password of that user. Safer in the environment or a file', {
     label: 'password',
     env: ['SERVICENOW_ALARM_PASSWORD'],
     secret: 'value',
+    alsoNeeds: ['alarmUsername'],
   }),
-  alarmPasswordFile: alarm(kinds.text(), 'file that holds the password', { label: 'file' }),
+  alarmPasswordFile: alarm(kinds.text(), 'file that holds the password', {
+    label: 'file',
+    alsoNeeds: ['alarmUsername'],
+  }),
   alarmClientId: alarm(
     kinds.text(),
     'client id for the alarm (OAuth). Also set a user name and password, or only the secret (client_credentials)',
-    { label: 'id', env: ['SERVICENOW_ALARM_CLIENT_ID'] },
+    {
+      label: 'id',
+      env: ['SERVICENOW_ALARM_CLIENT_ID'],
+      alsoNeeds: ['alarmClientSecret', 'alarmClientSecretFile', 'alarmUsername'],
+    },
   ),
   alarmClientSecret: alarm(kinds.secretText(), 'secret of that client. Safer in the environment or a file', {
     label: 'secret',
     env: ['SERVICENOW_ALARM_CLIENT_SECRET'],
     secret: 'value',
+    alsoNeeds: ['alarmClientId'],
   }),
-  alarmClientSecretFile: alarm(kinds.text(), 'file that holds the secret', { label: 'file' }),
+  alarmClientSecretFile: alarm(kinds.text(), 'file that holds the secret', {
+    label: 'file',
+    alsoNeeds: ['alarmClientId'],
+  }),
 
   tune: preparing(
     kinds.toggle(),
@@ -613,33 +707,37 @@ export const table = {
   sample: preparing(
     kinds.wholeNumber({ min: 0, max: MOST }),
     'number of documents to read from each input. 0 reads all',
-    { default: '10_000', commands: ['infer'], first: true, as: false },
+    { default: '10_000', commands: ['infer'], first: true, as: false, stage: false },
   ),
   mapping: preparing(
     kinds.text(check.jsonObject),
     'mapping of the index: JSON, or a file that holds it. Sluice creates a missing index with it, and compares an existing index with it',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
   template: preparing(
     kinds.text(check.jsonObject),
     'index template: a file with the name of the template, or JSON with its name. Sluice creates or compares it',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
 
-  swapAlias: guarded(kinds.text(), 'load into a new index, check it, then switch this alias', { label: 'name' }),
+  swapAlias: guarded(kinds.text(), 'load into a new index, check it, then switch this alias', {
+    label: 'name',
+    stage: false,
+  }),
   indexBody: guarded(
     kinds.text(check.jsonObject),
     'body of PUT /INDEX for the new index: JSON, or a file that holds it. Default: like the previous index',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
   checkQuery: guarded(
     kinds.text(check.jsonObject),
     'query that must match before Sluice switches the alias: JSON, or a file that holds it. Example: {"query":{"exists":{"field":"sku"}}}',
-    { label: 'file|json' },
+    { label: 'file|json', file: 'json' },
   ),
   checkHits: guarded(
     kinds.wholeNumber({ min: 1, max: MOST }),
     'number of documents that --check-query must match. Default: 1',
+    { otherwise: 1, alsoNeeds: ['checkQuery'] },
   ),
 
   nodes: doctor(kinds.secretText(check.strings), 'URL of each proxy node, to find a blocked address', {
@@ -662,11 +760,13 @@ export const table = {
     label: 'command',
     as: false,
     commands: ['doctor', 'serve'],
+    file: 'run',
   }),
   supportBundle: doctor(kinds.text(), 'file for a report without secrets, user names or documents', {
     label: 'file',
     as: false,
     first: true,
+    file: 'written',
   }),
 
   queue: queue(
@@ -722,6 +822,7 @@ export const table = {
   deployment: filter(kinds.text(), 'id of the deployment, from the URL of its page in the console', {
     label: 'id',
     first: true,
+    orElse: 'project',
   }),
   project: filter(kinds.text(), 'id of the serverless project, instead of --deployment', {
     label: 'id',
@@ -768,8 +869,23 @@ export type OptionName = keyof typeof table
 
 export const optionNames = Object.keys(table) as readonly OptionName[]
 
+type Row<K extends OptionName> = (typeof table)[K]
+
 /** Every option in force. Bytes, and milliseconds for durations. */
-export type Settings = { readonly [K in OptionName]: (typeof table)[K] extends OptionRow<infer V> ? V : never }
+export type Settings = { readonly [K in OptionName]: Row<K> extends OptionRow<infer V> ? V : never }
+
+/** Options whose setting is never undefined. */
+export type SetAlways = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
+
+/** Options that are never undefined behind the door. */
+export type Defaulted =
+  | SetAlways
+  | { [K in OptionName]: Row<K> extends { readonly otherwise: unknown } ? K : never }[OptionName]
+
+/** Options that a section of a load holds as they are. */
+export type StagedIn<S extends Stage> = {
+  [K in OptionName]: Row<K> extends { readonly stage: S } ? K : never
+}[OptionName]
 
 /** Options that may also be the contents of a file, which a second option `…File` names. */
 export type Secret = { [K in OptionName]: `${K}File` extends OptionName ? K : never }[OptionName]

@@ -6,7 +6,7 @@ import { type Candidates, settingInForce } from './cross-checks.js'
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { describeOption } from './describe-option.js'
-import type { OptionName, Settings } from './table.js'
+import { type OptionName, optionNames, type Settings } from './table.js'
 
 /** A receiver of credentials, and the options that let somebody on the route read them. */
 interface Receiver {
@@ -57,27 +57,14 @@ const receivers = {
   admin: { urls: ['adminUrl'], secrets: ['adminKey', 'adminKeyFile'] },
 } as const satisfies Readonly<Record<string, Receiver>>
 
+const rows = optionNames.map(describeOption)
 /** Options whose files are sent as they are. */
-const bodies = ['indexBody', 'checkQuery', 'mapping', 'template', 'script'] as const
-
+const bodies = rows.filter(({ file }) => file === 'json' || file === 'text').map(({ name }) => name)
 /** Options whose files Sluice writes. */
-const written = [
-  'deadLetters',
-  'output',
-  'attachments',
-  'supportBundle',
-  'tokenFile',
-  'report',
-  'metricsTextfile',
-] as const
-
+const written = rows.filter(({ file }) => file === 'written').map(({ name }) => name)
 /** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
-const programs = ['onFailure', 'onSuccess', 'onChange', 'transform'] as const
-const words: ReadonlySet<string> = new Set(['nothing', 'incident'])
-
-function isPath(name: OptionName): boolean {
-  return (written as readonly OptionName[]).includes(name)
-}
+const programs = rows.filter(({ file }) => file === 'run').map(({ name }) => name)
+const words: ReadonlySet<unknown> = new Set(['nothing', 'incident'])
 
 type CredentialReceiver = keyof typeof receivers
 
@@ -102,13 +89,13 @@ export function findUnsafe(
     const path = values[name]
     return isInFile(name, candidates) && typeof path === 'string' && leadsOut(path, dirname(file))
   }
-  const isProgram = (name: (typeof programs)[number]) =>
+  const isProgram = (name: OptionName) =>
     isInFile(name, candidates) && values[name] !== undefined && !words.has(values[name])
   const output = written.find(isOutside) ?? programs.find(isProgram)
   if (output !== undefined)
     found.written = {
       option: candidates.get(output)?.said ?? output,
-      problem: `${NOT_NAMED}, and ${isPath(output) ? 'leads out of its folder' : output === 'transform' ? 'would run code' : 'would run a command'}. ${allow}`,
+      problem: `${NOT_NAMED}, and ${written.includes(output) ? 'leads out of its folder' : output === 'transform' ? 'would run code' : 'would run a command'}. ${allow}`,
     }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
     const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]
@@ -121,7 +108,7 @@ export function findUnsafe(
     const secret = secrets.find(name => values[name] !== undefined && candidates.get(name)?.layer === 'environment')
     const fileSent = [
       ...secrets.filter(isFileOption),
-      ...(receiver === 'cluster' ? bodies.filter(name => values[name]?.startsWith('{') === false) : []),
+      ...(receiver === 'cluster' ? bodies.filter(name => !isJson(values[name])) : []),
     ].find(isOutside)
     const what =
       secret === undefined
@@ -138,6 +125,10 @@ export function findUnsafe(
 }
 
 const NOT_NAMED = 'is in a configuration file that the command does not name'
+
+function isJson(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('{')
+}
 
 function isFileOption(name: OptionName): boolean {
   return name.endsWith('File')

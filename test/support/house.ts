@@ -36,7 +36,7 @@ export const districts: readonly District[] = [
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts outcomes.ts' },
-      checksum: { beside: 'memory', doors: 'checksum file kernel/kernel' },
+      checksum: { beside: 'memory', doors: 'checksum file kernel/kernel tokens' },
       compression: { beside: 'failure memory', doors: 'decompress inflate program whole zstd' },
       time: { beside: 'flow.ts', doors: 'change-signal local-time retry system-clock' },
       disk: { beside: 'failure json', doors: 'file-stat safe-files state-unwritable' },
@@ -104,18 +104,15 @@ export const districts: readonly District[] = [
     // One load from start to end, and what outlives it. It names no feature.
     name: 'run',
     rooms: {
-      'state/checkpoint': { doors: 'checkpoint checkpoint-writer letters-of old-checkpoint' },
-      'state/inputs': {
-        beside: 'state/checkpoint',
-        doors: 'content journal known-input known-inputs packed-inputs packed-text recognised',
-      },
+      'state/checkpoint': { doors: 'checkpoint journal old-checkpoint' },
+      'state/inputs': { beside: 'state/checkpoint', doors: 'content known-input known-inputs recognised' },
       'state/runs': {
         beside: 'state/checkpoint state/inputs',
-        doors: 'history open-letters prune run-locks runs state-folder',
+        doors: 'history open-letters prune runs state-folder',
       },
       'state/resume': {
         beside: 'state/checkpoint state/inputs state/runs',
-        doors: 'find-run index-watch lost-index named-indices plan plan-run run-identity state-keeper',
+        doors: 'find-run index-watch lost-index plan run-identity state-keeper',
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',

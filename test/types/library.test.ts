@@ -105,10 +105,36 @@ test('the package installs what its doors load, and nothing else', () => {
   expect([...packages].toSorted()).toEqual(Object.keys(dependencies).toSorted())
 })
 
-test('a door for CommonJS is the same module', () => {
+test('a door for CommonJS loads no module of the other kind, and exports the same names', async () => {
+  const { exports } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8')) as {
+    exports: Record<string, { import?: string; require?: string }>
+  }
   const require = createRequire(import.meta.url)
-  const { ingest: loaded } = require(join(built, 'dist', 'index.cjs')) as typeof sluice
-  expect(loaded).toBe((require(join(built, 'dist', 'index.js')) as typeof sluice).ingest)
+  for (const { import: module, require: common } of Object.values(exports)) {
+    if (module === undefined || common === undefined) continue
+    const path = join(built, common)
+    const loaded = require(path) as object
+    expect(Object.keys(loaded).toSorted()).toEqual(
+      Object.keys((await import(join(built, module))) as object).toSorted(),
+    )
+    const ours = new Set([path])
+    for (const file of ours) {
+      const text = readFileSync(file, 'utf8')
+      for (const [, to = ''] of text.matchAll(/\brequire\("(\.[^"]+)"\)/g)) ours.add(join(dirname(file), to))
+      expect(text).not.toMatch(/\bimport\(['"]/)
+    }
+    expect([...ours].filter(file => !file.endsWith('.cjs'))).toEqual([])
+  }
+})
+
+test('both module systems have one SluiceError', async () => {
+  const finding = { code: 'PROXY_TIMEOUT', message: 'late', evidence: {}, exit: 4, retry: 'later' } as const
+  const { SluiceError: Common } = createRequire(import.meta.url)(join(built, 'dist', 'index.cjs')) as typeof sluice
+  const { SluiceError: Module } = (await import(join(built, 'dist', 'index.js'))) as typeof sluice
+  expect([new Common(finding) instanceof Module, new Module(finding) instanceof Common]).toEqual([true, true])
+  class Own extends Module {}
+  expect([new Own(finding) instanceof Module, new Module(finding) instanceof Own]).toEqual([true, false])
+  expect(new Error('late') instanceof Module).toBe(false)
 })
 
 test('the service-management platform is reached without a client of Elasticsearch', () => {

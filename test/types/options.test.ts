@@ -1,297 +1,104 @@
-/** Every option of the command reaches the library, and every option of the library that a person may set is one of the command's. */
+/** Every option of the command reaches the library, unless its row says that it does not, and the library has no other ones. */
 import { expect, expectTypeOf, test } from 'vitest'
 import type {
   ConnectOptions,
   IngestOptions,
   ProxyOptions,
+  ReplayOptions,
   ServiceNowOptions,
   TableOptions,
   TargetOptions,
 } from '../../src/index.js'
-import { type Settings, optionNames } from '../../src/options/table.js'
-import { checksAt, optionAs } from '../../src/options/describe-option.js'
+import { checksAt, describeOption, optionAs } from '../../src/options/describe-option.js'
+import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { ServeOptions } from '../../src/programs/serve/serve-options.js'
+import { type OptionName, type Settings, optionNames, type table } from '../../src/options/table.js'
 
-type Behind<T> = { readonly [K in keyof T]-?: keyof Settings }
+type Row<K extends OptionName> = (typeof table)[K]
 
-/** What the command makes itself. */
-type OfThePipeline = 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | 'refreshCredentials'
+/** The name of an option in the library. */
+type PlaceOf<K extends OptionName> =
+  Row<K> extends { readonly as: false } ? never : Row<K> extends { readonly as: infer A extends string } ? A : K
 
-/** Options of the same value on both sides. */
-const same = {
-  index: 'index',
-  deletions: 'deletions',
-  maxDeleted: 'maxDeleted',
-  reconcileEveryMs: 'reconcileEveryMs',
-  swapAlias: 'swapAlias',
-  checkHits: 'checkHits',
-  tune: 'tune',
-  againstIndex: 'againstIndex',
-  op: 'op',
-  ids: 'ids',
-  idField: 'idField',
-  idSeparator: 'idSeparator',
-  resendUnknown: 'resendUnknown',
-  routingField: 'routingField',
-  versionField: 'versionField',
-  ifSeqNoField: 'ifSeqNoField',
-  ifPrimaryTermField: 'ifPrimaryTermField',
-  script: 'script',
-  scriptId: 'scriptId',
-  retryOnConflict: 'retryOnConflict',
-  pipeline: 'pipeline',
-  format: 'format',
-  pick: 'pick',
-  batchBytes: 'batchBytes',
-  batchDocs: 'batchDocs',
-  batchMs: 'batchMs',
-  compress: 'compress',
-  deadLetters: 'deadLetters',
-  maxRejected: 'maxRejected',
-  maxElapsedMs: 'maxElapsedMs',
-  timeBudgetMs: 'timeBudgetMs',
-  byteBudget: 'byteBudget',
-  maxRate: 'maxRate',
-  plan: 'plan',
-  planDay: 'planDay',
-  planLimit: 'planLimit',
-  graceMs: 'graceMs',
-  onBlock: 'onBlock',
-  onConflict: 'onConflict',
-  stateDir: 'stateDir',
-  spool: 'spool',
-  spoolLimit: 'spoolLimit',
-  runId: 'runId',
-  keepRuns: 'keepRuns',
-  keepDays: 'keepDays',
-  again: 'again',
-  dryRun: 'dryRun',
-  follow: 'follow',
-  pollMs: 'pollMs',
-  concurrency: 'concurrency',
-  preflightConnections: 'preflightConnections',
-  timeoutMs: 'timeoutMs',
-  staticIps: 'staticIps',
-  maxIndices: 'maxIndices',
-  ipCheckUrl: 'ipCheckUrl',
-  transform: 'transform',
-  transformTimeoutMs: 'transformTimeoutMs',
-} as const satisfies Behind<
-  Omit<
-    IngestOptions,
-    OfThePipeline | 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | 'edits' | keyof typeof contents
-  >
->
+type SectionOf<K extends OptionName> = Row<K> extends { readonly section: infer S extends string } ? S : ''
 
-/** JSON, or files of it, on the command line; what it says in the library. */
-const contents = { indexBody: 'indexBody', checkQuery: 'checkQuery', mapping: 'mapping', template: 'template' } as const
+/** Options of the table in one section of the library's, with the types of their values. */
+type At<S extends string> = {
+  readonly [K in OptionName as SectionOf<K> extends S ? PlaceOf<K> : never]: Exclude<Settings[K], undefined>
+}
 
-/** `ca`, `cert` and `key` name files on the command line, and are their contents in the library. */
-const target = {
-  url: 'url',
-  cloudId: 'cloudId',
-  apiKey: 'apiKey',
-  username: 'username',
-  password: 'password',
-  ca: 'ca',
-  caFingerprint: 'caFingerprint',
-  cert: 'cert',
-  key: 'key',
-  allowPlaintext: 'allowPlaintext',
-} as const satisfies Behind<TargetOptions>
+/** Options of a program for which a command has no flag. */
+type OfTheProgram = 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | 'refreshCredentials'
+type Sections = 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | 'edits'
+/** JSON, or files of it, on the command line. Objects in the library. */
+type Contents = 'indexBody' | 'checkQuery' | 'mapping' | 'template'
 
-const proxy = {
-  url: 'proxy',
-  ca: 'proxyCa',
-  direct: 'direct',
-  requireProxy: 'requireProxy',
-  environmentProxy: 'httpsProxy',
-  noProxy: 'noProxy',
-} as const satisfies Behind<Omit<ProxyOptions, 'origin' | 'environmentOrigin'>>
+/** Names options whose setting does not fit the library's type. */
+type Unfit<Library, Table> = {
+  [K in keyof Table & keyof Library]: Table[K] extends Library[K] ? never : K
+}[keyof Table & keyof Library]
 
-/** Secrets may stand in files, as `ca` does. */
-const servicenow = {
-  url: 'servicenowUrl',
-  apiKey: 'servicenowApiKey',
-  username: 'servicenowUsername',
-  password: 'servicenowPassword',
-  clientId: 'servicenowClientId',
-  clientSecret: 'servicenowClientSecret',
-  refreshToken: 'servicenowRefreshToken',
-  grant: 'servicenowGrant',
-  tokenFile: 'tokenFile',
-  ca: 'servicenowCa',
-} as const satisfies Behind<ServiceNowOptions>
-
-/** `fields` is text with commas on the command line. */
-const table = {
-  query: 'query',
-  displayValue: 'displayValue',
-  pageSize: 'pageSize',
-  fields: 'fields',
-} as const satisfies Behind<TableOptions>
-
-const remote = {
-  throughProxy: 'sourceThroughProxy',
-  ca: 'sourceCa',
-  token: 'sourceToken',
-} as const satisfies Behind<NonNullable<IngestOptions['remote']>>
-
-const csv = {
-  columns: 'columns',
-  skipHeader: 'skipHeader',
-  delimiter: 'delimiter',
-  quote: 'quote',
-  encoding: 'encoding',
-  inferTypes: 'inferTypes',
-  types: 'types',
-  empty: 'empty',
-} as const satisfies Behind<NonNullable<IngestOptions['csv']>>
-
-const edits = {
-  set: 'set',
-  drop: 'drop',
-  keep: 'keep',
-  rename: 'rename',
-} as const satisfies Behind<NonNullable<IngestOptions['edits']>>
-
-/** What concerns the command alone: where secrets are read, and how it prints. */
-const ofTheCommand = [
-  'config',
-  'filesFrom',
-  'null',
-  'apiKeyFile',
-  'sourceTokenFile',
-  'passwordFile',
-  'proxyFile',
-  'servicenowApiKeyFile',
-  'attachments',
-  'servicenowPasswordFile',
-  'servicenowClientSecretFile',
-  'servicenowRefreshTokenFile',
-  'json',
-  'quiet',
-  'logFormat',
-  'report',
-  'supportBundle',
-  'sample',
-  'output',
-] as const satisfies (keyof Settings)[]
-
-/** What the doctor alone takes. */
-const ofTheDoctor = [
-  'nodes',
-  'noDirectCheck',
-  'writeCheck',
-  'watchMs',
-  'onChange',
-] as const satisfies (keyof Settings)[]
-
-/** The filter administration has no part in a load. */
-const ofTheFilter = [
-  'adminUrl',
-  'adminKey',
-  'adminKeyFile',
-  'deployment',
-  'includeByDefault',
-  'policy',
-  'project',
-  'projectType',
-  'region',
-] as const satisfies (keyof Settings)[]
-
-/** What a receiver alone takes: `serve` has them among its own options. */
-const ofServe = [
-  'listen',
-  'serveCert',
-  'serveKey',
-  'servePath',
-  'serveToken',
-  'serveTokenFile',
-  'noToken',
-  'maxBody',
-  'maxDocuments',
-  'metrics',
-  'acceptAnyway',
-] as const satisfies (keyof Settings)[]
-
-/** Workers share a queue, which the library does not reach. */
-const ofTheQueue = [
-  'queue',
-  'queueKeyFile',
-  'jobs',
-  'onlyInputs',
-  'onlyIndex',
-  'lettersFolder',
-  'rangeBytes',
-  'leaseMs',
-] as const satisfies (keyof Settings)[]
-
-/** What others read of a run. */
-const ofTheMetrics = ['metricsTextfile', 'metricsPort'] as const satisfies (keyof Settings)[]
-
-/** Other tools have no part in a load. */
-const ofTheTunnel = [
-  'to',
-  'withLogin',
-  'tunnelToken',
-  'tunnelTokenFile',
-  'idleMs',
-] as const satisfies (keyof Settings)[]
-
-/** What is done once a run is over. */
-const ofTheAlarm = [
-  'onFailure',
-  'onSuccess',
-  'job',
-  'incidentFields',
-  'alarmHost',
-  'alarmTimeoutMs',
-  'alarmUrl',
-  'alarmUsername',
-  'alarmPassword',
-  'alarmPasswordFile',
-  'alarmClientId',
-  'alarmClientSecret',
-  'alarmClientSecretFile',
-] as const satisfies (keyof Settings)[]
-
-test('every option of the command reaches the library, but for those that concern the command alone', () => {
-  const behind = [same, contents, target, proxy, servicenow, table, csv, remote, edits].flatMap(one =>
-    Object.values(one),
-  )
-  const ofCommands = [
-    ...ofTheCommand,
-    ...ofTheDoctor,
-    ...ofTheFilter,
-    ...ofServe,
-    ...ofTheTunnel,
-    ...ofTheQueue,
-    ...ofTheMetrics,
-    ...ofTheAlarm,
-  ]
-  expect([...behind, ...ofCommands].toSorted()).toEqual(optionNames.toSorted())
+test('the library and the table have the same options', () => {
+  expectTypeOf<keyof At<''>>().toEqualTypeOf<Exclude<keyof IngestOptions, OfTheProgram | Sections>>()
+  expectTypeOf<keyof At<'target'>>().toEqualTypeOf<keyof TargetOptions>()
+  expectTypeOf<keyof At<'proxy'>>().toEqualTypeOf<Exclude<keyof ProxyOptions, 'origin' | 'environmentOrigin'>>()
+  expectTypeOf<keyof At<'servicenow'>>().toEqualTypeOf<keyof ServiceNowOptions>()
+  expectTypeOf<keyof At<'table'>>().toEqualTypeOf<keyof TableOptions>()
+  expectTypeOf<keyof At<'remote'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['remote']>>()
+  expectTypeOf<keyof At<'csv'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['csv']>>()
+  expectTypeOf<keyof At<'edits'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['edits']>>()
+  expectTypeOf<Exclude<keyof At<'serve'>, keyof ServeOptions>>().toBeNever()
+  expectTypeOf<Exclude<keyof At<'doctor'>, keyof DoctorOptions>>().toBeNever()
 })
-
-test('the table checks what a program passes in each part of the library options', () => {
-  const parts = { target, proxy, servicenow, table, csv, remote, edits } as const
-  for (const [part, behind] of Object.entries(parts)) {
-    expect(Object.keys(checksAt(part)).toSorted()).toEqual(Object.keys(behind).toSorted())
-    for (const [name, option] of Object.entries(behind)) expect(optionAs(`${part}.${name}`)).toBe(option)
-  }
-  expect(Object.keys(checksAt('')).toSorted()).toEqual([...Object.keys(same), ...Object.keys(contents)].toSorted())
-})
-
-/** A setting's values fit the library's option: an error here names the option whose types drifted apart. */
-type Unfit<O, T> = {
-  [K in keyof T & keyof O]: Exclude<Settings[T[K] & keyof Settings], undefined> extends O[K] ? never : K
-}[keyof T & keyof O]
 
 test('their types agree, and ingest takes what connect takes', () => {
-  expectTypeOf<Unfit<Required<IngestOptions>, typeof same>>().toBeNever()
-  expectTypeOf<Unfit<Required<TargetOptions>, typeof target>>().toBeNever()
-  expectTypeOf<Unfit<Required<ProxyOptions>, typeof proxy>>().toBeNever()
-  expectTypeOf<Unfit<Required<ServiceNowOptions>, typeof servicenow>>().toBeNever()
-  expectTypeOf<Unfit<Required<Omit<TableOptions, 'fields'>>, typeof table>>().toBeNever()
-  expectTypeOf<Unfit<Required<NonNullable<IngestOptions['edits']>>, typeof edits>>().toBeNever()
+  expectTypeOf<Unfit<Required<Omit<IngestOptions, Contents>>, At<''>>>().toBeNever()
+  expectTypeOf<Unfit<Required<TargetOptions>, At<'target'>>>().toBeNever()
+  expectTypeOf<Unfit<Required<ProxyOptions>, At<'proxy'>>>().toBeNever()
+  expectTypeOf<Unfit<Required<ServiceNowOptions>, At<'servicenow'>>>().toBeNever()
+  // On the command line these are text with commas.
+  expectTypeOf<Unfit<Required<Omit<TableOptions, 'fields'>>, At<'table'>>>().toBeNever()
+  expectTypeOf<Unfit<Required<NonNullable<IngestOptions['edits']>>, At<'edits'>>>().toBeNever()
+  expectTypeOf<Unfit<Required<NonNullable<IngestOptions['csv']>>, At<'csv'>>>().toBeNever()
   expectTypeOf<IngestOptions>().toExtend<ConnectOptions>()
+})
+
+type TakenBy<C extends string> = {
+  [K in OptionName]: C extends Row<K>['commands'][number] ? PlaceOf<K> : never
+}[OptionName]
+type Refused = {
+  [K in OptionName]: Row<K> extends { readonly notInReplay: string }
+    ? SectionOf<K> extends ''
+      ? PlaceOf<K>
+      : SectionOf<K>
+    : never
+}[OptionName]
+
+test('a replay refuses what its type does not have', () => {
+  expectTypeOf<Exclude<Refused, TakenBy<'replay'>>>().toEqualTypeOf<Exclude<keyof IngestOptions, keyof ReplayOptions>>()
+})
+
+test('the table checks what a program passes in each part of the library options, under the names that messages know', () => {
+  const placed = optionNames.map(describeOption).filter(({ place }) => place !== undefined)
+  expect(placed.length).toBeGreaterThan(100)
+  for (const { name, place = { section: '', name: '' } } of placed) {
+    expect(Object.keys(checksAt(place.section))).toContain(place.name)
+    expect(optionAs(place.section === '' ? place.name : `${place.section}.${place.name}`)).toBe(name)
+  }
+})
+
+test('an option that makes other documents goes to the queue, and what workers refuse has a reason', () => {
+  for (const { name, queued, secret, notByWorkers } of optionNames.map(describeOption)) {
+    if (secret !== undefined) expect([name, queued]).toEqual([name, undefined])
+    if (notByWorkers !== undefined) expect(notByWorkers).toMatch(/^[a-z].*[^.]$/)
+  }
+})
+
+test('rows name only options, and none forbids itself', () => {
+  const known: readonly string[] = optionNames
+  for (const { name, orElse, alsoNeeds = [], needs = {}, excludes = {} } of optionNames.map(describeOption)) {
+    const named = [orElse ?? name, ...alsoNeeds, ...Object.keys(needs), ...Object.keys(excludes)]
+    expect(named.filter(one => !known.includes(one))).toEqual([])
+    expect(Object.keys(excludes)).not.toContain(name)
+  }
 })

@@ -41,8 +41,8 @@ export function fail<C extends FailureCode, Receipt = unknown>(
 const brand = Symbol.for('sluice.error')
 
 /**
- * The only error class that Sluice throws. Compare `code`, not the class, because two copies of the package may be
- * installed. `failure` is the whole finding, `cause` the error below it. `receipt` (only from `ingest`) shows what
+ * The only error class that Sluice throws. `instanceof` also knows an error of another copy of the package, and of the other module
+ * system: `require` and `import` load different copies. `failure` is the whole finding, `cause` the error below it. `receipt` (only from `ingest`) shows what
  * was done before the run stopped. `run`: the run as `sluice runs` lists it, if it does.
  */
 export class SluiceError<Receipt = unknown> extends Error {
@@ -50,10 +50,11 @@ export class SluiceError<Receipt = unknown> extends Error {
   readonly failure: Failure
   readonly receipt: Receipt | undefined
   run: string | undefined
-  readonly [brand] = true
 
   constructor(finding: Failure, options: { cause?: unknown; receipt?: Receipt; run?: string | undefined } = {}) {
     super(finding.message, options.cause === undefined ? undefined : { cause: options.cause })
+    // Declared, it would make types of two copies differ.
+    Object.assign(this, { [brand]: true })
     this.failure = finding
     this.receipt = options.receipt
     this.run = options.run
@@ -61,6 +62,10 @@ export class SluiceError<Receipt = unknown> extends Error {
 
   get code(): FailureCode {
     return this.failure.code
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === SluiceError ? isSluiceError(value) : Function.prototype[Symbol.hasInstance].call(this, value)
   }
 }
 

@@ -5,7 +5,7 @@ import { masked } from '../../options/mask-secrets.js'
 import type { Effective } from '../../options/resolve.js'
 import { fullName } from '../../options/names.js'
 import { changeEnd, endOfRefused, recordRun } from '../../run/state/runs/history.js'
-import { newRunId } from '../../run/state/resume/run-identity.js'
+import { newRunId } from '../../base/checksum/tokens.js'
 import { stateDir } from './load-options.js'
 import type { Terminal } from '../terminal/terminal.js'
 

@@ -5,9 +5,8 @@ import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { GuardedSection } from '../../options/load.js'
 import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { planRun } from '../../run/state/resume/plan-run.js'
-import { dropPlan, type Plan, type Planning, inputChanged } from '../../run/state/resume/plan.js'
-import { keyOf } from '../../run/state/resume/run-identity.js'
+import { dropPlan, inputChanged, type Plan, type Planning, type RunIdentity } from '../../run/state/resume/plan.js'
+import { keyOf } from '../../base/checksum/tokens.js'
 import { GuardedLoad, type GuardedSections } from './guarded-load.js'
 
 interface AliasSections extends Omit<GuardedSections, 'guarded'> {
@@ -44,7 +43,7 @@ function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHo
       lastIndex: last => last?.target.index,
       plan: async planning => {
         const isSwitched = leadsTo(alias, planning.runs[0]?.target.index)
-        return await planGuarded(planning, isSwitched, state.runId !== undefined)
+        return await planGuarded(planning, plain.plan, isSwitched, state.runId !== undefined)
       },
       index: run => `${name}-${run.toLowerCase()}`,
       notes: index => [`loading into ${index}, and ${name} is on ${alias.on?.name ?? 'no index yet'}`],
@@ -68,7 +67,12 @@ function hookOf(sections: AliasSections & GuardedSections, { tell }: Run): RunHo
  * Plans a guarded run. `isSwitched`: the alias leads to the index of the last run, so nothing may be written to it any more.
  * `isNamed`: the run has a name, which is also in the index's name, so it cannot begin again. Throws SluiceError: see `planRun`.
  */
-async function planGuarded(given: Planning, isSwitched: boolean, isNamed: boolean): Promise<Plan> {
+async function planGuarded(
+  given: Planning,
+  planRun: RunIdentity['plan'],
+  isSwitched: boolean,
+  isNamed: boolean,
+): Promise<Plan> {
   const [previous] = given.runs
   // A new index needs all documents, also those that an earlier run loaded.
   const planning = { ...given, readsWhole: true, listsRefusals: false }
@@ -91,7 +95,7 @@ async function planGuarded(given: Planning, isSwitched: boolean, isNamed: boolea
   if (isOver) return anew
   const { run, inputs, target } = previous
   if (isNamed) {
-    const documents = (inputs.find(({ name }) => name === gone)?.mark.document ?? 1) - 1
+    const documents = ([...inputs].find(({ name }) => name === gone)?.mark.document ?? 1) - 1
     const observed = 'it is no longer among the inputs, or its content changed'
     throw new SluiceError(inputChanged(gone ?? '', run, documents, observed))
   }
@@ -102,5 +106,5 @@ async function planGuarded(given: Planning, isSwitched: boolean, isNamed: boolea
 /** Returns an input whose documents are in the index, but whose content is another one now, or gone. */
 function goneFrom({ inputs }: Plan, previous: Checkpoint): string | undefined {
   const tokens = new Set(inputs.map(({ token }) => token))
-  return previous.inputs.find(({ token }) => !tokens.has(token))?.name
+  return [...previous.inputs].find(({ token }) => !tokens.has(token))?.name
 }

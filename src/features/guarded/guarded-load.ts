@@ -1,4 +1,5 @@
 /** Prepares the index of a guarded load, and switches the alias after the last document, if the index is whole and checked. */
+import type { Started } from '../../run/loop/hooks.js'
 import { type AliasFacts, conflict, readIndices, removeAlias, switchAlias } from '../../route/cluster/alias.js'
 import { type LoadedIndex, type LoadedSections, checkCopies, checkLoad, countMatches } from './check-load.js'
 import { makeVisible } from '../../route/cluster/indices.js'
@@ -9,7 +10,6 @@ import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { PreparationSection, StateSection } from '../../options/load.js'
 import { type StepRetrying, retryStep } from '../../run/loop/retry-step.js'
-import type { FoundRun } from '../../run/state/resume/find-run.js'
 
 export interface AliasReceipt {
   readonly name: string
@@ -37,7 +37,7 @@ interface Guarding {
   readonly cluster: Cluster
   /** The alias when this process began. */
   readonly alias: AliasFacts
-  readonly found: FoundRun
+  readonly found: Started['found']
   /** `settled`: documents of the run that have their outcome. */
   patience(settled: number): StepRetrying
   warn(message: string): void

@@ -8,8 +8,7 @@ import { mayRunTwice } from '../destinations/run-script.js'
 import type { Feature } from '../../run/loop/hooks.js'
 import { readAgain } from './read-again.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
-import { sameOptions } from '../../run/state/resume/plan-run.js'
-import type { RunClaim } from '../../run/state/resume/run-identity.js'
+import { sameOptions, type RunClaim } from '../../run/state/resume/plan.js'
 
 /** One place for all dead letters, instead of their own. */
 interface Redirection {

@@ -3,8 +3,7 @@ import { nothing } from '../../pipeline/ledger/account.js'
 import { takenOf } from '../../base/outcomes.js'
 import type { BatchSection, ConnectSection, StateSection } from '../../options/load.js'
 import type { IngestEvent } from '../../options/run-events.js'
-import type { Feature, RunHook } from '../../run/loop/hooks.js'
-import type { FoundRun } from '../../run/state/resume/find-run.js'
+import type { Feature, RunHook, Started } from '../../run/loop/hooks.js'
 import { isoTime } from '../../base/time/local-time.js'
 import { keepTimeline, pruneTimelines, recallTimeline, type RunLimits } from './kept-timeline.js'
 import { Timeline } from './timeline.js'
@@ -57,7 +56,7 @@ export function recordTimeline(sections: Sections): Feature {
   }
 }
 
-async function openRecorder(run: string, { plan }: FoundRun, sections: OpenSections): Promise<Recorder> {
+async function openRecorder(run: string, { plan }: Started['found'], sections: OpenSections): Promise<Recorder> {
   const { stateDir, connecting, batching, state } = sections
   const earlier = plan.continues === undefined ? undefined : await recallTimeline(stateDir, run)
   const limits = { concurrency: connecting.concurrency, batchBytes: batching.batchBytes }

@@ -6,7 +6,6 @@ import type { InputGap } from '../../pipeline/ledger/receipt.js'
 import { type Generation, generationsSince } from '../../pipeline/source/generations.js'
 import type { Feature } from '../../run/loop/hooks.js'
 import type { FileIdentity } from '../../run/state/checkpoint/checkpoint.js'
-import { inputsOf } from '../../run/state/inputs/packed-inputs.js'
 import type { PlannedInput } from '../../run/state/resume/plan.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 
@@ -59,7 +58,7 @@ async function withoutLoaded(files: readonly Generation[], stateDir: string): Pr
   const { known } = await knownRuns(stateDir)
   const read = new Set<string>()
   for (const { checkpoint } of known)
-    for (const { file, status } of inputsOf(checkpoint))
+    for (const { file, status } of checkpoint.inputs)
       if (status === 'finished' && file?.stat !== undefined) read.add(`${file.stat.inode} ${file.bytes}`)
   return files.filter(({ stat }) => !read.has(`${stat.inode} ${stat.size}`))
 }

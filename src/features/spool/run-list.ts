@@ -4,7 +4,7 @@ import { nothing } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import { endOfCheckpoint, type EndedRun, recordedRuns, wholeEnd } from '../../run/state/runs/history.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
-import { lockInputs, ownRuns } from '../../run/state/runs/run-locks.js'
+import { lockInputs, ownRuns } from '../../run/state/runs/state-folder.js'
 import { type KnownRun, knownRuns, readRun, removeRun } from '../../run/state/runs/runs.js'
 import { isoTime } from '../../base/time/local-time.js'
 import { type KeptSpool, keptSpools, removeSpool } from './segments.js'
@@ -124,7 +124,8 @@ async function remove(stateDir: string, spool: KeptSpool, index: string): Promis
 }
 
 function knownRun({ path, isEarlier, checkpoint }: KnownRun, spools: readonly KeptSpool[]): ListedRun {
-  const { run, status, kind, began, written, target, sources, inputs, counts, ended } = checkpoint
+  const { run, status, kind, began, written, target, sources, counts, ended } = checkpoint
+  const inputs = [...checkpoint.inputs]
   // Only the last run continues with the rest of a spool.
   const own = isEarlier ? [] : spools
   const spool = own.find(({ ids }) => inputs.some(input => input.copy !== undefined && ids.includes(input.copy)))

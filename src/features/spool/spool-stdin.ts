@@ -4,7 +4,7 @@ import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts, Receipt } from '../../pipeline/ledger/receipt.js'
 import type { InputSection, SpoolSection, StateSection } from '../../options/load.js'
 import type { Feature, Run, RunHook, RunPlace } from '../../run/loop/hooks.js'
-import { keyOf } from '../../run/state/resume/run-identity.js'
+import { keyOf } from '../../base/checksum/tokens.js'
 import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
 import { spoolFolderOf } from './segments.js'
 

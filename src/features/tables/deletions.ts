@@ -11,7 +11,6 @@ import { type Removed, type Removing, reconcile } from './reconcile.js'
 import type { DeletionsReceipt } from './tables-receipt.js'
 import { dirname, join } from 'node:path'
 import { recallJson, rememberJson } from '../../base/disk/safe-files.js'
-import type { FoundRun } from '../../run/state/resume/find-run.js'
 import { type Checkpoint, isSameCluster } from '../../run/state/checkpoint/checkpoint.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 
@@ -160,7 +159,12 @@ interface LastComparison {
  * Remembers when an index was last compared with its tables, beside the checkpoint of the command. Ignores files that
  * it cannot read or write: then the next run compares.
  */
-export async function lastComparison({ path: run, key, target, isIndexMissing }: FoundRun): Promise<LastComparison> {
+export async function lastComparison({
+  path: run,
+  key,
+  target,
+  isIndexMissing,
+}: Started['found']): Promise<LastComparison> {
   if (run === undefined) return { at: undefined, remember: async () => await Promise.resolve() }
   const path = deletionsPath(run, key)
   const { index, reconciled } = isIndexMissing ? {} : await recallJson(path, VERSION)
@@ -182,7 +186,7 @@ function isDate(text: unknown): text is string {
 }
 
 /** Throws SluiceError DELETIONS_INDEX_SHARED if the index holds documents of another run, which Sluice would delete. */
-async function refuseSharedIndex(stateDir: string | undefined, found: FoundRun): Promise<void> {
+async function refuseSharedIndex(stateDir: string | undefined, found: Started['found']): Promise<void> {
   if (stateDir === undefined || found.isIndexMissing) return
   const { known } = await knownRuns(stateDir)
   const others = known.flatMap(({ checkpoint, isEarlier, path }) => {
@@ -200,7 +204,7 @@ async function refuseSharedIndex(stateDir: string | undefined, found: FoundRun):
   throw fail('DELETIONS_INDEX_SHARED', { index: found.target.index, other })
 }
 
-function isSameIndex({ target: was }: Checkpoint, { target }: FoundRun): boolean {
+function isSameIndex({ target: was }: Checkpoint, { target }: Started['found']): boolean {
   if (!isSameCluster(was, target)) return false
   const isSameName = [was.index, was.alias, ...(was.behind ?? [])].some(name => {
     return name !== undefined && [target.index, ...(target.behind ?? [])].includes(name)
@@ -213,8 +217,8 @@ function hasStored({ counts: { created, updated, duplicate, unknown } }: Checkpo
   return created + updated + duplicate + unknown > 0
 }
 
-function isSameSelection({ inputs }: Checkpoint, { plan }: FoundRun): boolean {
-  return inputs.every(({ name, selection }) => {
+function isSameSelection({ inputs }: Checkpoint, { plan }: Started['found']): boolean {
+  return [...inputs].every(({ name, selection }) => {
     const now = plan.inputs.find(({ source }) => source.name === name)?.source.cursor?.selection
     return selection?.['query'] === now?.['query']
   })

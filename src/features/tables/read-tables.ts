@@ -6,7 +6,7 @@ import type { ConnectSection, DocumentSection, InputSection, RetrySection, Table
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
-import type { RunIdentity } from '../../run/state/resume/run-identity.js'
+import type { RunIdentity } from '../../run/state/resume/plan.js'
 import { type Deletions, followDeletions } from './deletions.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import type { LostIndices } from '../../run/state/resume/lost-index.js'

@@ -3,10 +3,8 @@ import { failure } from '../../base/failure/failure.js'
 import type { DocumentSection } from '../../options/load.js'
 import { tooManyRejected } from '../../pipeline/ledger/rejection-limit.js'
 import { plural } from '../../base/text/figures.js'
-import type { Feature, Tell } from '../../run/loop/hooks.js'
+import type { Feature, Started, Tell } from '../../run/loop/hooks.js'
 import { type Checkpoint, nameOf } from '../../run/state/checkpoint/checkpoint.js'
-import { Letters } from '../../run/state/runs/open-letters.js'
-import { knownRuns } from '../../run/state/runs/runs.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -39,12 +37,11 @@ export function remindOfRejected({ isFollowed, documents: { maxRejected } }: Rem
   const told = new Set<string>()
   const open: (Unreplayed & { readonly tooMany: readonly string[] })[] = []
   let own: string | undefined
-  const remind = async (runs: readonly Checkpoint[], stateDir: string, tell: Tell) => {
+  const remind = async (runs: readonly Checkpoint[], { openLetters }: Started['found'], tell: Tell) => {
     const news = runs.filter(run => !asked.has(nameOf(run)))
     if (news.length === 0) return
     for (const run of news) asked.add(nameOf(run))
-    const { known } = await knownRuns(stateDir)
-    const found = (await new Letters(known).openOf(news)).filter(one => !told.has(keyOf(one)))
+    const found = (await openLetters(news)).filter(one => !told.has(keyOf(one)))
     for (const one of found) told.add(keyOf(one))
     open.push(...found)
     const unreplayed = documentsOf(open)
@@ -54,7 +51,7 @@ export function remindOfRejected({ isFollowed, documents: { maxRejected } }: Rem
     prepare: async ({ found, stateDir }) => {
       const { continues, unsettled } = found.plan
       own = continues === undefined ? undefined : nameOf(continues)
-      if (stateDir !== undefined) await remind(unsettled, stateDir, tell)
+      if (stateDir !== undefined) await remind(unsettled, found, tell)
     },
     complete: async ({ counts }) => {
       // The user may allow now what was too much for the run that continues.

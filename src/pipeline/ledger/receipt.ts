@@ -139,6 +139,12 @@ export function exitOf({ failure, rejected, unknown }: Pick<Receipt, 'failure' |
   return rejected > 0 || unknown > 0 ? 1 : 0
 }
 
+/** Returns the status of a run with this ending. */
+export function statusOf(stopped: Failure | undefined): Receipt['status'] {
+  if (stopped === undefined) return 'finished'
+  return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
+}
+
 /**
  * Returns whether an error is a SluiceError, of this copy of the package or another. Only `ingest` and `replay` attach a receipt,
  * and theirs is of this type.

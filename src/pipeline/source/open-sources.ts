@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { isErrored, isReadable as mayGoOn, Readable } from 'node:stream'
+import { types } from 'node:util'
 import type { Source } from '../../base/flow.js'
+import { closedSoon, closeUnread } from './close-source.js'
 import { FileTable } from './file-table.js'
 import { StoredInput } from './stored-file.js'
 import { decompress } from '../../base/compression/decompress.js'
@@ -8,17 +10,27 @@ import { type Elsewhere, findFiles, type FoundFile, listedFiles } from './find-f
 import { readFifo, readFile, readStream } from './read-file.js'
 import { openRanges, RangeList } from './ranges.js'
 import { readItems } from './read-items.js'
+import { isWebStream, WebChunks, type WebStream } from './web-stream.js'
 import { fail } from '../../base/failure/failure.js'
 
 /**
  * The inputs of a load.
  * - A string, or an array of strings: a path, a glob (quoted, so that the shell does not expand it), or `-` for stdin.
  * - `{ files }`: paths that mean exactly themselves, also with `*` in them.
- * - A byte stream (Node's or the web's), a Buffer or Uint8Array: the bytes of a file, gzip or not.
- * - An object stream or any other (async) iterable: each item is one document. Objects are turned into JSON; strings,
- *   Buffers and Uint8Arrays are one document's JSON text each.
+ * - A byte stream (Node's or the web's), a Buffer or Uint8Array: the bytes of a file, gzip or not. A web stream of strings is its text.
+ * - An object stream (Node's or the web's) or any other (async) iterable: each item is one document. Objects are turned into JSON;
+ *   strings, Buffers and Uint8Arrays are one document's JSON text each.
+ *
+ * A stream or iterable is closed when the run ends, however it ends.
  */
-export type IngestSource = string | readonly string[] | FileList | Readable | Iterable<unknown> | AsyncIterable<unknown>
+export type IngestSource =
+  | string
+  | readonly string[]
+  | FileList
+  | Readable
+  | WebStream
+  | Iterable<unknown>
+  | AsyncIterable<unknown>
 
 export interface FileList {
   /** Paths of files. At least one. */
@@ -32,6 +44,8 @@ export interface SourceContext {
   readonly elsewhere?: Elsewhere | undefined
   /** The folder of relative paths and globs. Default: the working folder. */
   readonly cwd?: string
+  /** Ends the wait for the first chunk of a web stream. */
+  readonly signal?: AbortSignal
 }
 
 /** Inputs that are found one by one, and are forgotten together. */
@@ -42,12 +56,12 @@ const KNOWN_AT_ONCE = 1024
  * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
  */
 export async function findSources(source: IngestSource | RangeList, context: SourceContext): Promise<Source[]> {
-  const { stdin, elsewhere, cwd = '.' } = context
+  const { stdin, elsewhere, cwd = '.', signal } = context
   const folder = resolve(cwd)
   if (source instanceof RangeList) return await openRanges(source, { folder, elsewhere })
   if (isFileList(source)) return sourcesOf(listedFiles(source.files, { folder, elsewhere }), folder)
   const names = typeof source === 'string' ? [source] : source
-  if (!isListOfNames(names)) return [sourceOf(source)]
+  if (!isListOfNames(names)) return [await sourceOf(source, signal)]
   return sourcesOf(findFiles(names, { folder, elsewhere, stdin: stdin !== undefined }), folder, stdin)
 }
 
@@ -105,40 +119,53 @@ function bytesOf(
   return kind === 'fifo' ? readFifo(path, name, signal) : readFile(path, name, signal)
 }
 
-function sourceOf(source: unknown): Source {
-  const stream = asByteStream(source)
+async function sourceOf(given: unknown, signal: AbortSignal | undefined): Promise<Source> {
+  refuse(problemOf(given))
+  const source = isWebStream(given) ? new WebChunks(given) : given
+  const isText = source instanceof WebChunks && !(await source.areItems(signal))
+  const stream = isText ? Readable.from(source, { highWaterMark: 1 }) : asByteStream(source)
   if (stream !== undefined) {
     const name = '(stream)'
-    return { id: 0, name, open: signal => decompress(readStream(stream, name, signal), name) }
+    const open = (signal: AbortSignal) => decompress(readStream(stream, name, signal), name)
+    return { id: 0, name, open, close: async () => await closedSoon(() => closeUnread(stream)) }
   }
   if (!isIterable(source)) {
     const problem = 'expected paths, a stream, or an iterable of documents'
     throw fail('OPTION_INVALID', { option: 'source', problem })
   }
   const name = '(iterable)'
-  return { id: 0, name, open: signal => readItems(source, name, signal) }
+  let isOpen = false
+  return {
+    id: 0,
+    name,
+    open: signal => {
+      isOpen = true
+      return readItems(source, name, signal)
+    },
+    close: async () => await closedSoon(() => (isOpen ? undefined : closeUnread(source))),
+  }
 }
 
 /** Returns any kind of bytes as a Node stream, or undefined for everything else. */
 function asByteStream(source: unknown): Readable | undefined {
-  const problem = problemOf(source)
-  if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'source', problem })
-  // In object mode the chunks stay as they are. `readStream` checks them.
-  if (source instanceof ReadableStream) return Readable.fromWeb(source, { objectMode: true })
-  if (source instanceof ArrayBuffer) return Readable.from([Buffer.from(source)])
+  if (types.isAnyArrayBuffer(source)) return Readable.from([Buffer.from(source)])
   if (ArrayBuffer.isView(source))
     return Readable.from([Buffer.from(source.buffer, source.byteOffset, source.byteLength)])
   return isReadable(source) && !source.readableObjectMode ? source : undefined
 }
 
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'source', problem })
+}
+
 /** Returns why nothing can be read from a stream. */
 function problemOf(source: unknown): string | undefined {
-  if (source instanceof ReadableStream && source.locked) return 'another reader has locked the stream'
+  if (isWebStream(source) && source.locked) return 'another reader has locked the stream'
   return wasRead(source) ? 'the stream was read to its end before' : undefined
 }
 
 function wasRead(source: unknown): boolean {
-  if (!(source instanceof ReadableStream)) return isReadable(source) && source.readableEnded
+  if (!isWebStream(source)) return isReadable(source) && source.readableEnded
   // Node's functions know streams of the web, and their types do not.
   const stream = source as unknown as Readable
   return Readable.isDisturbed(stream) && !mayGoOn(stream) && !isErrored(stream)

@@ -1,12 +1,10 @@
-import { Readable } from 'node:stream'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { cannotRead } from './cannot-read.js'
+import { closedSoon, destroy } from './close-source.js'
 import { collectLines } from './item-lines.js'
 
 const BATCH_BYTES = 128 << 10
 const ITEMS_A_TURN = 256
-/** How long an iterable may take to end. */
-const CLOSING_MS = 2000
 
 type Step = IteratorResult<unknown, unknown>
 
@@ -55,19 +53,9 @@ export async function* readItems(
     throw isSluiceError(error) ? new SluiceError(error.failure, { cause: error }) : cannotRead(name, error)
   } finally {
     // A stream that waits for an item cannot end by itself.
-    if (state === 'asked' && items instanceof Readable) items.destroy()
-    if (state !== 'over') await close(iterator, state === 'asked')
+    if (state === 'asked') destroy(items)
+    if (state !== 'over') await closedSoon(() => iterator.return?.())
   }
-}
-
-/** Ends the iterable, and waits for its end. Does not wait for a generator that is still busy with an item. */
-async function close(iterator: Iterator<unknown> | AsyncIterator<unknown>, isBusy: boolean): Promise<void> {
-  const closed = Promise.resolve(iterator.return?.()).catch(() => undefined)
-  if (isBusy) return
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>(resolve => (timer = setTimeout(resolve, CLOSING_MS)))
-  await Promise.race([closed, late])
-  clearTimeout(timer)
 }
 
 function begin(

@@ -2,7 +2,7 @@
 import { isLoopback } from '../../route/cluster/credentials.js'
 import { type Failure, fail, isSluiceError } from '../../base/failure/failure.js'
 import { explain } from '../../base/failure/catalogue.js'
-import { randomToken } from '../../run/state/resume/run-identity.js'
+import { randomToken } from '../../base/checksum/tokens.js'
 import { defaults } from '../../options/describe-option.js'
 import { proxySection } from '../../options/read-options.js'
 import { resolveTarget } from '../../route/connect/open-target.js'

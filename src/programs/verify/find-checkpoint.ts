@@ -5,7 +5,7 @@ import { fail } from '../../base/failure/failure.js'
 import type { InputLocks } from '../../base/lock/lock.js'
 import { nearest } from '../../options/nearest.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { ownRuns } from '../../run/state/runs/run-locks.js'
+import { ownRuns } from '../../run/state/runs/state-folder.js'
 import { isRun, type KnownRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
 
 export interface FoundCheckpoint {

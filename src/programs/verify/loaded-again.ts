@@ -5,9 +5,7 @@
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { seeIndex } from '../../route/cluster/indices.js'
 import { type Checkpoint, isSameCluster } from '../../run/state/checkpoint/checkpoint.js'
-import { inputsOf } from '../../run/state/inputs/packed-inputs.js'
-import { lostIndex } from '../../run/state/resume/lost-index.js'
-import { lostNamed } from '../../run/state/resume/named-indices.js'
+import { lostIndex, lostNamed } from '../../run/state/resume/lost-index.js'
 import type { KnownRun } from '../../run/state/runs/runs.js'
 import { type InputIds, idsOf } from './run-ids.js'
 
@@ -23,7 +21,7 @@ export function loadedAgainBy(
   const own = new Map(inputs.map(input => [input.token, input]))
   const later = others.find(({ checkpoint }) => {
     if (Date.parse(checkpoint.began) <= Date.parse(run.began) || !isSamePlace(run, checkpoint)) return false
-    for (const { token } of inputsOf(checkpoint)) if (own.has(token)) return sharesIds(own, checkpoint)
+    for (const { token } of checkpoint.inputs) if (own.has(token)) return sharesIds(own, checkpoint)
     return false
   })
   if (later === undefined) return undefined

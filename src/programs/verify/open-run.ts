@@ -51,7 +51,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   if (ids !== 'run') {
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named[ids] ?? `--ids ${ids}` })
   }
-  if (isDump(checkpoint.options['format']) || checkpoint.inputs.some(({ mark }) => mark.kind === 'actions'))
+  if (isDump(checkpoint.options['format']) || [...checkpoint.inputs].some(({ mark }) => mark.kind === 'actions'))
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: 'the ids that its documents had in a dump' })
   if (checkpoint.options['transform'] !== undefined)
     throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: '--transform' })

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
-import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { lettersOf } from '../../run/state/checkpoint/letters-of.js'
+import { type Checkpoint, lettersOf } from '../../run/state/checkpoint/checkpoint.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 import type { InputIds } from './run-ids.js'
 

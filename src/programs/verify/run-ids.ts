@@ -30,7 +30,7 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
   for (const { inputs: parts } of others)
     for (const { token, start } of parts)
       if (start !== undefined) continued.set(token, Math.max(continued.get(token) ?? 0, start.document))
-  return inputs.map(input => {
+  return Array.from(inputs, input => {
     const { name, token, mark, status, start } = input
     const last = mark.document - (mark.tail > 0 ? 0 : 1)
     const isContinued = (continued.get(token) ?? -1) >= last

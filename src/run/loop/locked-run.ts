@@ -4,7 +4,7 @@ import type { ResolvedTarget } from '../../route/connect/open-target.js'
 import type { Source } from '../../base/flow.js'
 import type { BatchSection, ConnectSection, DocumentSection, RetrySection, StateSection } from '../../options/load.js'
 import type { InputLocks } from '../../base/lock/lock.js'
-import type { RunIdentity } from '../state/resume/run-identity.js'
+import type { RunIdentity } from '../state/resume/plan.js'
 import type { HookList, Run } from './hooks.js'
 import type { RunRecord } from './run-record.js'
 

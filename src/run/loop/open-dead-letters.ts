@@ -6,7 +6,7 @@ import { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
 import { truncateDeadLetters } from '../../pipeline/ledger/truncate-dead-letters.js'
 import type { DocumentSection } from '../../options/load.js'
 import type { Checkpoint } from '../state/checkpoint/checkpoint.js'
-import { randomToken } from '../state/resume/run-identity.js'
+import { randomToken } from '../../base/checksum/tokens.js'
 import { conditionFieldsOf } from './open-batcher.js'
 
 interface Opening {

@@ -6,9 +6,10 @@ import { knownSecrets, masked, withoutKnown } from '../../options/mask-secrets.j
 import { fullName, listedIn, namedIn } from '../../options/names.js'
 import type { FoundRun } from '../state/resume/find-run.js'
 import { addEnd, endOf, endOfRefused, recordRun } from '../state/runs/history.js'
-import { type ListCopies, prune } from '../state/runs/prune.js'
+import type { ListCopies } from '../state/runs/runs.js'
+import { prune } from '../state/runs/prune.js'
 import type { RunEnd } from '../state/checkpoint/checkpoint.js'
-import { newRunId } from '../state/resume/run-identity.js'
+import { newRunId } from '../../base/checksum/tokens.js'
 
 interface RecordedRun {
   readonly command: string

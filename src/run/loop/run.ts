@@ -9,10 +9,10 @@ import type { InputSection, RetrySection, StopSection } from '../../options/load
 import { namedIn } from '../../options/names.js'
 import type { DecodeOptions } from '../../pipeline/format/decode.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
-import type { ListCopies } from '../state/runs/prune.js'
-import { prepareStateDir } from '../state/runs/state-folder.js'
-import { lockInputs } from '../state/runs/run-locks.js'
-import { newRunId, plainIdentity } from '../state/resume/run-identity.js'
+import type { ListCopies } from '../state/runs/runs.js'
+import { prepareStateDir, lockInputs } from '../state/runs/state-folder.js'
+import { newRunId } from '../../base/checksum/tokens.js'
+import { plainIdentity } from '../state/resume/run-identity.js'
 import { isPath } from '../../base/text/input-form.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { listenerOf } from '../../options/listener.js'
@@ -135,7 +135,8 @@ async function runOnce(composition: Composition, record: RunRecord): Promise<Rec
   await using hooks = await HookList.open(features, begun)
   listeners.push(...hooks.all.flatMap(({ told }) => told ?? []))
   const identity = hooks.identify(plainIdentity(inputs, documents))
-  const found = await sourcesOf(inputs, hooks)
+  const found = await sourcesOf(inputs, hooks, stop.signal)
+  await using _ = { [Symbol.asyncDispose]: async () => await closeAll(found) }
   begun.tell({ type: 'planning', inputs: found.length })
   const knownFrom = mayResume(found, hooks) ? state.stateDir : undefined
   // A dry run reads the state. It writes nothing there, and locks nothing.
@@ -166,6 +167,10 @@ async function runOnce(composition: Composition, record: RunRecord): Promise<Rec
         return await loadInputs({ ...begun, ...known }, inputs)
       }),
   )
+}
+
+async function closeAll(sources: readonly Source[]): Promise<void> {
+  await Promise.all(sources.map(async source => await source.close?.()))
 }
 
 async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): Promise<Receipt> {
@@ -241,9 +246,12 @@ async function connect({ sections: { connecting }, stop, hooks }: LockedRun) {
   })
 }
 
-async function sourcesOf({ source, stdin }: InputSection, hooks: HookList): Promise<readonly Source[]> {
-  const { sources, elsewhere } = hooks
-  return sources ?? (await findSources(source, { elsewhere, ...(stdin === undefined ? {} : { stdin }) }))
+async function sourcesOf(
+  { source, stdin }: InputSection,
+  { sources, elsewhere }: HookList,
+  signal: AbortSignal,
+): Promise<readonly Source[]> {
+  return sources ?? (await findSources(source, { elsewhere, signal, ...(stdin === undefined ? {} : { stdin }) }))
 }
 
 /** Returns whether an input can be read twice. */

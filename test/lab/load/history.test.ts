@@ -66,7 +66,7 @@ test('a finished run stays, however old, as long as spooled stdin that it has lo
   const stdin = Readable.from([Buffer.from(lines(20))], { objectMode: false })
   const { run } = await world.load('-', { source: '-', stdin, spool: true })
   const [path = ''] = await runFiles(stateDir)
-  const copy = (await readRun(path))?.inputs[0]?.copy ?? ''
+  const copy = (await readRun(path))?.inputs.at(0)?.copy ?? ''
   // As if the process had been killed before it removed the spool.
   const segment = join(spoolFolderOf(stateDir, 'left'), copy)
   await mkdir(dirname(segment), { recursive: true })
@@ -135,7 +135,7 @@ test('inputs of a removed run are known: nothing is loaded twice, appended lines
   expect((await world.load('d.ndjson')).inputs).toMatchObject([
     { alreadyLoaded: true, loadedAs: world.path('c.ndjson') },
   ])
-  expect((await world.load('d.ndjson')).inputs[0]).not.toHaveProperty('loadedAs')
+  expect((await world.load('d.ndjson')).inputs.at(0)).not.toHaveProperty('loadedAs')
 })
 
 test('a run that is not finished is not removed: the same command continues it', async () => {

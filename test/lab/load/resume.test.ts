@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type IngestEvent, type IngestOptions, type Receipt, ingest, isSluiceError } from '../../../src/index.js'
 import { codeOf, lines } from '../../support/lab/run-world.js'
-import { tokenOf } from '../../../src/run/state/resume/run-identity.js'
+import { tokenOf } from '../../../src/base/checksum/tokens.js'
 import { lastRun, rewriteRun } from '../../support/state/stored-runs.js'
 import { checkpoint, index, lab, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 

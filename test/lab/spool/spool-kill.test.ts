@@ -65,7 +65,7 @@ async function spooled(): Promise<Map<string, string>> {
 /** The first part of the ids of each copy of stdin, as far as there is one. */
 async function tokens(): Promise<Map<string, string>> {
   const { known } = await knownRuns(state())
-  const inputs = known.flatMap(({ checkpoint }) => checkpoint.inputs)
+  const inputs = known.flatMap(({ checkpoint }) => [...checkpoint.inputs])
   return new Map(inputs.flatMap(({ copy, token }) => (copy === undefined ? [] : [[copy, token]])))
 }
 

@@ -89,7 +89,7 @@ test('a load that is killed again and again, between runs and within them, ends 
       expect(receipt.created + receipt.updated).toBe(receipt.read)
       finished.add(receipt.run)
     }
-    if ((await checkpoint())?.inputs[0]?.place !== undefined) resumed += 1
+    if ((await checkpoint())?.inputs.at(0)?.place !== undefined) resumed += 1
     change(random, 20)
   }
   // What is left of the run that was killed, then what changed since.

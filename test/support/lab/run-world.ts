@@ -1,10 +1,9 @@
-import { lastRun, rewriteRun } from '../state/stored-runs.js'
+import { lastRun, rewriteRun, type StoredRun } from '../state/stored-runs.js'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IngestOptions, type Receipt, connect, ingest, isSluiceError } from '../../../src/index.js'
 import type { Lab } from '../../../src/lab/index.js'
-import type { Checkpoint } from '../../../src/run/state/checkpoint/checkpoint.js'
 import { newIndex } from '../../contracts/options.js'
 
 /** A folder with inputs and state, and an index of its own. */
@@ -15,7 +14,7 @@ export interface RunWorld extends AsyncDisposable {
   /** What every call needs: the target, the proxy. */
   way(): Promise<Pick<IngestOptions, 'target' | 'proxy' | 'preflightConnections'>>
   load(name: string, more?: Partial<IngestOptions>): Promise<Receipt>
-  checkpoint(): Promise<Checkpoint>
+  checkpoint(): Promise<StoredRun>
   /** The checkpoint as a process that was killed would have left it: `documents` of the first input are settled. */
   killedAt(documents: number): Promise<void>
   /** A bulk request past Sluice: action lines, and documents. */

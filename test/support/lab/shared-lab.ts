@@ -1,11 +1,10 @@
-import { lastRun } from '../state/stored-runs.js'
+import { lastRun, type StoredRun } from '../state/stored-runs.js'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Checkpoint } from '../../../src/run/state/checkpoint/checkpoint.js'
 import { newIndex } from '../../contracts/options.js'
 
 export let lab: Lab
@@ -55,6 +54,6 @@ export function smallBatches() {
 }
 
 /** Of the one command that was run. */
-export async function checkpoint(): Promise<Checkpoint> {
+export async function checkpoint(): Promise<StoredRun> {
   return (await lastRun(path('state'))).checkpoint
 }

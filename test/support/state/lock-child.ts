@@ -8,7 +8,7 @@ import { built } from '../build.js'
 const program = `
 import { createInterface } from 'node:readline'
 const [dist, stateDir, index, ...inputs] = process.argv.slice(1)
-const { lockInputs } = await import(dist + '/run/state/runs/run-locks.js')
+const { lockInputs } = await import(dist + '/run/state/runs/state-folder.js')
 const { findSources } = await import(dist + '/pipeline/source/open-sources.js')
 const sources = await findSources(inputs, {})
 let locks

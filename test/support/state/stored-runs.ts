@@ -1,21 +1,31 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Checkpoint } from '../../../src/run/state/checkpoint/checkpoint.js'
-import { Journal } from '../../../src/run/state/inputs/journal.js'
+import type { Checkpoint, CheckpointInput } from '../../../src/run/state/checkpoint/checkpoint.js'
+import { Journal } from '../../../src/run/state/checkpoint/journal.js'
 import { knownRuns, readRun, runsFolder } from '../../../src/run/state/runs/runs.js'
 
+/** A run with all of its inputs. */
+export interface StoredRun extends Checkpoint {
+  readonly inputs: readonly CheckpointInput[]
+}
+
+/** Makes all inputs of a run. */
+export function storedRun(run: Checkpoint): StoredRun {
+  return { ...run, inputs: [...run.inputs] }
+}
+
 /** The run that was begun last, as it is on the disk. */
-export async function lastRun(stateDir: string): Promise<{ readonly path: string; readonly checkpoint: Checkpoint }> {
+export async function lastRun(stateDir: string): Promise<{ readonly path: string; readonly checkpoint: StoredRun }> {
   const [last] = (await knownRuns(stateDir)).known
   if (last === undefined) throw new Error(`no run in ${stateDir}`)
-  return last
+  return { path: last.path, checkpoint: storedRun(last.checkpoint) }
 }
 
 /** The run of a file. */
-export async function runIn(path: string): Promise<Checkpoint> {
+export async function runIn(path: string): Promise<StoredRun> {
   const run = await readRun(path)
   if (run === undefined) throw new Error(`no run in ${path}`)
-  return run
+  return storedRun(run)
 }
 
 /** Puts a run in the place of what its file says. */

@@ -4,7 +4,7 @@
  * it there chooses it. No process removes it, so no name comes twice.
  */
 import type { Job, Queue } from 'bullmq'
-import { keyOf, newRunId } from '../../../run/state/resume/run-identity.js'
+import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
 import { runId } from '../../../options/option-checks.js'
 import { SluiceError } from '../../../base/failure/failure.js'
 import type { JobData } from '../job.js'

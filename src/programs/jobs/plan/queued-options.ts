@@ -7,54 +7,22 @@ import { describeOption } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
 import type { Effective } from '../../../options/resolve.js'
 import { type OptionName, optionNames } from '../../../options/table.js'
-import { keyOf, newRunId } from '../../../run/state/resume/run-identity.js'
+import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
 import { formOf, inputForms } from '../../../base/text/input-form.js'
 import { readSourceUrl } from '../../../base/text/source-url.js'
 import { visible } from '../../../base/text/visible.js'
 import type { JobData } from '../job.js'
 import { mostSharing } from './rate-share.js'
 
-/** Parts of the table whose options say what is loaded, and how. */
-const groups: ReadonlySet<string> = new Set([
-  'Documents',
-  'CSV',
-  'Edits',
-  'Requests',
-  'Guarded load',
-  'Before the load',
-])
-/** Options of a load that each worker has of its own. */
-const own: ReadonlySet<OptionName> = new Set(['sourceThroughProxy', 'timeoutMs'])
-/** Options that a load by many workers cannot have, and why. */
-const refused = {
-  follow: 'a job ends',
-  transform: 'its code is on this machine only',
-  spool: 'only this machine can read what it writes to disk',
-  filesFrom: 'the list is on this machine only. Pass a quoted glob',
-  timeBudgetMs: 'it limits one process only',
-  plan: 'it is counted on one machine only. Use --byte-budget',
-} as const satisfies Partial<Record<OptionName, string>>
-
 /** Returns whether an option goes to the queue. */
 function isQueued(name: OptionName): boolean {
-  const { commands, group, secret, environmentOnly } = describeOption(name)
-  if (secret !== undefined || environmentOnly === true || own.has(name)) return false
-  return commands.includes('ingest') && groups.has(group)
+  const { commands, queued = false, secret, environmentOnly } = describeOption(name)
+  return queued !== false && secret === undefined && environmentOnly !== true && commands.includes('ingest')
 }
-
-/** Options of documents that only say how the load continues. */
-const ofLoading: ReadonlySet<OptionName> = new Set([
-  'deadLetters',
-  'maxRejected',
-  'maxIndices',
-  'onConflict',
-  'resendUnknown',
-  'retryOnConflict',
-])
 
 /** Returns whether another value makes other documents, and so another job. */
 function makesDocuments(name: OptionName): boolean {
-  return ['Documents', 'CSV', 'Edits'].includes(describeOption(name).group) && !ofLoading.has(name)
+  return describeOption(name).queued === 'documents'
 }
 
 interface NamedJob {
@@ -67,9 +35,9 @@ interface NamedJob {
 /** Throws SluiceError OPTION_INVALID for what only one machine can load. */
 export function queuedJob(effective: Effective, sources: readonly string[], cwd: string): NamedJob {
   const { values, origins } = effective
-  for (const [name, why] of Object.entries(refused) as [keyof typeof refused, string][])
-    if (values[name] !== undefined && values[name] !== false)
-      throw invalid(origins[name], `cannot be combined with --queue: ${why}`)
+  for (const { name, notByWorkers } of optionNames.map(describeOption))
+    if (notByWorkers !== undefined && values[name] !== undefined && values[name] !== false)
+      throw invalid(origins[name], `cannot be combined with --queue: ${notByWorkers}`)
   if (values.runId !== undefined && values.ids === 'cluster')
     throw invalid(
       origins.runId,
@@ -122,11 +90,6 @@ function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurren
   return { concurrency, rangeBytes: Math.min(rangeBytes, Math.max(LEAST_RANGE_BYTES, Math.floor(bytes / concurrency))) }
 }
 
-/** Options whose values may name a file. A job holds the text of the file. */
-const ofFiles: ReadonlySet<string> = new Set(['indexBody', 'checkQuery', 'mapping', 'template'] satisfies OptionName[])
-/** Options whose values are the texts of files, and not what a program passes. */
-const asTexts: ReadonlySet<string> = new Set([...ofFiles, 'script' satisfies OptionName])
-
 /** Returns which option a job cannot have, and why. Undefined if it may have all of them. */
 export function problemInSettings(settings: JobData['settings']): string | undefined {
   try {
@@ -149,11 +112,14 @@ function checkSettings(settings: JobData['settings']): void {
         name,
         'is an option that a job cannot have. Use the same version of Sluice for the job and its workers',
       )
-    if (name in refused && value !== undefined && value !== false)
-      throw refusal(name, `is an option that a job cannot have: ${refused[name as keyof typeof refused]}`)
-    if (ofFiles.has(name) && (typeof value !== 'string' || !isJsonText(value)))
+    const { notByWorkers, file } = describeOption(name)
+    if (notByWorkers !== undefined && value !== undefined && value !== false)
+      throw refusal(name, `is an option that a job cannot have: ${notByWorkers}`)
+    // A job holds the text of a file.
+    if (file === 'json' && (typeof value !== 'string' || !isJsonText(value)))
       throw refusal(name, 'holds no JSON. A job cannot name files of a worker')
-    const problem = asTexts.has(name) ? (typeof value === 'string' ? undefined : 'is no text') : wrong(name, value)
+    const problem =
+      file === 'json' || file === 'text' ? (typeof value === 'string' ? undefined : 'is no text') : wrong(name, value)
     if (problem !== undefined) throw refusal(name, visible(problem.slice(0, SHOWN_PROBLEM)))
   }
 }

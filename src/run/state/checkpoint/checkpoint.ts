@@ -29,7 +29,7 @@ export interface Checkpoint {
   /** Whether documents behind the marks may be stored already. */
   readonly isDoubtful: boolean
   /** Inputs that Sluice has begun to read, or knows again. */
-  readonly inputs: readonly CheckpointInput[]
+  readonly inputs: InputList
   /** How many inputs are not finished, also those that are not begun. */
   readonly left: number
   /** Counts of the documents before the marks. */
@@ -49,6 +49,14 @@ export interface Checkpoint {
   readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** How the last process ended the run. Absent while one works on it, and after a kill. */
   readonly ended?: RunEnd | undefined
+}
+
+/** Inputs in their order. There may be very many, so the list of a run on the disk makes each when somebody asks for it. An array is one, too. */
+export interface InputList extends Iterable<CheckpointInput> {
+  readonly length: number
+  at(number: number): CheckpointInput | undefined
+  /** Lets go of them: the run takes no more part. */
+  forget?(): void
 }
 
 export interface LettersFile {
@@ -200,4 +208,24 @@ export function isSameCluster(
   return was.clusterUuid !== undefined && now.clusterUuid !== undefined
     ? was.clusterUuid === now.clusterUuid
     : was.url === now.url
+}
+
+/** Returns the files that hold rejected documents of a run, the last one at the end. */
+export function lettersOf({
+  deadLetters,
+  counts,
+}: Pick<Checkpoint, 'deadLetters' | 'counts'>): readonly EarlierLetters[] {
+  if (deadLetters === undefined) return []
+  const { path, length, earlier = [] } = deadLetters
+  const documents = earlier.reduce((left, one) => left - one.documents, counts.rejected)
+  return length === 0 || documents <= 0 ? earlier : [...earlier, { path, length, documents }]
+}
+
+/** Returns the file of dead letters, with the other files that earlier processes of the run wrote. */
+export function lettersIn(
+  file: LettersFile,
+  before: Pick<Checkpoint, 'deadLetters' | 'counts'> | undefined,
+): NonNullable<Checkpoint['deadLetters']> {
+  const earlier = before === undefined ? [] : lettersOf(before).filter(one => one.path !== file.path)
+  return earlier.length === 0 ? file : { ...file, earlier }
 }

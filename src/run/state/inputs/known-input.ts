@@ -1,6 +1,5 @@
 /** The records that runs keep of each input. Several runs may know the same one: it was appended to, continued by another run, or found again. */
-import type { Checkpoint, CheckpointInput } from '../checkpoint/checkpoint.js'
-import { type InputList, inputsOf } from './packed-inputs.js'
+import type { Checkpoint, CheckpointInput, InputList } from '../checkpoint/checkpoint.js'
 
 /** An input in the state of a run. */
 interface Seen {
@@ -69,10 +68,10 @@ export function knownInputsOf(runs: readonly Checkpoint[]): KnownInput[] {
   const all: KnownInput[] = []
   const loaded = new Map<string, KnownInput>()
   const found = new Map<string, Seen>()
-  const last = runs.findLast(run => inputsOf(run).length > 0)
+  const last = runs.findLast(run => run.inputs.length > 0)
   let isSorted = true
   for (const run of runs) {
-    const inputs = inputsOf(run)
+    const inputs = run.inputs
     for (let at = inputs.length - 1; at >= 0; at -= 1) {
       const input = inputs.at(at)
       if (input === undefined) continue

@@ -4,12 +4,12 @@ import { findDocuments } from '../../../route/cluster/find-documents.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Lines, Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
-import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
-import { lettersOf } from '../checkpoint/letters-of.js'
-import { tokens, newRunId, randomTokens, type RunIdentity, runKey } from './run-identity.js'
+import { type Checkpoint, type Target, lettersOf } from '../checkpoint/checkpoint.js'
+import { tokens, runKey } from './run-identity.js'
+import { newRunId, randomTokens } from '../../../base/checksum/tokens.js'
+import { type RunIdentity, dropPlan, type Plan, type Planning } from './plan.js'
 import { type LostIndices, sayLost } from './lost-index.js'
-import { dropPlan, type Plan, type Planning } from './plan.js'
-import { forgetInputs } from '../inputs/packed-inputs.js'
+import { type OpenLetters, openLetters } from '../runs/open-letters.js'
 import { freePath, isJournal, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
 
@@ -43,6 +43,8 @@ export interface FoundRun {
   readonly identity: Pick<RunIdentity, 'into' | 'scope' | 'kind' | 'replays'>
   readonly sources: readonly string[]
   readonly options: Checkpoint['options']
+  /** Returns what is left of the rejected documents of earlier runs, each file once. */
+  openLetters(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]>
   /** How safely the run is known. */
   readonly notes: readonly string[]
   readonly warnings: readonly string[]
@@ -168,6 +170,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
     identity,
     sources: identity.sources,
     options: identity.options,
+    openLetters: async runs => await openLetters(stateDir, runs),
     notes: [...(path === undefined ? [] : notesOn(where, seen)), ...plan.notes, ...(identity.notes?.(index) ?? [])],
     warnings: [
       ...lost.filter(one => isMeant(one, plan, isBound)).flatMap(one => sayLost(one.lost, one.run.run)),
@@ -177,7 +180,7 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   }
   // They may take much memory, and the plan has taken what it needs of them.
   for (const one of [...known.map(({ checkpoint }) => checkpoint), ...rejecting])
-    if (one !== plan.continues) forgetInputs(one)
+    if (one !== plan.continues) one.inputs.forget?.()
   return { found, reliedOn, stamp: continued?.stamp }
 }
 

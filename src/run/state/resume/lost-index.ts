@@ -2,7 +2,7 @@
 import { isOperation, rowOf } from '../../../base/operation.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import { seeBehind } from '../../../route/cluster/many-indices.js'
+import { seeBehind, seeIndices } from '../../../route/cluster/many-indices.js'
 import { haveStayed } from './witnesses.js'
 import type { Checkpoint, Holder } from '../checkpoint/checkpoint.js'
 
@@ -107,4 +107,29 @@ export function isLost(wasUuid: string | undefined, seen: IndexSeen, wasThere: b
   // An alias has its name now.
   if (seen.kind === 'name') return wasUuid !== undefined
   return seen.kind === 'missing' && wasThere
+}
+
+/** A name that is an alias or a data stream has no uuid, and stays. */
+export function isNameGone(uuid: string | undefined, seen: IndexSeen | undefined): boolean {
+  return seen !== undefined && isLost(uuid, seen, true)
+}
+
+/**
+ * Returns the indices of a load that were deleted or made again. A finished load is not repeated because old indices were removed, as
+ * a retention does. Never throws.
+ */
+export async function lostNamed(
+  { target: { indices = [] }, status }: Pick<Checkpoint, 'target' | 'status'>,
+  cluster: Cluster,
+): Promise<LostIndices | undefined> {
+  const taken = indices.filter(({ documents }) => documents > 0)
+  if (taken.length === 0) return undefined
+  const seen = await seeIndices(
+    cluster,
+    taken.map(({ index }) => index),
+  )
+  const isOver = status === 'finished'
+  const lost = await lostOf(taken, seen, { isOver, isGone: isNameGone }, cluster)
+  if (lost.length === 0) return undefined
+  return { indices: lost, isPart: lost.length < taken.length, startsAfresh: !isOver }
 }

@@ -4,8 +4,8 @@ import type { IndexSeen } from '../../../route/cluster/indices.js'
 import { seeIndices } from '../../../route/cluster/many-indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
-import type { Checkpoint, NamedIndex } from '../checkpoint/checkpoint.js'
-import { DELETED, isLost, type LostIndices, lostOf } from './lost-index.js'
+import type { NamedIndex } from '../checkpoint/checkpoint.js'
+import { DELETED, isNameGone } from './lost-index.js'
 import type { Witnesses } from './witnesses.js'
 
 interface Asking {
@@ -93,29 +93,4 @@ export class NamedIndices {
     if (seen.kind === 'index') this.#uuids.set(index, seen.uuid)
     if ('isPiped' in seen) this.#piped.add(index)
   }
-}
-
-/** A name that is an alias or a data stream has no uuid, and stays. */
-function isNameGone(uuid: string | undefined, seen: IndexSeen | undefined): boolean {
-  return seen !== undefined && isLost(uuid, seen, true)
-}
-
-/**
- * Returns the indices of a load that were deleted or made again. A finished load is not repeated because old indices were removed, as
- * a retention does. Never throws.
- */
-export async function lostNamed(
-  { target: { indices = [] }, status }: Pick<Checkpoint, 'target' | 'status'>,
-  cluster: Cluster,
-): Promise<LostIndices | undefined> {
-  const taken = indices.filter(({ documents }) => documents > 0)
-  if (taken.length === 0) return undefined
-  const seen = await seeIndices(
-    cluster,
-    taken.map(({ index }) => index),
-  )
-  const isOver = status === 'finished'
-  const lost = await lostOf(taken, seen, { isOver, isGone: isNameGone }, cluster)
-  if (lost.length === 0) return undefined
-  return { indices: lost, isPart: lost.length < taken.length, startsAfresh: !isOver }
 }

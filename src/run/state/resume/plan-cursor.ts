@@ -11,7 +11,7 @@ export async function planCursor(
   previous: Checkpoint | undefined,
   { newToken, options, readsWhole = false }: Pick<Planning, 'newToken' | 'options' | 'readsWhole'>,
 ): Promise<PlannedInput> {
-  const known = previous?.inputs.find(({ name }) => name === source.name)
+  const known = nameIn(previous, source.name)
   const fresh = async () => ({ source, token: await newToken(source), isLoaded: false, read: 0 })
   if (previous === undefined || known === undefined) return await fresh()
   const { token, mark, read, status, place } = known
@@ -32,7 +32,7 @@ export async function planCursor(
 export function anotherSelection(inputs: readonly PlannedInput[], previous: Checkpoint | undefined): string[] {
   return inputs.flatMap(({ source: { name, cursor }, place }) => {
     if (cursor === undefined || place !== undefined) return []
-    const known = previous?.inputs.find(input => input.name === name)
+    const known = nameIn(previous, name)
     if (known?.place === undefined) return []
     const differences = differencesOf(known, cursor)
     const why = differences.length > 0 ? differences.join(', ') : 'the options for sending it have changed'
@@ -48,6 +48,10 @@ export function sinceWhen(inputs: readonly PlannedInput[]): string[] {
       ? []
       : [`Sluice reads the rows of ${name} that changed since ${since}. To read all rows, pass --again`]
   })
+}
+
+function nameIn(run: Checkpoint | undefined, name: string): CheckpointInput | undefined {
+  return [...(run?.inputs ?? [])].find(input => input.name === name)
 }
 
 function differencesOf({ selection: was = {}, name }: CheckpointInput, { selection: now }: Cursor): string[] {

@@ -9,6 +9,8 @@ import type { KnownInput } from '../inputs/known-input.js'
 import { recognise } from '../inputs/known-inputs.js'
 import type { Recognised, Streamed } from '../inputs/recognised.js'
 import {
+  changedNames,
+  differences,
   inputChanged,
   optionsChanged,
   LoadedFile,
@@ -17,7 +19,6 @@ import {
   type PlannedInput,
   type Planning,
 } from './plan.js'
-import { inputsOf } from '../inputs/packed-inputs.js'
 import { passLineEnd, passTail } from './pass-tail.js'
 import { rejectedBefore } from './rejected-before.js'
 import { anotherSelection, planCursor, sinceWhen } from './plan-cursor.js'
@@ -75,10 +76,10 @@ export async function planRun(planning: Planning): Promise<Plan> {
 /** Names the inputs that the run has begun, and that it would leave unfinished. */
 function unfinishedOf(run: Checkpoint, inputs: readonly PlannedInput[]): string[] {
   const left = new Set<string>()
-  for (const input of inputsOf(run)) if (input.status !== 'finished') left.add(input.token)
+  for (const input of run.inputs) if (input.status !== 'finished') left.add(input.token)
   if (left.size > 0) for (const { token } of inputs) left.delete(token)
   const gone: CheckpointInput[] = []
-  if (left.size > 0) for (const input of inputsOf(run)) if (left.has(input.token)) gone.push(input)
+  if (left.size > 0) for (const input of run.inputs) if (left.has(input.token)) gone.push(input)
   const sentences = gone.map(
     ({ name, read }) => `${name} is no longer among the inputs. Sluice loaded only ${read} of its documents`,
   )
@@ -101,7 +102,7 @@ function runToContinue(
   return own.find(run => {
     if (!takesMore && isOver(run)) return false
     // A process that was killed before it read anything.
-    if (inputsOf(run).length === 0 && run.key === key) return true
+    if (run.inputs.length === 0 && run.key === key) return true
     return judged.some(({ by, isLoaded }) => by === run && (takesMore || !isLoaded))
   })
 }
@@ -225,12 +226,6 @@ function markIn({ kind, at }: Pick<Lines, 'kind' | 'at'>, { mark, content }: Che
   return { ...mark, kind, offset: mark.offset - (content?.at ?? 0) + at }
 }
 
-/** Throws SluiceError RUN_OPTIONS_CHANGED if the options are others than those of the run. */
-export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['options']): void {
-  const changed = differences(was, now)
-  if (changed.length > 0) throw new SluiceError(optionsChanged(run, changed))
-}
-
 /** Options that change documents, and not how their lines are numbered and named: lines that come later may have others. */
 const ofNewLines: ReadonlySet<string> = new Set(['set', 'drop', 'keep', 'rename', 'transform', 'pipeline'])
 
@@ -241,16 +236,6 @@ const ofNewLines: ReadonlySet<string> = new Set(['set', 'drop', 'keep', 'rename'
 function isOnlyOfNewLines(name: string, was: Checkpoint['options'], now: Checkpoint['options']): boolean {
   if (ofNewLines.has(name)) return true
   return name === 'op' && [was, now].every(({ op }) => isOperation(op) && !rowOf(op).changes)
-}
-
-function changedNames(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
-  return [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
-}
-
-function differences(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
-  return changedNames(was, now).map(
-    name => `${name} was ${was[name] ?? 'not set'} but is now ${now[name] ?? 'not set'}`,
-  )
 }
 
 /** Collects notes, and shortens them if many inputs have the same one. */

@@ -1,10 +1,66 @@
 /** Defines the remaining work of a run, the facts that decide it, and why an input may not be loaded. */
-import { type Failure, failure } from '../../../base/failure/failure.js'
+import { type Failure, failure, SluiceError } from '../../../base/failure/failure.js'
+import type { IndexSeen } from '../../../route/cluster/indices.js'
+import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Lines, Mark, Place, Source } from '../../../base/flow.js'
 import type { Streamed } from '../inputs/recognised.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Counts, Rejections } from '../../../pipeline/ledger/receipt.js'
-import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, CheckpointInput, FileIdentity, Target } from '../checkpoint/checkpoint.js'
+import type { LostIndices } from './lost-index.js'
+
+/** How a run is known again, and what it has left to do. A feature may give other answers for its runs. */
+export interface RunIdentity {
+  /** The name that the user gave to where documents go. */
+  readonly label: string
+  /** The same in keys and tokens. No index has a blank in its name. */
+  readonly into: string
+  /** In the key, instead of `into`. */
+  readonly scope?: string
+  /** In the key: what runs of another kind with the same inputs are not. */
+  readonly kind?: string
+  /** Inputs as the user named them, absolute. */
+  readonly sources: readonly string[]
+  /** Options that change what Sluice sends for a document. */
+  readonly options: Checkpoint['options']
+  /** Whether another run of the same name makes the same ids. */
+  readonly repeatsIds: boolean
+  /** Whether each run fills an index of its own. Default false. */
+  readonly hasOwnIndex?: boolean
+  /** Why documents that were under way may be stored twice. Undefined: their ids prevent this. */
+  readonly doubt: string | undefined
+  /** More fields of the target in the checkpoint. */
+  readonly target?: Pick<Target, 'alias' | 'indices'>
+  /** See `Checkpoint`. Grows while the run reads. */
+  readonly replays?: ReadonlySet<string>
+  /** Asks the cluster for what the other answers depend on. Throws SluiceError. */
+  look?(cluster: Cluster): Promise<void>
+  /** Throws SluiceError if another run stands in the way. Called after this run has locked the checkpoint. */
+  refuse?(claim: RunClaim): Promise<void>
+  /** The index that the last run filled. */
+  lastIndex(last: Checkpoint | undefined): string | undefined
+  /** Returns indices that no longer hold the documents of the last run. `seen`: of `lastIndex`, if there is one. */
+  lost(
+    last: Checkpoint,
+    seen: IndexSeen | undefined,
+    cluster: Cluster,
+  ): LostIndices | undefined | Promise<LostIndices | undefined>
+  /** Throws SluiceError: see `planRun`. */
+  plan(planning: Planning): Promise<Plan>
+  /** The index that the run fills. */
+  index(run: string): string
+  /** Throws SluiceError if the index cannot take the documents. `seen`: undefined if unknown. */
+  refuseIndex?(seen: IndexSeen | undefined, index: string): void
+  /** Returns notes on the index. */
+  notes?(index: string): readonly string[]
+}
+
+export interface RunClaim {
+  readonly stateDir: string
+  /** Path of the checkpoint. */
+  readonly path: string
+  readonly target: Pick<Target, 'clusterUuid' | 'url'>
+}
 
 export interface Planning {
   /** Runs that loaded into the same target, newest first. */
@@ -178,4 +234,22 @@ export function inputChanged(
   const many = `loaded ${documents.toLocaleString('en-US')} ${documents === 1 ? 'document' : 'documents'} from it`
   const did = documents === 0 ? 'began to load it' : many
   return failure('INPUT_CHANGED', { input, run, did, documents, observed, ...(offset === undefined ? {} : { offset }) })
+}
+
+/** Throws SluiceError RUN_OPTIONS_CHANGED if the options are others than those of the run. */
+export function sameOptions({ options: was, run }: Checkpoint, now: Checkpoint['options']): void {
+  const changed = differences(was, now)
+  if (changed.length > 0) throw new SluiceError(optionsChanged(run, changed))
+}
+
+/** Returns the names of options that are not what they were. */
+export function changedNames(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
+  return [...new Set([...Object.keys(was), ...Object.keys(now)])].filter(name => was[name] !== now[name])
+}
+
+/** Says how they differ. */
+export function differences(was: Checkpoint['options'], now: Checkpoint['options']): string[] {
+  return changedNames(was, now).map(
+    name => `${name} was ${was[name] ?? 'not set'} but is now ${now[name] ?? 'not set'}`,
+  )
 }

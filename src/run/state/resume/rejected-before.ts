@@ -1,6 +1,5 @@
 /** Finds earlier runs of a load that rejected documents: those that it reads again, and the others. */
 import { type Checkpoint, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
-import { inputsOf } from '../inputs/packed-inputs.js'
 import type { Recognised } from '../inputs/recognised.js'
 import type { Plan, PlannedInput, Planning } from './plan.js'
 
@@ -27,7 +26,7 @@ export function rejectedBefore(
     // Replays of a file that was corrected since are other ones.
     let isMeant = run.key === key && run.kind === undefined
     let isAnew = true
-    for (const { token, read } of inputsOf(run)) {
+    for (const { token, read } of run.inputs) {
       if (read === 0) continue
       const isAgain = tokens.get(token)
       isMeant ||= isAgain !== undefined

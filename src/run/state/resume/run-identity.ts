@@ -1,69 +1,15 @@
-/** How a run is known again, and what it has left to do. A feature may give other answers for its runs. */
-import { createHash, randomBytes } from 'node:crypto'
+/** Says when two commands are the same run, and how their inputs are named in ids. */
 import { resolve } from 'node:path'
-import type { IndexSeen } from '../../../route/cluster/indices.js'
-import type { Cluster } from '../../../route/cluster/open-cluster.js'
+import { defaults, sentOptions } from '../../../options/describe-option.js'
+import { keyOf, randomToken, tokenOf } from '../../../base/checksum/tokens.js'
 import type { DocumentSection, InputSection, StateSection } from '../../../options/load.js'
 import { listedIn, namedIn } from '../../../options/names.js'
-import type { Checkpoint, Target } from '../checkpoint/checkpoint.js'
-import { lostIndex, type LostIndices } from './lost-index.js'
+import type { Checkpoint } from '../checkpoint/checkpoint.js'
+import { lostIndex } from './lost-index.js'
 import { planRun } from './plan-run.js'
-import type { Plan, Planning } from './plan.js'
+import type { Planning, RunIdentity } from './plan.js'
 import type { Source } from '../../../base/flow.js'
 import { isPath } from '../../../base/text/input-form.js'
-import { inputsOf } from '../inputs/packed-inputs.js'
-
-export interface RunIdentity {
-  /** The name that the user gave to where documents go. */
-  readonly label: string
-  /** The same in keys and tokens. No index has a blank in its name. */
-  readonly into: string
-  /** In the key, instead of `into`. */
-  readonly scope?: string
-  /** In the key: what runs of another kind with the same inputs are not. */
-  readonly kind?: string
-  /** Inputs as the user named them, absolute. */
-  readonly sources: readonly string[]
-  /** Options that change what Sluice sends for a document. */
-  readonly options: Checkpoint['options']
-  /** Whether another run of the same name makes the same ids. */
-  readonly repeatsIds: boolean
-  /** Whether each run fills an index of its own. Default false. */
-  readonly hasOwnIndex?: boolean
-  /** Why documents that were under way may be stored twice. Undefined: their ids prevent this. */
-  readonly doubt: string | undefined
-  /** More fields of the target in the checkpoint. */
-  readonly target?: Pick<Target, 'alias' | 'indices'>
-  /** See `Checkpoint`. Grows while the run reads. */
-  readonly replays?: ReadonlySet<string>
-  /** Asks the cluster for what the other answers depend on. Throws SluiceError. */
-  look?(cluster: Cluster): Promise<void>
-  /** Throws SluiceError if another run stands in the way. Called after this run has locked the checkpoint. */
-  refuse?(claim: RunClaim): Promise<void>
-  /** The index that the last run filled. */
-  lastIndex(last: Checkpoint | undefined): string | undefined
-  /** Returns indices that no longer hold the documents of the last run. `seen`: of `lastIndex`, if there is one. */
-  lost(
-    last: Checkpoint,
-    seen: IndexSeen | undefined,
-    cluster: Cluster,
-  ): LostIndices | undefined | Promise<LostIndices | undefined>
-  /** Throws SluiceError: see `planRun`. */
-  plan(planning: Planning): Promise<Plan>
-  /** The index that the run fills. */
-  index(run: string): string
-  /** Throws SluiceError if the index cannot take the documents. `seen`: undefined if unknown. */
-  refuseIndex?(seen: IndexSeen | undefined, index: string): void
-  /** Returns notes on the index. */
-  notes?(index: string): readonly string[]
-}
-
-export interface RunClaim {
-  readonly stateDir: string
-  /** Path of the checkpoint. */
-  readonly path: string
-  readonly target: Pick<Target, 'clusterUuid' | 'url'>
-}
 
 /** Returns how a load into one index is known. */
 export function plainIdentity(inputs: InputSection, documents: DocumentSection): RunIdentity {
@@ -96,11 +42,6 @@ export function runKey(place: string, { into, scope, kind, sources }: RunIdentit
   ])
 }
 
-/** 128 bits in hex. */
-export function keyOf(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
-}
-
 /** Where documents go, without the cluster. */
 export function scopeOf({ into, scope = into }: Pick<RunIdentity, 'into' | 'scope'>): string {
   return scope
@@ -116,76 +57,26 @@ function absolute(name: string): string {
   return isPath(name) ? resolve(name) : name
 }
 
+/** Leaves out options that are not set or as usual, so that runs from before an option was added stay as they were. */
 function whatIsSent(inputs: InputSection, documents: DocumentSection): Record<string, string> {
-  const { op, ids, routingField, versionField, ifSeqNoField, ifPrimaryTermField, script, pipeline } = documents
+  const { op, ids, script: runs } = documents
   const { field: idField, separator: idSeparator } = 'field' in ids ? ids : {}
+  const script = runs === undefined ? undefined : 'id' in runs ? `id ${runs.id}` : `text ${keyOf([runs.source])}`
+  const values = { ...inputs, ...documents, script }
   const given = {
-    op,
-    ids: 'by' in ids ? ids.by : ids.from,
-    format: inputs.format,
     idField,
     idSeparator,
-    routingField,
-    versionField,
-    ifSeqNoField,
-    ifPrimaryTermField,
-    script: script === undefined ? undefined : 'id' in script ? `id ${script.id}` : `text ${keyOf([script.source])}`,
-    pipeline,
-    pick: inputs.pick,
+    ...Object.fromEntries(sentOptions.map(name => [name, values[name]])),
+    ...inputs.csv,
   }
-  return Object.fromEntries(
-    [...Object.entries(given), ...howCsvIsRead(inputs)].filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    ),
+  const set = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && value !== false && value !== usual[name],
   )
+  const texts = set.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
+  return { op, ids: 'by' in ids ? ids.by : ids.from, format: inputs.format, ...Object.fromEntries(texts) }
 }
 
-/** Leaves out options that are not set, so that runs of other formats stay as they were. */
-function howCsvIsRead({ csv = {} }: InputSection): [string, string][] {
-  return Object.entries(csv).flatMap(([name, value]) => {
-    if (value === undefined || value === false || (name === 'empty' && value === 'omit')) return []
-    return [[name, typeof value === 'string' ? value : JSON.stringify(value)]]
-  })
-}
-
-const letters = 'abcdefghijklmnopqrstuvwxyz234567'
-
-/** Returns an id for a run: sortable by time, and unique. */
-export function newRunId(): string {
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
-  return `${time}-${randomBytes(3).toString('hex')}`
-}
-
-/** Makes the part of a run's ids that belongs to one input: 80 random bits, only letters and digits. */
-export function randomToken(): string {
-  return spell(randomBytes(16))
-}
-
-/** Returns such parts by number: they follow each other from one that is random, so another process gets none of them. */
-export function randomTokens(): (number: number) => string {
-  const first = randomBytes(16)
-  return number => {
-    const digits = Uint8Array.from(first, byte => byte & 31)
-    let carry = number
-    for (let at = digits.length - 1; carry > 0 && at >= 0; at -= 1) {
-      const sum = (digits[at] ?? 0) + carry
-      digits[at] = sum & 31
-      carry = Math.floor(sum / 32)
-    }
-    return spell(digits)
-  }
-}
-
-/** Returns the same token for the same parts, on any machine. */
-export function tokenOf(...parts: readonly (string | number)[]): string {
-  return spell(createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16))
-}
-
-function spell(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += letters[byte & 31]
-  return text
-}
+const usual: Readonly<Record<string, unknown>> = defaults
 
 interface Given {
   readonly state: Pick<StateSection, 'runId'>
@@ -259,7 +150,7 @@ const FIRST = [1, 2, 3]
 function storedTokens(runs: readonly Checkpoint[]): ReadonlySet<string> {
   const tokens = new Set<string>()
   for (const run of runs)
-    for (const { token, hasStored, status } of inputsOf(run))
+    for (const { token, hasStored, status } of run.inputs)
       if (hasStored || (status !== 'finished' && run.isDoubtful)) tokens.add(token)
   return tokens
 }

@@ -3,7 +3,8 @@ import { fail } from '../../../base/failure/failure.js'
 import type { Source } from '../../../base/flow.js'
 import type { StateSection } from '../../../options/load.js'
 import { type Checkpoint, isSameCluster, type Target } from '../checkpoint/checkpoint.js'
-import { type RunIdentity, runKey, scopeOf } from './run-identity.js'
+import type { RunIdentity } from './plan.js'
+import { runKey, scopeOf } from './run-identity.js'
 import { type KnownRun, knownRuns } from '../runs/runs.js'
 
 interface Query {

@@ -1,6 +1,5 @@
 /** Keeps the state of a run on the disk while it loads. */
 import { dirname, resolve } from 'node:path'
-import { explain } from '../../../base/failure/catalogue.js'
 import { type Failure, isSluiceError } from '../../../base/failure/failure.js'
 import type { Batch, Input, Lines, Source } from '../../../base/flow.js'
 import { nothing, sumOf } from '../../../pipeline/ledger/account.js'
@@ -8,15 +7,13 @@ import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import type { DeadLetters } from '../../../pipeline/ledger/dead-letters.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import { systemClock } from '../../../base/time/system-clock.js'
-import { type Checkpoint, type CheckpointInput, nextLimitFrom } from '../checkpoint/checkpoint.js'
-import { lettersIn } from '../checkpoint/letters-of.js'
-import { CheckpointWriter } from '../checkpoint/checkpoint-writer.js'
+import { type Checkpoint, type CheckpointInput, nextLimitFrom, lettersIn } from '../checkpoint/checkpoint.js'
+import { CheckpointWriter } from './checkpoint-writer.js'
 import type { FoundRun } from './find-run.js'
 import type { IndexWatch } from './index-watch.js'
 import { ContentSum, isStoredAsLines } from '../inputs/content.js'
-import { inputLine, Journal, markLine, sinceLine, wholeLine } from '../inputs/journal.js'
+import { inputLine, Journal, markLine, sinceLine, wholeLine } from '../checkpoint/journal.js'
 import { isOwn, keep, keepOwn, type KeptInput, moveTo, noteSent } from './kept-input.js'
-import { forgetInputs, inputsOf } from '../inputs/packed-inputs.js'
 import type { PlannedInput } from './plan.js'
 import { scopeOf } from './run-identity.js'
 import { removeRun } from '../runs/runs.js'
@@ -66,7 +63,7 @@ export class StateKeeper {
     this.#began = found.began
     this.#since = plan.continues === undefined ? undefined : found.since
     this.#writer = new CheckpointWriter(async () => await this.#write('running'), CHECKPOINT_MS, systemClock)
-    for (const { id } of inputsOf(plan.continues ?? { inputs: [] })) this.#nextId = Math.max(this.#nextId, id + 1)
+    for (const { id } of plan.continues?.inputs ?? []) this.#nextId = Math.max(this.#nextId, id + 1)
     this.#left = plan.inputs.filter(({ isLoaded }) => !isLoaded).length
     for (const planned of plan.inputs) if (!planned.isLoaded) this.#planned[planned.source.id] = planned
   }
@@ -100,7 +97,7 @@ export class StateKeeper {
       throw stateUnwritable(this.path, error)
     }
     if (oldPath !== undefined) await removeRun(oldPath)
-    if (continues !== undefined) forgetInputs(continues)
+    if (continues !== undefined) continues.inputs.forget?.()
   }
 
   /** Returns the inputs of which something is known before the first one is read. */
@@ -122,7 +119,7 @@ export class StateKeeper {
       const now = { file, address: source.address }
       found.set(known.id, content === undefined ? now : { ...now, content, ...(mark === undefined ? {} : { mark }) })
     }
-    for (const input of inputsOf(continues)) {
+    for (const input of continues.inputs) {
       const now = found.get(input.id)
       yield now === undefined ? input : { ...input, ...now }
     }
@@ -347,10 +344,4 @@ export class StateKeeper {
     for (const { mark, planned } of this.#kept.values())
       planned.source.copy?.loaded?.(mark.kind === 'lines' && !isLast ? mark.offset : undefined)
   }
-}
-
-/** Returns the status of a run with this ending. */
-export function statusOf(stopped: Failure | undefined): 'finished' | 'interrupted' | 'failed' {
-  if (stopped === undefined) return 'finished'
-  return explain(stopped.code).exit === 5 ? 'interrupted' : 'failed'
 }

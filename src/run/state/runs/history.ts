@@ -10,7 +10,7 @@ import type { Failure } from '../../../base/failure/failure.js'
 import type { InputReceipt, Receipt } from '../../../pipeline/ledger/receipt.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
 import { isoTime } from '../../../base/time/local-time.js'
-import { endLine } from '../inputs/journal.js'
+import { endLine } from '../checkpoint/journal.js'
 import type { Checkpoint, CheckpointInput, RunEnd } from '../checkpoint/checkpoint.js'
 import { freeName, isJournal, namesIn, runsFolder, runTextOf } from './runs.js'
 
@@ -140,10 +140,10 @@ export function endOf(receipt: Receipt, isListed: boolean): RunEnd {
 }
 
 /** Returns the end with all inputs that the file of the run lists. */
-export function wholeEnd(end: RunEnd, listed: readonly CheckpointInput[]): RunEnd {
+export function wholeEnd(end: RunEnd, listed: Iterable<CheckpointInput>): RunEnd {
   if (end.inputCount === undefined) return end
   const told = new Map((end.inputs ?? []).map(input => [input.name, input]))
-  const inputs = listed.map(input => told.get(input.name) ?? inputReceipt(input))
+  const inputs = Array.from(listed, input => told.get(input.name) ?? inputReceipt(input))
   const { inputCount, ...rest } = end
   return { ...rest, inputs, ...(inputs.length === inputCount ? {} : { inputCount }) }
 }
@@ -159,7 +159,7 @@ export function endOfCheckpoint(run: Checkpoint): RunEnd {
     began: isoTime(began),
     ...(status === 'running' ? {} : { ended: isoTime(written) }),
     target: { url, index, ...(alias === undefined ? {} : { alias }) },
-    inputs: inputs.map(inputReceipt),
+    inputs: Array.from(inputs, inputReceipt),
     ...counts,
     rejections,
     ...(deadLetters === undefined || counts.rejected === 0 ? {} : { deadLetters: deadLetters.path }),

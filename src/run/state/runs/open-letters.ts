@@ -1,13 +1,11 @@
 /** Finds out which rejected documents still wait: nobody has stored them by a replay, read their inputs again, or deleted their file. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Checkpoint, type CheckpointInput, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
-import { lettersOf } from '../checkpoint/letters-of.js'
-import { inputsOf } from '../inputs/packed-inputs.js'
-import type { KnownRun } from './runs.js'
+import { type Checkpoint, type CheckpointInput, nameOf, nextLimitFrom, lettersOf } from '../checkpoint/checkpoint.js'
+import { type KnownRun, knownRuns } from './runs.js'
 
 /** Documents that a run has rejected, or that a replay of them has rejected again. */
-interface OpenLetters {
+export interface OpenLetters {
   readonly run: string
   readonly documents: number
   /** Absolute path of the dead letters. Absent if none were written. */
@@ -54,6 +52,14 @@ export class Letters {
   }
 }
 
+/** Returns what is left of the rejected documents of some runs of a state folder. Without one, nothing is known. */
+export async function openLetters(
+  stateDir: string | undefined,
+  runs: readonly Checkpoint[],
+): Promise<readonly OpenLetters[]> {
+  return stateDir === undefined ? [] : await new Letters((await knownRuns(stateDir)).known).openOf(runs)
+}
+
 /** A run that read a file of dead letters to its end. */
 interface Replay {
   readonly run: Checkpoint
@@ -74,7 +80,7 @@ class Replays {
       this.#rejected.set(run.run, (this.#rejected.get(run.run) ?? 0) + run.counts.rejected)
       if (run.status === 'finished') settled.push(...(run.settles ?? []))
       if (run.kind !== 'replay') continue
-      for (const input of inputsOf(run)) {
+      for (const input of run.inputs) {
         if (input.status !== 'finished' || input.read === 0) continue
         this.#byToken.set(input.token, [...(this.#byToken.get(input.token) ?? []), { run, input }])
       }

@@ -6,16 +6,17 @@ import { isSluiceError } from '../../../base/failure/failure.js'
 import type { StateSection } from '../../../options/load.js'
 import { type Checkpoint, nameOf } from '../checkpoint/checkpoint.js'
 import { historyFolder } from './history.js'
-import { endLine, linesOf } from '../inputs/journal.js'
+import { endLine, linesOf } from '../checkpoint/journal.js'
 import { newestStates } from '../inputs/known-input.js'
 import { InputLocks } from '../../../base/lock/lock.js'
-import { lockCheckpoint, locksFolder } from './run-locks.js'
+import { lockCheckpoint, locksFolder } from './state-folder.js'
 import { Letters } from './open-letters.js'
 import {
   byAge,
   forgottenPath,
   isRun,
   type KnownRun,
+  type ListCopies,
   knownRuns,
   namesIn,
   readForgotten,
@@ -33,9 +34,6 @@ interface RunFile {
   readonly isState: boolean
   readonly mtimeMs: number
 }
-
-/** Returns the ids of the copies of inputs that are still on the disk. */
-export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /**
  * Removes the oldest runs beyond `keepRuns` and `keepDays`, except those that have something left to load, whose copy of an input is still
@@ -66,7 +64,7 @@ export async function prune(
     else if (await isFree(locks, path)) {
       const checkpoint = await readRun(path)
       if (checkpoint === undefined || !isOver(checkpoint)) continue
-      const isNeeded = checkpoint.inputs.some(({ copy }) => copy !== undefined && copies.has(copy))
+      const isNeeded = [...checkpoint.inputs].some(({ copy }) => copy !== undefined && copies.has(copy))
       if (isNeeded) continue
       const { counts, replays = [] } = checkpoint
       if (replays.length > 0 && isOneThere(replays, await allRuns(), forgotten)) continue
@@ -153,7 +151,7 @@ async function isFree(locks: InputLocks, path: string): Promise<boolean> {
 function* linesToKeep(runs: readonly Checkpoint[]): Generator<string> {
   const isNewest = newestStates(runs)
   for (const run of runs) {
-    const inputs = run.inputs.filter(input => isNewest(run, input))
+    const inputs = [...run.inputs].filter(input => isNewest(run, input))
     const { deadLetters: _, ...rest } = run
     if (inputs.length > 0) yield* linesOf({ ...rest, inputs, rejections: [] })
   }

@@ -7,9 +7,7 @@ import { stateUnwritable } from '../../../base/disk/state-unwritable.js'
 import { fail, isSluiceError } from '../../../base/failure/failure.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
-import { parseJournal, parseJournals } from '../inputs/journal.js'
-import { inputsOf } from '../inputs/packed-inputs.js'
-import { PackedText } from '../inputs/packed-text.js'
+import { readJournal, readJournals } from '../checkpoint/journal.js'
 import { parseOldCheckpoint } from '../checkpoint/old-checkpoint.js'
 
 const SUFFIX = '.jsonl'
@@ -37,6 +35,9 @@ interface BrokenRun {
   readonly run?: string
   readonly scope?: string
 }
+
+/** Returns the ids of the copies of inputs that are still on the disk. */
+export type ListCopies = (stateDir: string) => Promise<readonly string[]>
 
 /** Returns the folder of the runs. */
 export function runsFolder(stateDir: string): string {
@@ -113,8 +114,7 @@ export function forgottenPath(stateDir: string): string {
 
 /** Returns the runs of that file, or why it cannot be understood. Throws SluiceError STATE_UNREADABLE. */
 export function readForgotten(stateDir: string): readonly Checkpoint[] | string {
-  const text = readIfThere(forgottenPath(stateDir), path => PackedText.read(path))
-  return text === undefined ? [] : parseJournals(text)
+  return readIfThere(forgottenPath(stateDir), readJournals) ?? []
 }
 
 /** Returns whether a file is of this version. */
@@ -129,13 +129,7 @@ export function isRun(path: string): boolean {
 
 /** Returns undefined if there is no such run. Throws SluiceError STATE_UNREADABLE. */
 export async function readRun(path: string): Promise<Checkpoint | undefined> {
-  const read = isJournal(path)
-    ? parsed(path, from => PackedText.read(from), parseJournal)
-    : parsed(
-        path,
-        from => readFileSync(from),
-        bytes => parseOldCheckpoint(bytes, keyOfOld(path)),
-      )
+  const read = readIfThere(path, isJournal(path) ? readJournal : readOld)
   if (typeof read === 'string') throw fail('STATE_UNREADABLE', { path, problem: read })
   return read
 }
@@ -145,9 +139,8 @@ export function runTextOf(path: string): Buffer | undefined {
   return readIfThere(path, () => readFileSync(path))
 }
 
-function parsed<T>(path: string, read: (path: string) => T, parse: (text: T) => Checkpoint | string) {
-  const text = readIfThere(path, read)
-  return text === undefined ? undefined : parse(text)
+function readOld(path: string): Checkpoint | string {
+  return parseOldCheckpoint(readFileSync(path), keyOfOld(path))
 }
 
 function readIfThere<T>(path: string, read: (path: string) => T): T | undefined {
@@ -185,7 +178,7 @@ export async function lastFinished(stateDir: string, key: string): Promise<Check
 /** Returns false for a run that found nothing new. */
 function hasLoaded(run: Checkpoint): boolean {
   if (run.left > 0) return true
-  for (const { read } of inputsOf(run)) if (read > 0) return true
+  for (const { read } of run.inputs) if (read > 0) return true
   return false
 }
 

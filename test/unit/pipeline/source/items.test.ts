@@ -1,4 +1,5 @@
 import { Readable, Transform } from 'node:stream'
+import { ReadableStream as WebStream } from 'node:stream/web'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { failure, SluiceError } from '../../../../src/base/failure/failure.js'
@@ -21,6 +22,7 @@ async function bytes(source: IngestSource): Promise<Buffer> {
 }
 
 const text = async (source: IngestSource) => (await bytes(source)).toString()
+const web = (chunks: readonly unknown[]) => WebStream.from(chunks as unknown[])
 const turn = () => new Promise(setImmediate)
 const textOf = (step: IteratorResult<Uint8Array>) =>
   step.done === true ? undefined : Buffer.from(step.value).toString()
@@ -48,6 +50,7 @@ describe('an iterable of documents', () => {
       ['async generator', later()],
       ['promises', items.map(item => Promise.resolve(item))],
       ['object stream', Readable.from(items)],
+      ['web stream', web(items)],
       [
         'object transform',
         Readable.from(items).pipe(new Transform({ objectMode: true, transform: (item, _, done) => done(null, item) })),
@@ -212,26 +215,46 @@ describe('an iterable of documents', () => {
     await expect(text(throws())).rejects.toMatchObject({ failure: own.failure, cause: own })
   })
 
-  test('closes the iterable when the consumer stops early, also while an item is awaited', async () => {
+  test('closes the iterable when the consumer stops early', async () => {
     let closed = 0
-    async function* waits(forever: boolean) {
+    async function* ready() {
       try {
-        for (;;) {
-          yield { a: 'x'.repeat(200 << 10) }
-          if (forever) await new Promise(() => {})
-        }
+        for (;;) yield { a: 'x'.repeat(200 << 10) }
       } finally {
         closed++
       }
     }
-    const ready = await open(waits(false))
-    await ready.next()
-    await ready.return?.()
+    const iterator = await open(ready())
+    await iterator.next()
+    await iterator.return?.()
     expect(closed).toBe(1)
-    // A busy generator cannot be closed, and nothing waits for it.
-    const busy = await open(waits(true))
-    await busy.next()
-    await busy.return?.()
+  })
+
+  test('waits for a busy generator to close, and cancels a stream that waits for an item', async () => {
+    const reason = new Error('enough')
+    const seen: string[] = []
+    async function* busy() {
+      try {
+        yield { a: 1 }
+        for (let turns = 0; turns < 20; turns++) await turn()
+        yield { b: 2 }
+      } finally {
+        seen.push('closed')
+      }
+    }
+    const node = new Readable({ objectMode: true, read() {}, destroy: (_, done) => (seen.push('closed'), done(null)) })
+    node.push({ a: 1 })
+    const silent = new WebStream({ start: at => at.enqueue({ a: 1 }), cancel: () => void seen.push('closed') })
+    for (const source of [busy(), node, silent]) {
+      const stop = new AbortController()
+      const iterator = await open(source, stop.signal)
+      await iterator.next()
+      const waiting = iterator.next()
+      await turn()
+      stop.abort(reason)
+      await expect(waiting).rejects.toBe(reason)
+      expect(seen.splice(0)).toEqual(['closed'])
+    }
   })
 
   test.each(['never settles', 'fails'])('an iterable whose end %s does not hold up the load', async how => {
@@ -290,12 +313,29 @@ describe('bytes', () => {
       const sources: [string, IngestSource][] = [
         ['stream', Readable.from([data.subarray(0, 3), data.subarray(3)], { objectMode: false })],
         ['web stream', new Blob([copy]).stream()],
+        ['web stream of chunks', web([data.subarray(0, 3), data.subarray(3)])],
         ['Buffer', data],
         ['Uint8Array', new Uint8Array(copy)],
         ['DataView', new DataView(copy) as unknown as Uint8Array],
         ['ArrayBuffer', copy as unknown as Uint8Array],
       ]
       for (const [kind, source] of sources) expect([kind, await text(source)]).toEqual([kind, plain])
+    }
+  })
+
+  test('of a web stream of strings are its text', async () => {
+    expect(await text(web(['{"a":', '1}\n{"b":2}']))).toBe(plain)
+  })
+
+  test('an error of a web stream comes after what was read, also if it is the first', async () => {
+    const cause = new Error('reset by peer')
+    for (const begin of [[], [Buffer.from('{"a":1}\n')], [{ a: 1 }]]) {
+      const chunks: unknown[] = [...begin]
+      const pull = (at: { enqueue(chunk: unknown): void; error(why: unknown): void }) =>
+        chunks.length > 0 ? at.enqueue(chunks.shift()) : at.error(cause)
+      const iterator = await open(new WebStream({ pull }, { highWaterMark: 0 }))
+      if (begin.length > 0) expect(textOf(await iterator.next())).toBe('{"a":1}\n')
+      await expect(iterator.next()).rejects.toMatchObject({ code: 'INPUT_UNREADABLE', cause })
     }
   })
 
@@ -343,19 +383,6 @@ describe('bytes', () => {
     const stream = new Readable({ read() {} })
     stream.destroy()
     await expect(text(stream)).rejects.toMatchObject({ code: 'INPUT_UNREADABLE' })
-  })
-
-  test('a web stream of objects is told how to pass them', async () => {
-    const stream = new ReadableStream({
-      start(controller) {
-        controller.enqueue({ a: 1 })
-        controller.close()
-      },
-    })
-    await expect(text(stream)).rejects.toMatchObject({
-      code: 'INPUT_UNREADABLE',
-      message: expect.stringContaining('async iterable'),
-    })
   })
 
   test('a stream is destroyed when the consumer stops early', async () => {

@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { randomToken } from '../../../../src/run/state/resume/run-identity.js'
+import { randomToken } from '../../../../src/base/checksum/tokens.js'
 import { ENTRY_BYTES, hashOf, type Request, type Segment } from '../../../../src/programs/serve/segment.js'
 import { recover } from '../../../../src/programs/serve/recover.js'
 import { Spool } from '../../../../src/programs/serve/spool.js'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { randomToken, randomTokens, tokenOf, tokens } from '../../../../../src/run/state/resume/run-identity.js'
+import { randomToken, randomTokens, tokenOf } from '../../../../../src/base/checksum/tokens.js'
+import { tokens } from '../../../../../src/run/state/resume/run-identity.js'
 
 test('a token is random, or the same for the same parts; ids end in it and a number', () => {
   expect(randomToken()).toMatch(/^[a-z2-7]{16}$/)

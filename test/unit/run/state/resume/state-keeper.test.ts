@@ -78,6 +78,7 @@ async function keep(
     isNamed: false,
     sources: [],
     options: {},
+    openLetters: async () => await Promise.resolve([]),
     notes: [],
     warnings: [],
   }

@@ -20,12 +20,12 @@ import {
   wholeEnd,
 } from '../../../../../src/run/state/runs/history.js'
 import { failure } from '../../../../../src/base/failure/failure.js'
-import { Journal, wholeLine } from '../../../../../src/run/state/inputs/journal.js'
+import { Journal, wholeLine } from '../../../../../src/run/state/checkpoint/journal.js'
 import { InputLocks } from '../../../../../src/base/lock/lock.js'
 import { prune } from '../../../../../src/run/state/runs/prune.js'
-import { lockCheckpoint, locksFolder } from '../../../../../src/run/state/runs/run-locks.js'
+import { lockCheckpoint, locksFolder } from '../../../../../src/run/state/runs/state-folder.js'
 import { forgottenPath, knownRuns, runsFolder } from '../../../../../src/run/state/runs/runs.js'
-import { rewriteRun, runIn } from '../../../../support/state/stored-runs.js'
+import { storedRun, rewriteRun, runIn } from '../../../../support/state/stored-runs.js'
 
 const DAY_MS = 86_400_000
 
@@ -153,17 +153,21 @@ describe('old runs', () => {
     (await knownRuns(stateDir)).known.map(({ isForgotten, checkpoint: { run, inputs } }) => ({
       run,
       isForgotten,
-      inputs: inputs.map(({ token, file }) => `${token} ${file?.sum}`),
+      inputs: Array.from(inputs, ({ token, file }) => `${token} ${file?.sum}`),
     }))
 
   test('are removed, and their inputs are still known by all that they were known by', async () => {
     await stored('new', 1)
     await stored('old', 91, { target: { url: 'https://cluster', index: 'i', indexUuid: 'u' }, named: 'old' })
-    const { checkpoint: before } = (await knownRuns(stateDir)).known[1] ?? {}
+    const second = async () => {
+      const [, one] = (await knownRuns(stateDir)).known
+      if (one === undefined) throw new Error('there is one run')
+      return { ...one, checkpoint: storedRun(one.checkpoint) }
+    }
+    const { checkpoint: before } = await second()
     await prune(stateDir, limits, noCopies)
     expect(await runs()).toEqual(['new.jsonl'])
-    const [, old] = (await knownRuns(stateDir)).known
-    expect(old).toEqual({
+    expect(await second()).toEqual({
       path: forgottenPath(stateDir),
       isEarlier: true,
       isForgotten: true,

@@ -4,45 +4,8 @@
  */
 import type { Mark } from '../../../base/flow.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
-import {
-  type Checkpoint,
-  type CheckpointInput,
-  type ContentIdentity,
-  type FileIdentity,
-  START,
-} from '../checkpoint/checkpoint.js'
+import { type CheckpointInput, type ContentIdentity, type FileIdentity, type InputList, START } from './checkpoint.js'
 import type { PackedText } from './packed-text.js'
-
-/** The inputs of a run in their order. An array is one, too. */
-export interface InputList extends Iterable<CheckpointInput> {
-  readonly length: number
-  at(number: number): CheckpointInput | undefined
-}
-
-const packed = new WeakMap<object, InputList>()
-
-/** Returns the same as `run.inputs`, without holding all of them in memory at once. */
-export function inputsOf(run: Pick<Checkpoint, 'inputs'>): InputList {
-  return packed.get(run) ?? run.inputs
-}
-
-/** Returns the run with these inputs. */
-export function withInputs(run: Omit<Checkpoint, 'inputs'>, inputs: InputList): Checkpoint {
-  const whole = {
-    ...run,
-    get inputs() {
-      return [...inputs]
-    },
-  }
-  packed.set(whole, inputs)
-  return whole
-}
-
-/** Lets go of the inputs of a run, which takes no more part. */
-export function forgetInputs(run: Checkpoint): void {
-  const inputs = packed.get(run)
-  if (inputs instanceof PackedInputs) inputs.forget()
-}
 
 const NONE = -1
 

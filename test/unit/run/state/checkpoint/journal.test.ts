@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { nothing } from '../../../../../src/pipeline/ledger/account.js'
-import type { Checkpoint, CheckpointInput } from '../../../../../src/run/state/checkpoint/checkpoint.js'
-import { START } from '../../../../../src/run/state/checkpoint/checkpoint.js'
+import { type Checkpoint, type CheckpointInput, START } from '../../../../../src/run/state/checkpoint/checkpoint.js'
 import {
   inputLine,
   Journal,
@@ -16,8 +15,9 @@ import {
   sinceLine,
   type Whole,
   wholeLine,
-} from '../../../../../src/run/state/inputs/journal.js'
-import { PackedText } from '../../../../../src/run/state/inputs/packed-text.js'
+} from '../../../../../src/run/state/checkpoint/journal.js'
+import { storedRun, type StoredRun } from '../../../../support/state/stored-runs.js'
+import { PackedText } from '../../../../../src/run/state/checkpoint/packed-text.js'
 import { runIn } from '../../../../support/state/stored-runs.js'
 
 afterEach(() => {
@@ -118,10 +118,10 @@ const checkpoint = {
 } as Checkpoint
 
 /** The state that a text holds. */
-function read(text: string | Buffer): Checkpoint {
+function read(text: string | Buffer): StoredRun {
   const state = parseJournal(PackedText.of(Buffer.from(text)))
   if (typeof state === 'string') throw new Error(state)
-  return state
+  return storedRun(state)
 }
 
 async function begin(first: Checkpoint = checkpoint): Promise<Journal> {
@@ -297,7 +297,7 @@ describe('a crash', () => {
       }
       const last = states.get(text.length)
       expect(last).toMatchObject({ status: 'failed', written: '3' })
-      expect(last?.inputs.slice(-3)).toMatchObject([
+      expect([...(last?.inputs ?? [])].slice(-3)).toMatchObject([
         { id: 11, status: 'finished', read: 20, file: { bytes: 300, sum: 'sum-300' } },
         { id: 12, status: 'begun', read: 4, file: { bytes: 900, sum: 'sum-900' } },
         { id: 13, status: 'failed', read: 2 },
@@ -401,7 +401,7 @@ function linesOf({ inputs: known, ...run }: Checkpoint): string[] {
   const { status, written, target, isDoubtful, left, counts, rejections, deadLetters, ...head } = run
   return [
     `${JSON.stringify({ sluice: 2, ...head })}\n`,
-    ...known.flatMap(input => [
+    ...[...known].flatMap(input => [
       ...(input.since === undefined ? [] : [sinceLine(input.since)]),
       inputLine(input),
       markLine(input),

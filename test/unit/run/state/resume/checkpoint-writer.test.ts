@@ -1,6 +1,6 @@
 import { expect, describe, test } from 'vitest'
 import { failure, SluiceError } from '../../../../../src/base/failure/failure.js'
-import { CheckpointWriter } from '../../../../../src/run/state/checkpoint/checkpoint-writer.js'
+import { CheckpointWriter } from '../../../../../src/run/state/resume/checkpoint-writer.js'
 import { HeldClock } from '../../../../support/load/held-clock.js'
 
 describe('the writer', () => {

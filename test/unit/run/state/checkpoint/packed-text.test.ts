@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { PackedText } from '../../../../../src/run/state/inputs/packed-text.js'
+import { PackedText } from '../../../../../src/run/state/checkpoint/packed-text.js'
 
 let folder: string
 beforeEach(async () => {

@@ -9,10 +9,9 @@ import { replaceFile } from '../../../base/disk/safe-files.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import type { Mark } from '../../../base/flow.js'
 import { isObject, type JsonObject, parseJson } from '../../../base/json/parse-json.js'
-import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
-import { PackedInputs, withInputs } from './packed-inputs.js'
-import type { PackedText } from './packed-text.js'
-import type { RunEnd } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, CheckpointInput, FileIdentity, RunEnd } from './checkpoint.js'
+import { PackedInputs } from './packed-inputs.js'
+import { PackedText } from './packed-text.js'
 
 /** Changes with every change that an older Sluice would read wrongly. */
 const VERSION = 2
@@ -189,6 +188,16 @@ export function parseJournal(text: PackedText): Checkpoint | string {
   return typeof runs === 'string' ? runs : (runs[0] ?? 'it is not the state of a run')
 }
 
+/** Reads the state of a run as `parseJournal` does. Throws errors of the file system. */
+export function readJournal(path: string): Checkpoint | string {
+  return parseJournal(PackedText.read(path))
+}
+
+/** Reads the states of several runs as `parseJournals` does. Throws errors of the file system. */
+export function readJournals(path: string): readonly Checkpoint[] | string {
+  return parseJournals(PackedText.read(path))
+}
+
 /** Returns the states of several runs, one behind the other. */
 export function parseJournals(text: PackedText): readonly Checkpoint[] | string {
   const lines = new Lines(text)
@@ -252,7 +261,7 @@ class State {
     const ended = this.#ended === undefined ? {} : { ended: this.#ended }
     const counts = { ...nothing, ...whole.counts }
     this.#inputs.close()
-    return withInputs({ ...head, ...whole, counts, ...ended } as Omit<Checkpoint, 'inputs'>, this.#inputs)
+    return { ...head, ...whole, counts, ...ended, inputs: this.#inputs } as Checkpoint
   }
 }
 
