@@ -1,8 +1,8 @@
 /** Checks the options beside `follow`: it has no end, and each round reads from the state what is loaded. */
 import type { IngestSource } from '../pipeline/source/open-sources.js'
-import { listedIn, namedIn, isTable } from './names.js'
+import { listedIn, namedIn } from './names.js'
 import { invalid } from './option-checks.js'
-import { isSourceUrl } from '../base/text/source-url.js'
+import { formOf, inputForms } from '../base/text/input-form.js'
 
 interface Given {
   readonly follow?: unknown
@@ -23,9 +23,8 @@ export function checkFollow(given: Given & { readonly source: IngestSource; read
   if (stateDir === undefined) throw invalid('follow', 'needs stateDir, where Sluice keeps what it has loaded')
   const names = [...namedIn(source), ...(listedIn(source) ?? [])]
   if (names.length === 0) throw invalid('follow', 'needs files, because a stream or an iterable cannot be followed')
-  if (names.some(isTable))
-    throw invalid('follow', 'cannot follow a table. Run the load at intervals. Later runs read only changes')
-  if (names.some(isSourceUrl)) throw invalid('follow', 'cannot follow an input on a server')
+  const form = names.map(formOf).find(one => one !== undefined)
+  if (form !== undefined) throw invalid('follow', inputForms[form].unfollowed)
   if (names.some(name => name === '-' || name === '/dev/stdin'))
     throw invalid('follow', 'cannot follow stdin, which is read until it ends')
 }

@@ -5,6 +5,7 @@ import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { ServiceNowOptions } from './connect-options.js'
 import { withoutCredentials } from './hide-secrets.js'
 import { invalid } from './option-checks.js'
+import { formOf, isPath } from '../base/text/input-form.js'
 import { indexNameProblem, isPattern, readPattern } from '../base/text/index-pattern.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */
@@ -84,13 +85,13 @@ export function listedIn(source: unknown): readonly string[] | undefined {
 }
 
 export function isTable(name: string): boolean {
-  return name.startsWith(PREFIX)
+  return formOf(name) === 'servicenow'
 }
 
 /** Returns the name of an input as it is known in any folder: an absolute path, and no credentials. */
 export function fullName(name: string): string {
   if (/^[a-z][\w+.-]*:\/\//i.test(name)) return withoutCredentials(name)
-  return name === '-' || isTable(name) ? name : resolve(name)
+  return isPath(name) ? resolve(name) : name
 }
 
 /** The tables that are named, each once. Throws SluiceError OPTION_INVALID for a name that is none, and beside other inputs. */

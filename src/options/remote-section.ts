@@ -1,5 +1,6 @@
 /** Takes the URLs among the inputs apart, so that no secret of theirs goes any further. */
 import type { IngestSource } from '../pipeline/source/open-sources.js'
+import { formOf } from '../base/text/input-form.js'
 import { isSourceUrl, readSourceUrl, type SourceUrl } from '../base/text/source-url.js'
 import { checkRemoteOptions } from './check-options.js'
 import type { RemoteOptions } from './ingest-options.js'
@@ -31,7 +32,7 @@ function urlIn(name: string): SourceUrl {
   const url = readSourceUrl(name)
   if (url !== undefined) return url
   const scheme = name.slice(0, name.indexOf(':'))
-  const form = scheme.toLowerCase() === 's3' ? 's3://BUCKET/KEY' : `${scheme}://HOST/PATH, with encoded credentials`
+  const form = formOf(name) === 's3' ? 's3://BUCKET/KEY' : `${scheme}://HOST/PATH, with encoded credentials`
   throw invalid('source', `holds an input that begins with ${scheme}:// and is not a URL. Write ${form}`)
 }
 

@@ -37,8 +37,9 @@ export const districts: readonly District[] = [
       },
       text: {
         beside: 'operation.ts',
-        most: 10,
-        doors: 'any-of bytes condition field-list figures index-pattern marked-line misplaced source-url visible',
+        most: 11,
+        doors:
+          'any-of bytes condition field-list figures index-pattern input-form marked-line misplaced source-url visible',
       },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts outcomes.ts' },

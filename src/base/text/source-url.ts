@@ -1,5 +1,6 @@
 /** Reads the names of inputs that lie on a server, and keeps their secrets out of everything that is shown or stored. */
 import { createHash } from 'node:crypto'
+import { formOf, inputForms } from './input-form.js'
 
 /** An input on a server, as its name says it. */
 export interface SourceUrl {
@@ -13,9 +14,10 @@ export interface SourceUrl {
   readonly secrets: readonly string[]
 }
 
-/** Returns whether an input lies on a server: its name begins with http://, https:// or s3://. */
+/** Returns whether an input is an object on a server. */
 export function isSourceUrl(name: string): boolean {
-  return /^(https?|s3):\/\//i.test(name)
+  const form = formOf(name)
+  return form !== undefined && inputForms[form].isObject
 }
 
 /** Parameters that hold a signature. */
@@ -33,7 +35,7 @@ const SHORTEST = 6
 
 /** Takes the name apart. Returns undefined if it is not a URL that can be read. */
 export function readSourceUrl(text: string): SourceUrl | undefined {
-  if (/^s3:/i.test(text)) return readBucketUrl(text)
+  if (formOf(text) === 's3') return readBucketUrl(text)
   // The parser ends the host at the first slash, so that a password with one would become part of the path.
   if (!URL.canParse(text) || /[\s\\]/.test(text) || new URL(text).pathname.includes('@')) return undefined
   const url = new URL(text)

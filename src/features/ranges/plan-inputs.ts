@@ -5,7 +5,7 @@ import { decode } from '../../pipeline/format/decode.js'
 import type { Load } from '../../options/load.js'
 import { isCompressed } from '../../base/compression/decompress.js'
 import { type CuttableFile, seenText, wholeMs } from '../../pipeline/source/seen-input.js'
-import { isSourceUrl } from '../../base/text/source-url.js'
+import { isPath } from '../../base/text/input-form.js'
 
 /** An input as one process found it. */
 export interface FoundInput {
@@ -59,7 +59,7 @@ function cuttable({ name: input, file }: Source): CuttableFile {
 async function identityOf(input: string, file: CuttableFile): Promise<string> {
   const { size, mtimeMs, ctimeMs: etagNumber } = file.stat
   const modifiedMs = wholeMs(mtimeMs)
-  if (!isSourceUrl(input)) {
+  if (isPath(input)) {
     const { head } = await file.look()
     return seenText({ kind: 'file', size, modifiedMs, content: head.sha256.slice(0, 32) })
   }

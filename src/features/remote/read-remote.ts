@@ -8,6 +8,7 @@ import { findSources } from '../../pipeline/source/open-sources.js'
 import { FileTable } from '../../pipeline/source/file-table.js'
 import type { Elsewhere, FoundFile, SeenObject } from '../../pipeline/source/find-files.js'
 import type { CuttableInput, SeenInput } from '../../pipeline/source/seen-input.js'
+import { formOf } from '../../base/text/input-form.js'
 import { isSigned, isSourceUrl } from '../../base/text/source-url.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { Checksum } from '../../base/checksum/checksum.js'
@@ -144,7 +145,7 @@ class Remote implements AsyncDisposable {
 
   /** Asks only servers of this load, because the user named no others. */
   async #isThere(name: string, { etagNumber, begins }: SeenObject): Promise<boolean> {
-    const store = /^s3:/i.test(name) ? (await this.#s3)?.store : this.#storeBeside(name)
+    const store = formOf(name) === 's3' ? (await this.#s3)?.store : this.#storeBeside(name)
     if (store === undefined) return true
     const { timeoutMs } = this.#sections.connecting
     try {
@@ -196,7 +197,7 @@ class Remote implements AsyncDisposable {
   }
 
   async #shelfOf(name: string): Promise<Shelf> {
-    if (!/^s3:/i.test(name))
+    if (formOf(name) !== 's3')
       return (this.#http ??= this.#shelf(
         openHttpStore({ routes: this.#servers.routes, patience: this.#patience, ...this.#sections.remote }),
       ))

@@ -5,14 +5,14 @@ import type { Batch, Outcome, Source } from '../../base/flow.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import type { InputSection, RetrySection, StopSection } from '../../options/load.js'
-import { isTable, namedIn } from '../../options/names.js'
+import { namedIn } from '../../options/names.js'
 import type { DecodeOptions } from '../../pipeline/format/decode.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
 import type { ListCopies } from '../state/runs/runs.js'
 import { prepareStateDir, lockInputs } from '../state/runs/state-folder.js'
 import { newRunId } from '../../base/checksum/tokens.js'
 import { plainIdentity } from '../state/resume/run-identity.js'
-import { isSourceUrl } from '../../base/text/source-url.js'
+import { isPath } from '../../base/text/input-form.js'
 import { systemClock } from '../../base/time/system-clock.js'
 import { listenerOf } from '../../options/listener.js'
 import { stopSignalsOf } from './stop-signals.js'
@@ -68,7 +68,7 @@ async function mayRepeat({ load: { inputs, documents, state }, connection }: Com
   const names = namedIn(inputs.source)
   if (names.length === 0 || names.includes('-')) return false
   // A pipe can be read only once. A table and an object on a server are read anew.
-  const paths = names.filter(name => !isTable(name) && !isSourceUrl(name))
+  const paths = names.filter(isPath)
   return paths.length === 0 || (await findSources(paths, {})).every(({ file }) => file !== undefined)
 }
 

@@ -8,7 +8,8 @@ import { invalid } from '../../../options/option-checks.js'
 import type { Effective } from '../../../options/resolve.js'
 import { type OptionName, optionNames } from '../../../options/table.js'
 import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
-import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
+import { formOf, inputForms } from '../../../base/text/input-form.js'
+import { readSourceUrl } from '../../../base/text/source-url.js'
 import { visible } from '../../../base/text/visible.js'
 import type { JobData } from '../job.js'
 import { mostSharing } from './rate-share.js'
@@ -159,12 +160,13 @@ function isKnown(name: string): name is OptionName {
 
 /** Every worker must find the same object. A URL that is a login would put the login on the queue. */
 function placeOf(source: string, cwd: string): string {
-  if (source === '-' || source.startsWith('servicenow:'))
+  const form = formOf(source)
+  if (source === '-' || (form !== undefined && !inputForms[form].isShared))
     throw fail('OPTION_INVALID', {
       option: '--queue',
       problem: `cannot load ${source}: workers load files and objects`,
     })
-  if (!isSourceUrl(source)) return resolve(cwd, source)
+  if (form === undefined) return resolve(cwd, source)
   const read = readSourceUrl(source)
   if (read === undefined || read.secrets.length > 0)
     throw fail('OPTION_INVALID', {

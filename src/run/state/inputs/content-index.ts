@@ -1,6 +1,6 @@
 /** Finds inputs of earlier runs by their content: the file that holds their lines may be packed in any way, and hold more lines. */
 import { basename } from 'node:path'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
@@ -98,7 +98,7 @@ export class ContentIndex {
     if (file?.isPacked === undefined || file.stat.size === 0) return []
     if (this.#byHead.size + this.#headless.size === 0) return []
     // A request costs more than the note that two inputs are equal is worth.
-    if (!this.#hasGone && isSourceUrl(file.realPath)) return []
+    if (!this.#hasGone && !isPath(file.realPath)) return []
     let stored: readonly ContentMatch[] = []
     try {
       const first = await file.part(0, Math.min(FIRST_BYTES, file.stat.size))

@@ -3,7 +3,7 @@
  * docs/guide/same-input.md.
  */
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
@@ -203,7 +203,7 @@ class KnownInputs {
   /** A file that was moved to another disk, or fetched again under another name. */
   async sameBytes(file: StoredFile): Promise<Recognised | undefined> {
     // All of an object would be fetched only because another one has its size. Its first bytes say more: see `sameLines`.
-    for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
+    for (const known of isPath(file.realPath) ? await this.#equalTo(file) : []) {
       const was = known.input.file
       if (was === undefined || was.path === file.realPath) continue
       // The file that was loaded is another input of this load.

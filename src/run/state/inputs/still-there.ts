@@ -4,7 +4,7 @@ import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { sumsOf } from '../../../base/checksum/file.js'
 import { fileStat } from '../../../base/checksum/file.js'
 import type { FileStat } from '../../../base/flow.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'
 import type { CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import type { KnownInput } from './known-input.js'
@@ -29,7 +29,7 @@ export class StillThere {
     const { file } = input
     const place = placeOf(input)
     if (place === undefined) return false
-    if (isSourceUrl(place)) return (await this.#isThere?.(place, seenOf(input))) ?? true
+    if (!isPath(place)) return (await this.#isThere?.(place, seenOf(input))) ?? true
     return file !== undefined && (await isFileThere(file, place))
   }
 }

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { Source } from '../../../base/flow.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 import { localTime } from '../../../base/time/local-time.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
 import type { KnownInput } from '../inputs/known-input.js'
@@ -53,7 +53,7 @@ export function said(sentences: readonly string[], end: string): string[] {
 
 /** Returns a path as short as it can be from the working folder. */
 function shown(path: string): string {
-  if (isSourceUrl(path)) return path
+  if (!isPath(path)) return path
   const short = relative('', path)
   return short.startsWith('..') ? path : short
 }

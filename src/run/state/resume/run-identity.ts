@@ -9,7 +9,7 @@ import { lostIndex } from './lost-index.js'
 import { planRun } from './plan-run.js'
 import type { Planning, RunIdentity } from './plan.js'
 import type { Source } from '../../../base/flow.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isPath } from '../../../base/text/input-form.js'
 
 /** Returns how a load into one index is known. */
 export function plainIdentity(inputs: InputSection, documents: DocumentSection): RunIdentity {
@@ -54,7 +54,7 @@ function sourcesOf(source: unknown): string[] {
 }
 
 function absolute(name: string): string {
-  return name === '-' || isSourceUrl(name) ? name : resolve(name)
+  return isPath(name) ? resolve(name) : name
 }
 
 /** Leaves out options that are not set or as usual, so that runs from before an option was added stay as they were. */
