@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { vi } from 'vitest'
 import type { Source } from '../../../src/base/flow.js'
-import { readRemote, type RemoteSections } from '../../../src/features/remote/read-remote.js'
+import { openRemote, type RemoteSections } from '../../../src/features/remote/read-remote.js'
 import { splitRemote } from '../../../src/options/remote-section.js'
 import { findSources } from '../../../src/pipeline/source/open-sources.js'
 import { StopSignals } from '../../../src/run/loop/stop-signals.js'
@@ -61,9 +61,9 @@ function kind(
         if (remote === undefined) throw new Error('no input is on a server')
         const connecting = { connectTimeoutMs: undefined, timeoutMs: 60_000, proxy: undefined }
         const sections = { connecting, retrying: { maxElapsedMs: 0 }, remote } as unknown as RemoteSections
-        const hook = await readRemote(sections)({ stop: new StopSignals({ clock: systemClock }), tell: () => {} })
-        opened.push(async () => await hook?.dispose?.())
-        return await findSources(source, { elsewhere: hook?.elsewhere })
+        const server = openRemote(sections, { stop: new StopSignals({ clock: systemClock }), tell: () => {} })
+        opened.push(async () => await server[Symbol.asyncDispose]())
+        return await findSources(source, { elsewhere: server.elsewhere })
       }
       const put = (name: string, bytes: Buffer) => server.put(folder + name, bytes)
       const begin = async (rows: readonly Row[]) => {

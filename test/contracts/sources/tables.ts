@@ -1,6 +1,6 @@
 /** Tables of ServiceNow. Each row is a document, and a reading continues at a place. */
 import { fail } from '../../../src/base/failure/failure.js'
-import { tableSource } from '../../../src/route/servicenow/table/table-source.js'
+import { tableSource } from '../../../src/features/tables/reading/table-source.js'
 import { FakeInstance, idOf } from '../../support/servers/fake-instance.js'
 import type { Row, SourceKind, SourceWorld } from './source-world.js'
 
