@@ -230,13 +230,8 @@ describe('names in the docs exist:', () => {
       .map(name => readFileSync(join(root, `src/options/${name}-options.ts`), 'utf8'))
       .join('')
     const options = declared.matchAll(/^ {2}readonly (\w+)\??:/gm)
-<<<<<<< HEAD
-    const keys = new Set<string>(
-      placedIn('').flatMap(({ name, place, flag }) => (flag === undefined || place.name !== name ? [] : [name])),
-=======
     const keys: readonly string[] = placedIn('').flatMap(({ name, place, flag }) =>
       flag === undefined || place.name !== name ? [] : [name],
->>>>>>> h-options-3
     )
     const { text = '' } = pages.find(({ path }) => path === 'docs/guide/in-a-program.md') ?? {}
     const missing = [...options]

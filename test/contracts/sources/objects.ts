@@ -61,9 +61,9 @@ function kind(
         if (remote === undefined) throw new Error('no input is on a server')
         const connecting = { connectTimeoutMs: undefined, timeoutMs: 60_000, proxy: undefined }
         const sections = { connecting, retrying: { maxElapsedMs: 0 }, remote } as unknown as RemoteSections
-        const server = openRemote(sections, { stop: new StopSignals({ clock: systemClock }), tell: () => {} })
-        opened.push(async () => await server[Symbol.asyncDispose]())
-        return await findSources(source, { elsewhere: server.elsewhere })
+        const opener = openRemote(sections, { stop: new StopSignals({ clock: systemClock }), tell: () => {} })
+        opened.push(async () => await opener[Symbol.asyncDispose]())
+        return await findSources(source, { elsewhere: opener.elsewhere })
       }
       const put = (name: string, bytes: Buffer) => server.put(folder + name, bytes)
       const begin = async (rows: readonly Row[]) => {
@@ -142,7 +142,7 @@ function kind(
         closed: async () => await until(() => open.size === 0),
         [Symbol.asyncDispose]: async () => {
           for (const end of opened) await end()
-          await server[Symbol.asyncDispose]()
+          await opener[Symbol.asyncDispose]()
           vi.unstubAllEnvs()
         },
       }
