@@ -77,7 +77,8 @@ export async function runLibrary(
     const stop = new AbortController()
     let said = ''
     signals.on('SIGINT', () => stop.abort('SIGINT'))
-    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE } = world.env
+    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE, SLUICE_TIMEOUT } =
+      world.env
     const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
     const { op, ids, tag, isAgain, batchDocs, runId, maxRejected } = settings
     const options: IngestOptions = {
@@ -99,6 +100,7 @@ export async function runLibrary(
       graceMs: SLUICE_GRACE === undefined ? 25_000 : 1,
       // A followed load that is killed waits for answers that never come.
       ...(SLUICE_GRACE !== undefined && more.follow === true ? { timeoutMs: 500 } : {}),
+      ...(SLUICE_TIMEOUT === undefined ? {} : { timeoutMs: 1000 }),
       stateDir: world.at('state'),
       signal: stop.signal,
       onEvent: event => {

@@ -20,6 +20,8 @@ export interface Story {
   readonly maxRejected?: number
   /** Whether each document names its index. */
   readonly isByField?: boolean
+  /** What the name of the index is: absent for an index. */
+  readonly target?: 'alias' | 'stream'
   /** How often a checkpoint is written, in milliseconds. */
   readonly checkpointMs: number
   /** Whether time passes between the commands, so that files are known by their times. */

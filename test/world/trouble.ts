@@ -17,7 +17,18 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'failing but stored': (after, times) => ({ bulk: { status: 503, after, times, stored: true } }),
   'busy items': (after, times) => ({ items: { status: 429, ...rejected, after, times } }),
   'filter closes': after => ({ filter: { after } }),
+  'answer cut': (after, times) => ({ damage: { how: 'cut', after, times } }),
+  'answer cut, not stored': (after, times) => ({ damage: { how: 'cut', stored: false, after, times } }),
+  'answer breaks off': (after, times) => ({ damage: { how: 'short', after, times } }),
+  'answer repeated': (after, times) => ({ damage: { how: 'repeated', after, times } }),
+  'answer of fewer': (after, times) => ({ damage: { how: 'fewer', after, times } }),
+  late: (after, times) => ({ hold: { after, times } }),
+  'late, stored': (after, times) => ({ hold: { after, times, stored: true } }),
+  'late, stored late': (after, times) => ({ hold: { after, times, stored: 'late' } }),
 }
+
+/** A request that is late takes longer than this, and no other one does. */
+const TIME_LIMIT = '1s'
 
 /** No command of a story takes a tenth of it. */
 const HANG_MS = 60_000
@@ -57,6 +68,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
+    if (kind.startsWith('late')) world.env['SLUICE_TIMEOUT'] = TIME_LIMIT
     if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
     if (kind.startsWith('index ') && !world.isByField)
       return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
@@ -65,6 +77,8 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
     return await run(signals)
   } finally {
     healServer()
+    delete world.env['SLUICE_TIMEOUT']
+    if (kind.startsWith('late')) await cluster.settle()
     cluster.heal()
     await cluster.register('both')
   }

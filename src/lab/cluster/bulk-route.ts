@@ -3,6 +3,7 @@ import { because } from '../refusals.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { readBulk } from './bulk-lines.js'
 import { applyBulk } from './bulk.js'
+import { answerDamaged, damagedAnswer } from './damaged-answer.js'
 import { compileFilterPath } from './filter-path.js'
 import type { Exchange } from './exchange.js'
 
@@ -15,7 +16,9 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
   const { response, faults } = exchange
   const hold = faults.strike('hold')
   if (hold) {
-    if (hold.stored) apply(exchange, index)
+    if (hold.stored === 'late')
+      exchange.request.socket.once('close', () => faults.postpone(() => void apply(exchange, index)))
+    else if (hold.stored === true) apply(exchange, index)
     return
   }
   const planted = faults.strike('bulk')
@@ -25,10 +28,19 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
     return answerPlanted(response, planted)
   }
   if (faults.isBusy) throw new RequestRefused(busy)
+  const damage = faults.strike('damage')
+  if (damage) {
+    const whole = damage.stored === false ? notStored : apply(exchange, index)
+    return answerDamaged(response, damagedAnswer(whole, damage.how), contentType(exchange))
+  }
   const body = apply(exchange, index)
+  faults.catchUp()
   if (faults.strike('drop')) return void exchange.request.socket.destroy()
   faults.work(() => answer(response, 200, body, { headers: contentType(exchange) }))
 }
+
+/** How an answer begins if nothing of the request was stored. */
+const notStored = '{"errors":false,"took":1,"items":[{"index":{"status":201}}]}'
 
 /** The first half of its actions: of a single one nothing. */
 function applyHalf(exchange: Exchange, index: string | undefined): void {
