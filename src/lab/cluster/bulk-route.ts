@@ -6,6 +6,7 @@ import { applyBulk } from './bulk.js'
 import { answerDamaged, damagedAnswer } from './damaged-answer.js'
 import { compileFilterPath } from './filter-path.js'
 import type { Exchange } from './exchange.js'
+import { answerDenied, isAllowedSomewhere, permissions } from './permissions.js'
 
 const parameters = new Set(['filter_path', 'refresh', 'pipeline', 'require_alias', 'require_data_stream', 'routing', 'timeout',
   'wait_for_active_shards', 'include_source_on_error', 'list_executed_pipelines', '_source', '_source_includes',
@@ -13,7 +14,10 @@ const parameters = new Set(['filter_path', 'refresh', 'pipeline', 'require_alias
 
 /** `_bulk`, with the faults that are planted for it. */
 export function answerBulk(exchange: Exchange, index: string | undefined): void {
-  const { response, faults } = exchange
+  const { response, faults, principal } = exchange
+  // Who may write to some index is refused for each document.
+  if (!isAllowedSomewhere(principal, permissions.bulk))
+    return answerDenied(response, principal, { ...permissions.bulk, action: 'indices:data/write/bulk' })
   const hold = faults.strike('hold')
   if (hold) {
     if (hold.stored === 'late')
