@@ -23,12 +23,12 @@ export async function runIngest(
 
 /** Runs another command. */
 export async function runCommand(world: World, args: readonly string[]): Promise<Ended> {
-  const all = [...args, '--state-dir', world.at('state'), '--json']
+  const all = [...args, '--state-dir', world.state, '--json']
   return await inTrouble(world, async signals => await run(world, all, Buffer.alloc(0), signals))
 }
 
 /** Returns the options of a load. */
-export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Settings): string[] {
+export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, settings: Settings): string[] {
   const { op, ids, batchDocs, tag, runId, maxRejected, isAgain } = settings
   const option = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [name, String(value)]
@@ -41,7 +41,7 @@ export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Se
     ...option('--id-field', ids === 'field' || ids === 'hash' ? 'n' : undefined),
     ...option('--batch-docs', batchDocs),
     ...option('--concurrency', 2),
-    ...option('--state-dir', world.at('state')),
+    ...option('--state-dir', world.state),
     ...option('--dead-letters', world.at('dead.ndjson')),
     ...option('--set', tag === undefined ? undefined : `tag=${tag}`),
     ...option('--run-id', runId),
@@ -101,7 +101,7 @@ export async function runLibrary(
       // A followed load that is killed waits for answers that never come.
       ...(SLUICE_GRACE !== undefined && more.follow === true ? { timeoutMs: 500 } : {}),
       ...(SLUICE_TIMEOUT === undefined ? {} : { timeoutMs: 1000 }),
-      stateDir: world.at('state'),
+      stateDir: world.state,
       signal: stop.signal,
       onEvent: event => {
         if (event.type === 'begun' && more.follow === true) stop.abort('SIGTERM')

@@ -8,6 +8,11 @@ export interface Line {
   readonly isBad: boolean
 }
 
+/** Whether a document has a field that only some have. Its text fits no number. */
+export function isRare(n: number): boolean {
+  return n % 5 === 0
+}
+
 /** A file, or an object on a server. */
 export interface Seen {
   readonly path: string
@@ -32,6 +37,9 @@ export interface Dead {
   readonly id: string
   readonly n: number
   readonly isRepaired: boolean
+  /** Whether it is a document that the mapping of its index does not fit. */
+  readonly isMisfit: boolean
+  readonly v: number
 }
 
 export interface Counts {
@@ -66,7 +74,21 @@ export interface Ended {
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
-export type Trouble = 'none' | 'answers' | 'server' | 'filter' | 'index' | 'stopped' | 'killed'
+export type Trouble =
+  | 'none'
+  | 'answers'
+  | 'server'
+  | 'filter'
+  | 'key'
+  | 'rights'
+  | 'address'
+  | 'node'
+  | 'disk'
+  | 'mapping'
+  | 'behind'
+  | 'index'
+  | 'stopped'
+  | 'killed'
 
 export interface Load {
   /** The inputs, in the order of the command. */
@@ -87,6 +109,8 @@ export interface Load {
   readonly trouble: Trouble
   /** Whether somebody deleted the index meanwhile. */
   readonly indexLost?: 'deleted' | 'made anew'
+  /** Whether the index takes no documents with the rare field any more: none of them was stored in it before. */
+  readonly isNarrow: boolean
   readonly ended: Ended
 }
 
@@ -94,4 +118,6 @@ export interface Load {
 export interface After {
   readonly index: readonly Stored[]
   readonly dead: readonly Dead[]
+  /** Whether an alias no longer leads to an index that it led to. */
+  readonly isSwitched: boolean
 }

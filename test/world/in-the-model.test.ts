@@ -22,7 +22,8 @@ for (const name of ['ids run', 'ids field', 'ids hash', 'unreplayed', 'edits', '
 /** Every option that a story may have. */
 const settings = { op: 'index', ids: 'field', batchDocs: 1, tag: 'x', runId: 'name', maxRejected: 0, isAgain: true }
 for (const way of Object.values(ways))
-  for (const flag of argsOf({ at: path => path, target: 'index', way }, settings)) played.add(`option ${flag}`)
+  for (const flag of argsOf({ at: path => path, state: 'state', target: 'index', way }, settings))
+    played.add(`option ${flag}`)
 
 /** Options that change which documents are sent, or how. */
 function optionsOf(...groups: readonly string[]): string[] {

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { losses } from './losses.js'
 import { acts } from './acts.js'
 import { runCommand } from './command.js'
 import type { After, Ended, Load, Trouble } from './facts.js'
@@ -34,6 +35,7 @@ export async function playStory(story: Story, stage: Stage): Promise<Played> {
   play.world.tell(JSON.stringify({ ...story, acts: story.acts.length }))
   let played = 0
   try {
+    await play.world.behind?.make()
     for (const act of story.acts) {
       play.world.tell(`· ${JSON.stringify(act)}`)
       await acts[act.act]?.play(play, act)
@@ -55,6 +57,7 @@ export class Play {
   readonly runs: string[] = []
   readonly #story: Story
   #commands = 0
+  readonly #runsElsewhere = new Map<number, readonly string[]>()
 
   constructor(story: Story, stage: Stage) {
     this.#story = story
@@ -68,6 +71,7 @@ export class Play {
       way,
       story.op,
       story.isByField === true,
+      story.target,
     )
     this.oracle = new Oracle(story.ids !== 'run', story.op)
   }
@@ -82,7 +86,11 @@ export class Play {
   }
 
   async after(): Promise<After> {
-    return { index: await this.world.stored(), dead: this.world.dead() }
+    return {
+      index: await this.world.stored(),
+      dead: this.world.dead(),
+      isSwitched: this.world.behind?.isSwitched === true,
+    }
   }
 
   check(problems: readonly string[]): void {
@@ -125,6 +133,7 @@ export class Play {
       isFollowed: this.#story.way === 'follow',
       trouble,
       ...(indexLost === undefined ? {} : { indexLost }),
+      isNarrow: world.isNarrow,
       ended,
     }
     this.check(this.oracle.load(load, await this.after()))
@@ -142,10 +151,14 @@ export class Play {
 
   #trouble(): Trouble {
     const { kind } = this.world.trouble
+    const loss = losses[kind]
+    if (loss !== undefined) return loss.trouble
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
     if (kind.startsWith('index ')) return 'index'
     if (kind.startsWith('server')) return this.world.way.isOnServer === true ? 'server' : 'none'
+    if (kind === 'mapping narrowed') return 'mapping'
+    if (kind === 'rolled over' || kind === 'alias switched') return this.world.behind === undefined ? 'none' : 'behind'
     if (kind === 'none' || kind === 'stopped') return kind
     return 'answers'
   }
@@ -159,7 +172,7 @@ export class Play {
     const to = world.nextReplay()
     const args = ['replay', world.at('dead.ndjson'), '--dead-letters', world.at(to)]
     const ended = await runCommand(world, args)
-    this.check(this.oracle.replay(letters, ended, { ...(await this.after()), dead: world.dead(to) }))
+    this.check(this.oracle.replay(letters, ended, world.isNarrow, { ...(await this.after()), dead: world.dead(to) }))
   }
 
   async prefill(count: number): Promise<void> {
@@ -176,6 +189,16 @@ export class Play {
     this.world.loseState()
     this.oracle.stateLost()
     this.runs.splice(0)
+  }
+
+  /** The user goes to the other one of two machines. */
+  move(isCopied: boolean): void {
+    const { machine } = this.world
+    const to = 1 - machine
+    this.world.move(to, isCopied)
+    this.oracle.moved(machine, to, isCopied)
+    this.#runsElsewhere.set(machine, [...this.runs])
+    if (!isCopied) this.runs.splice(0, Infinity, ...(this.#runsElsewhere.get(to) ?? []))
   }
 
   async deleteIndex(isMadeAnew: boolean): Promise<void> {

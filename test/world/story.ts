@@ -39,6 +39,8 @@ export function draw(seed: number, only?: string): Story {
   const ids = hasIds ? 'own' : isKeyed ? random.pick(['field', 'field', 'hash']) : 'run'
   const mayBeByField = !hasIds && ['create', 'index', 'upsert'].includes(op)
   const isByField = mayBeByField && random.chance(0.15)
+  const mayBeBehind = ids === 'run' && op === 'create' && !isByField
+  const target = mayBeBehind && random.chance(0.25) ? random.pick(['alias', 'stream'] as const) : undefined
   return {
     way,
     op,
@@ -48,14 +50,22 @@ export function draw(seed: number, only?: string): Story {
     ...(random.chance(0.15) && ways[way]?.isKept === true && way !== 'follow' ? { runId: 'nightly' } : {}),
     ...(random.chance(0.1) ? { maxRejected: random.below(3) } : {}),
     ...(isByField ? { isByField } : {}),
+    ...(target === undefined ? {} : { target }),
     checkpointMs: random.pick([0, 3, 10, 500]),
     isLater: random.chance(0.6),
-    acts: [...drawActs(random, [...without, ...(isByField ? ofOneIndex : [])])],
+    acts: [
+      ...drawActs(random, [...without, ...(isByField || target !== undefined ? ofOneIndex : []), ...ofOthers(target)]),
+    ],
   }
 }
 
 /** Sluice loads nothing again if one of many indices was deleted (docs/guide/index-by-field.md). */
-const ofOneIndex = ['deleteIndex', 'makeIndexAnew']
+const ofOneIndex = ['deleteIndex', 'makeIndexAnew', 'narrowMapping']
+
+function ofOthers(target: Story['target']): string[] {
+  if (target === undefined) return ['rollover', 'switchAlias']
+  return target === 'stream' ? ['switchAlias'] : []
+}
 
 function* drawActs(random: Seeded, without: readonly string[]): Generator<Act> {
   yield drawAct(random, 'write')

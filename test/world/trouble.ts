@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
+import { losses } from './losses.js'
 import { serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
 import type { World } from './world.js'
@@ -36,9 +37,13 @@ const HANG_MS = 60_000
 export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
+  ...Object.keys(losses),
   'filter closed',
   'index deleted',
   'index made anew',
+  'mapping narrowed',
+  'rolled over',
+  'alias switched',
   'stopped',
   'killed',
   'killed, stored',
@@ -63,14 +68,25 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   const { cluster, objects } = world.stage
   const { kind, after, times, turns } = world.takeTrouble()
   const signals = new EventEmitter()
+  const loss = losses[kind]
   await objects.settle()
   const healServer = objects.plant(kind, after, times)
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
     if (kind.startsWith('late')) world.env['SLUICE_TIMEOUT'] = TIME_LIMIT
+    loss?.prepare?.(world)
+    if (loss !== undefined && after === 0) await loss.lose(world)
+    if (loss !== undefined && after > 0)
+      return await whenStored(world, after, async () => await loss.lose(world), run, signals)
     if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
-    if (kind.startsWith('index ') && !world.isByField)
+    if (kind === 'mapping narrowed')
+      return await whenStored(world, after, async () => await world.narrow(), run, signals)
+    if (kind === 'rolled over')
+      return await whenStored(world, after, async () => await world.behind?.rollOver(), run, signals)
+    if (kind === 'alias switched')
+      return await whenStored(world, after, async () => await world.behind?.switch(), run, signals)
+    if (kind.startsWith('index ') && !world.isByField && world.behind === undefined)
       return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
     if (kind.startsWith('killed'))
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
@@ -81,6 +97,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
     if (kind.startsWith('late')) await cluster.settle()
     cluster.heal()
     await cluster.register('both')
+    await loss?.restore(world)
   }
 }
 
@@ -112,7 +129,7 @@ async function killed(
   run: (signals: EventEmitter) => Promise<Ended>,
 ): Promise<Ended> {
   const { cluster } = world.stage
-  const [state, dead, kept] = [world.at('state'), world.at('dead.ndjson'), world.at('killed')]
+  const [state, dead, kept] = [world.state, world.at('dead.ndjson'), world.at('killed')]
   rmSync(kept, { recursive: true, force: true })
   mkdirSync(kept)
   // Others behind it get their answers until the process is killed.

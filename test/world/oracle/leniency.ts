@@ -43,6 +43,8 @@ const leniencies = {
     'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
   'the next lines of a run that was forgotten':
     'no guide: if an earlier run knows the lines before them, Sluice sends them again, under the ids that they had',
+  'an index that is no longer behind its alias':
+    'docs/guide/verify-and-undo.md: Sluice does not look there. Its documents count as missing, and undo keeps the run',
   'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
 } as const
 

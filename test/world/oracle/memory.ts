@@ -4,7 +4,34 @@ import { Counted } from './counted.js'
 import type { Expected } from './expected.js'
 import { Keyed } from './keyed.js'
 import type { Leniency } from './leniency.js'
+import { isMisfit } from './narrow.js'
 import { type Record, Records } from './records.js'
+
+interface OnMachine {
+  readonly records: Record[]
+  readonly streams: (readonly [string, Stream])[]
+  readonly spooled: Line[]
+  readonly maybeSpooled: Line[]
+  readonly isSpoolCut: boolean
+  readonly spoolSetting: string | undefined
+}
+
+/** A load changes records in place. */
+function copyOf({ records, spooled, maybeSpooled, ...same }: OnMachine): OnMachine {
+  const own = records.map(one => ({ ...one, pending: [...one.pending], parts: one.parts.map(part => ({ ...part })) }))
+  return { ...same, records: own, spooled: [...spooled], maybeSpooled: [...maybeSpooled] }
+}
+
+/** What was copied to another machine may be finished there, under the same ids. */
+function shared(machine: OnMachine): OnMachine {
+  for (const record of machine.records) record.isCutShort = record.isOpen
+  return { ...machine, spooled: [] }
+}
+
+interface Stream {
+  readonly lines: readonly Line[]
+  readonly isSure: boolean
+}
 
 export class Memory {
   readonly leniencies = new Set<string>()
@@ -20,7 +47,7 @@ export class Memory {
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
-  readonly streams = new Map<string, { readonly lines: readonly Line[]; readonly isSure: boolean }>()
+  readonly streams = new Map<string, Stream>()
   /** Ids of dead letters that were corrected and loaded. */
   readonly replayed = new Set<string>()
   isReplayed = false
@@ -48,6 +75,9 @@ export class Memory {
   ids: ReadonlySet<string> = new Set()
   /** Documents in the dead letters of before. */
   letters: ReadonlySet<number> = new Set()
+
+  /** What Sluice knows on machines where the user was before. */
+  readonly #elsewhere = new Map<number, OnMachine>()
 
   constructor(isKeyed: boolean, op: string) {
     this.keyed = isKeyed ? new Keyed(op) : undefined
@@ -83,6 +113,14 @@ export class Memory {
     return true
   }
 
+  /** None of what is pending and does not fit was stored: otherwise the field would be a text. */
+  narrowed(op: string): void {
+    const own = [...this.#elsewhere.values()].flatMap(({ records }) => records)
+    for (const record of [...this.records.all, ...own])
+      record.pending = record.pending.filter(line => !isMisfit(line, op))
+    this.spooled = this.spooled.filter(line => !isMisfit(line, op))
+  }
+
   prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
     for (const record of this.records.all) {
@@ -94,6 +132,36 @@ export class Memory {
       record.pending = record.pending.filter(line => !written.includes(line))
     }
     this.see(after)
+  }
+
+  /** The user goes to another machine. `isCopied`: with the state of this one. */
+  moved(from: number, to: number, isCopied: boolean): void {
+    this.#elsewhere.set(from, isCopied ? shared(this.#onMachine()) : this.#onMachine())
+    this.mayReplayAgain = true
+    this.isFollowVague = true
+    this.isStateLost = true
+    if (isCopied) return
+    const there = this.#elsewhere.get(to)
+    if (there === undefined) this.stateLost()
+    else this.#put(copyOf(there))
+  }
+
+  #onMachine(): OnMachine {
+    return copyOf({
+      records: this.records.all,
+      streams: [...this.streams],
+      spooled: this.spooled,
+      maybeSpooled: this.maybeSpooled,
+      isSpoolCut: this.isSpoolCut,
+      spoolSetting: this.spoolSetting,
+    })
+  }
+
+  #put({ records, streams, ...spool }: OnMachine): void {
+    this.records.all = records
+    this.streams.clear()
+    for (const [run, stream] of streams) this.streams.set(run, stream)
+    Object.assign(this, spool)
   }
 
   stateLost(): void {
@@ -121,6 +189,7 @@ export class Memory {
     for (const { inode } of this.records.all) if (inode !== undefined) this.inodesBefore.add(inode)
     this.records.all = []
     this.streams.clear()
+    for (const there of this.#elsewhere.values()) Object.assign(there, { records: [], streams: [] })
     this.replayed.clear()
     this.mayReplayAgain = true
     this.size = 0

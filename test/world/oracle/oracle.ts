@@ -9,6 +9,7 @@ import { Memory } from './memory.js'
 import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeExit, judgeReceipt } from './receipt.js'
 import { isOther, judgeFailure, judgeRefusal } from './refusals.js'
+import { narrowed } from './narrow.js'
 import { begin, finish, keepSpool } from './settling.js'
 
 export class Oracle {
@@ -22,8 +23,10 @@ export class Oracle {
     return this.#memory.leniencies
   }
 
-  load(load: Load, after: After): string[] {
+  load(seen: Load, after: After): string[] {
     const memory = this.#memory
+    if (seen.isNarrow) memory.narrowed(seen.op)
+    const load = seen.isNarrow ? narrowed(seen) : seen
     const plans = plansOf(memory, load)
     if (load.isAgain) memory.expected.forgetIds()
     const refused = judgeRefusal(memory, load, plans)
@@ -86,8 +89,8 @@ export class Oracle {
     return problems
   }
 
-  verify(run: string, ended: Ended, _after: After): readonly string[] {
-    return judgeVerify(this.#memory, run, ended)
+  verify(run: string, ended: Ended, after: After): readonly string[] {
+    return judgeVerify(this.#memory, run, ended, after)
   }
 
   undo(run: string, ended: Ended, after: After): readonly string[] {
@@ -98,12 +101,16 @@ export class Oracle {
     return judgeForget(this.#memory, run, ended, after)
   }
 
-  replay(letters: readonly Dead[], ended: Ended, after: After): readonly string[] {
-    return judgeReplay(this.#memory, letters, ended, after)
+  replay(letters: readonly Dead[], ended: Ended, isNarrow: boolean, after: After): readonly string[] {
+    return judgeReplay(this.#memory, letters, { ...ended, isNarrow }, after)
   }
 
   prefilled(after: After, numbers: readonly number[]): void {
     this.#memory.prefilled(after, numbers)
+  }
+
+  moved(from: number, to: number, isCopied: boolean): void {
+    this.#memory.moved(from, to, isCopied)
   }
 
   stateLost(): void {

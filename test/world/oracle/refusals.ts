@@ -54,7 +54,16 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   switch (ended.code) {
     case 'CLUSTER_IP_FILTERED':
     case 'EGRESS_NOT_ALLOWED':
-      return trouble === 'filter'
+      return trouble === 'filter' || trouble === 'address'
+    case 'EGRESS_PARTLY_ALLOWED':
+      return trouble === 'address'
+    case 'CLUSTER_AUTH_REJECTED':
+      return trouble === 'key'
+    case 'STATE_UNWRITABLE':
+    case 'DEAD_LETTERS_UNWRITABLE':
+      return trouble === 'disk'
+    case 'CLUSTER_PRIVILEGE_MISSING':
+      return trouble === 'rights'
     case 'OPTION_INVALID':
       if (
         load.isFollowed &&

@@ -101,8 +101,8 @@ export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: L
   }
   memory.spoolSetting ??= setting
   memory.lenient('an unfinished spool')
-  if (ended.isKilled !== true && trouble !== 'stopped') return
-  // A process that was killed or stopped may not have read all of stdin.
+  if (ended.isKilled !== true && trouble !== 'stopped' && trouble !== 'disk') return
+  // A process that was killed or stopped, or whose disk is full, may not have read all of stdin.
   memory.isSpoolCut = true
   const own = new Set(inputs.flatMap(({ lines }) => lines))
   memory.maybeSpooled.push(...memory.spooled.filter(line => own.has(line)))
