@@ -34,7 +34,7 @@ const leniencies = {
   'rotated files after the index was lost':
     'docs/guide/follow.md names only files since the last one that Sluice knows. After the index is lost, Sluice knows none',
   'again, and not finished':
-    'docs/guide/same-input.md: interrupted, then with --again: continues. Inputs that were not begun stay as they were',
+    'docs/guide/same-input.md: interrupted, then with --again: continues. An input that the state does not show as begun is loaded again',
   'changes of an index that was lost':
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
