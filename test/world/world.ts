@@ -341,7 +341,7 @@ export class World {
   /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */
   repair(): string {
     const records = this.#records('dead.ndjson').map(({ line, ...record }) => {
-      const text = String(line ?? JSON.stringify(record['document']))
+      const text = JSON.stringify(line ?? record['document'])
       const n = Number(/\d+/.exec(text)?.[0])
       const document = { n, v: 1, part: partOf(n) }
       return JSON.stringify(line === undefined && !text.includes('"rare"') ? record : { ...record, document })
