@@ -82,6 +82,8 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
     if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
     if (kind === 'mapping narrowed')
       return await whenStored(world, after, async () => await world.narrow(), run, signals)
+    // Its retries must not store it behind the name a second time.
+    if (kind === 'rolled over' && world.behind !== undefined) cluster.plant({ drop: { after: 0, times } })
     if (kind === 'rolled over')
       return await whenStored(world, after, async () => await world.behind?.rollOver(), run, signals)
     if (kind === 'alias switched')
