@@ -95,6 +95,9 @@ export function judgeReplay(
     memory.replayed.add(`${id} ${n}`)
     memory.expected.repaired(n)
   }
+  // Another index behind the alias accepts the same id. The one of before keeps its copy.
+  if (after.isSwitched && memory.mayReplayAgain)
+    memory.expected.begin(letters.map(({ n }) => ({ n, v: 1, isBad: false })))
   // Without the narrow mapping, they are stored as they are. Sluice may have loaded them again, under the same ids.
   for (const { id, n, v, isMisfit } of letters) {
     if (!isMisfit || ended.isNarrow || memory.replayed.has(`${id} ${n}`)) continue

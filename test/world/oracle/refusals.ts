@@ -57,6 +57,8 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
       return trouble === 'filter' || trouble === 'address'
     case 'EGRESS_PARTLY_ALLOWED':
       return trouble === 'address'
+    case 'PROXY_UNREACHABLE':
+      return trouble === 'node'
     case 'CLUSTER_AUTH_REJECTED':
       return trouble === 'key'
     case 'STATE_UNWRITABLE':

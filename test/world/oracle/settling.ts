@@ -14,13 +14,17 @@ export function begin(memory: Memory, load: Load, plans: readonly Plan[]): void 
   }
 }
 
-function beginKept(memory: Memory, { setting, isAgain, ended, disk, inputs }: Load, { file, match, rest }: Plan): void {
+function beginKept(
+  memory: Memory,
+  { setting, isAgain, ended, disk, inputs, trouble }: Load,
+  { file, match, rest }: Plan,
+): void {
   const { records, expected } = memory
   const { path, inode, lines } = file
   const isBroken = ended.isKilled === true || ended.code !== undefined
   const before = isAgain && isBroken ? records.all.find(one => one.path === path && !one.isOpen) : undefined
-  const isBesideOthers = inputs.length > 1
-  const fresh = { path, inode, lines, pending: [...rest], setting, parts: [], isBesideOthers }
+  const mayBeWhole = inputs.length > 1 || trouble === 'disk'
+  const fresh = { path, inode, lines, pending: [...rest], setting, parts: [], mayBeWhole }
   if (before !== undefined) {
     // Only some of the inputs may have been begun again.
     memory.lenient('again, and not finished')
@@ -29,7 +33,7 @@ function beginKept(memory: Memory, { setting, isAgain, ended, disk, inputs }: Lo
     before.isOpen = true
   } else if (match.kind === 'known') {
     const { record } = match
-    if (isAgain && record.isBesideOthers === true) {
+    if (isAgain && record.mayBeWhole === true) {
       // Sluice continues it, or loads it again.
       memory.lenient('again, and not finished')
       expected.begin(lines)
@@ -37,7 +41,7 @@ function beginKept(memory: Memory, { setting, isAgain, ended, disk, inputs }: Lo
     const more = record.isOpen ? lines.slice(record.lines.length) : rest
     expected.begin(more)
     record.pending.push(...more)
-    if (more.length > 0) Object.assign(record, { isOpen: true, isBesideOthers })
+    if (more.length > 0) Object.assign(record, { isOpen: true, mayBeWhole })
     Object.assign(record, { path, inode, lines, setting })
     records.touch(record)
   } else if (match.kind === 'new' || isAgain) {
