@@ -85,15 +85,39 @@ export const sins = [
   },
   {
     name: 'nobody reminds of rejected documents',
-    file: 'src/features/unreplayed/remind.ts',
-    from: 'const suspects = runs.filter(({ counts }) => counts.rejected > 0)',
-    to: 'const suspects = runs.filter(({ counts }) => counts.rejected > 1000)',
+    file: 'src/run/state/resume/runs-into.ts',
+    from: 'checkpoint.counts.rejected > 0 && !isForgotten ? [checkpoint] : []',
+    to: 'checkpoint.counts.rejected > 1000 && !isForgotten ? [checkpoint] : []',
   },
   {
     name: 'a file that was compressed is a new one',
     file: 'src/run/state/inputs/content-index.ts',
     from: 'if (this.#byHead.size + this.#headless.size === 0) return []',
     to: 'return []',
+  },
+  {
+    name: 'a receiver acknowledges what it does not store',
+    file: 'src/programs/serve/take-post.ts',
+    from: 'const stored = await intake.store({ bytes, documents, sha256, ...keyed })',
+    to: "const stored = documents > 9 ? 'stored' : await intake.store({ bytes, documents, sha256, ...keyed })",
+  },
+  {
+    name: 'the second document that a function returns is lost',
+    file: 'src/features/transform/transform-document.ts',
+    from: 'for (const one of results) {',
+    to: 'for (const one of results.slice(0, 1)) {',
+  },
+  {
+    name: 'documents that are skipped count as created',
+    file: 'src/route/sender/judge-answer.ts',
+    from: "if (body.onConflict === 'skip') return 'skipped'",
+    to: "if (body.onConflict === 'skip') return 'created'",
+  },
+  {
+    name: 'documents of deleted rows stay',
+    file: 'src/features/tables/reconcile.ts',
+    from: 'for (const id of ids) if (!rows.has(id)) comparison.note(id)',
+    to: 'if (ids.length > 1000) comparison.note(ids[0] ?? [...rows][0])',
   },
   {
     name: 'undo deletes the first document only',

@@ -12,6 +12,8 @@ export interface StoryObjects extends AsyncDisposable {
   put(key: string, bytes: Buffer): void
   rename(key: string, to: string): void
   remove(key: string): void
+  /** Whether no command has run since an object of this name was put there. */
+  isNew(key: string): boolean
   /** The address of an object on the web server. */
   url(key: string): string
   /** Resolves when the servers have all of that. */
@@ -22,7 +24,13 @@ export interface StoryObjects extends AsyncDisposable {
 
 export async function startObjects(): Promise<StoryObjects> {
   const server = await ObjectServer.start()
-  openBucket(server)
+  const late = new Set<string>()
+  const fresh = new Set<string>()
+  openBucket(server, late)
+  const add = (key: string) => {
+    const path = `/${BUCKET}/${key}`
+    if (!server.objects.has(path)) fresh.add(path)
+  }
   return {
     bucket: BUCKET,
     env: {
@@ -31,23 +39,38 @@ export async function startObjects(): Promise<StoryObjects> {
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL_S3: server.url(''),
     },
-    put: (key, bytes) => server.put(`${BUCKET}/${key}`, bytes),
-    rename: (key, to) => server.rename(`${BUCKET}/${key}`, `${BUCKET}/${to}`),
+    put: (key, bytes) => {
+      add(key)
+      server.put(`${BUCKET}/${key}`, bytes)
+    },
+    rename: (key, to) => {
+      add(to)
+      server.rename(`${BUCKET}/${key}`, `${BUCKET}/${to}`)
+    },
+    isNew: key => fresh.has(`/${BUCKET}/${key}`),
     remove: key => server.objects.delete(`/${BUCKET}/${key}`),
     url: key => server.url(`${BUCKET}/${key}`),
     settle: async () => undefined,
-    plant: (kind, after, times) => plantAtServer(server, kind, after, times),
+    plant: (kind, after, times) => {
+      if (kind === LATE) for (const path of fresh) late.add(path)
+      const heal = plantAtServer(server, kind, after, times)
+      return () => {
+        late.clear()
+        fresh.clear()
+        heal()
+      }
+    },
     [Symbol.asyncDispose]: async () => await server[Symbol.asyncDispose](),
   }
 }
 
-/** Answers lists of objects. */
-function openBucket(server: ObjectServer): void {
+/** Answers lists of objects, without those that are late. */
+function openBucket(server: ObjectServer, late: ReadonlySet<string>): void {
   server.fault = (asked, response) => {
     const { pathname, searchParams } = new URL(asked.path, 'http://server')
     if (searchParams.get('list-type') === '2') {
       const prefix = `/${BUCKET}/${searchParams.get('prefix') ?? ''}`
-      const objects = [...server.objects].filter(([path]) => path.startsWith(prefix))
+      const objects = [...server.objects].filter(([path]) => path.startsWith(prefix) && !late.has(path))
       return end(response, 200, listOf(objects))
     }
     const isOfS3 = asked.headers.authorization?.startsWith('AWS4') === true
@@ -80,7 +103,10 @@ const failing: Readonly<Record<string, Failing>> = {
   'server fails': (_, response) => void response.writeHead(503).end(),
 }
 
-export const serverTroubles = Object.keys(failing)
+/** Lists of the bucket leave out what is new. */
+export const LATE = 'server lists late'
+
+export const serverTroubles = [...Object.keys(failing), LATE]
 
 /** Lets some answers with objects fail. Returns a function that ends that. */
 function plantAtServer(server: ObjectServer, kind: string, after: number, times: number): () => void {

@@ -2,6 +2,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Faults, startLab } from '../../src/lab/index.js'
 
+import { openTables, type StoryTables } from './tables.js'
+
 export interface StoredDocument {
   readonly id: string
   /** As the cluster keeps it. */
@@ -13,6 +15,8 @@ export interface StoryCluster extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   /** Lists all indices. */
   indices(): Promise<readonly string[]>
+  /** Absent: there is no instance of ServiceNow. */
+  readonly tables?: StoryTables
   /** Counts what an index holds, past Sluice: 0 if it is missing. */
   count(index: string): Promise<number>
   /** Returns what an index holds, past Sluice: nothing if it is missing. */
@@ -53,6 +57,7 @@ export async function startLabCluster(): Promise<StoryCluster> {
     get env() {
       return { ...lab.env, ELASTICSEARCH_URL: httpUrl }
     },
+    tables: openTables(lab),
     indices: async () => control.indices().map(({ name }) => name),
     count: async index => control.count(index),
     documents: async index => control.ids(index).map(id => ({ id, source: String(control.source(index, id)) })),

@@ -7,6 +7,7 @@ import { openTerminal } from '../../src/cli/terminal/terminal.js'
 import { ingest, type IngestOptions, type Receipt } from '../../src/index.js'
 import { isRunError } from '../../src/pipeline/ledger/receipt.js'
 import type { Ended } from './facts.js'
+import { shapingArgs, shapingOptions } from './shaping.js'
 import { inTrouble } from './trouble.js'
 import type { Settings, World } from './world.js'
 
@@ -27,11 +28,14 @@ export async function runCommand(world: World, args: readonly string[]): Promise
   return await inTrouble(world, async signals => await run(world, all, Buffer.alloc(0), signals))
 }
 
+/** Returns the words of an option. None: it is not passed. */
+export function option(name: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [name, String(value)]
+}
+
 /** Returns the options of a load. */
 export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, settings: Settings): string[] {
-  const { op, ids, batchDocs, tag, runId, maxRejected, isAgain } = settings
-  const option = (name: string, value: string | number | undefined) =>
-    value === undefined ? [] : [name, String(value)]
+  const { op, ids, batchDocs, runId, maxRejected, isAgain, skips, byteBudget } = settings
   return [
     ...option('--index', world.target),
     // A file with ids of its own may have actions of its own, too.
@@ -43,15 +47,24 @@ export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, se
     ...option('--concurrency', 2),
     ...option('--state-dir', world.state),
     ...option('--dead-letters', world.at('dead.ndjson')),
-    ...option('--set', tag === undefined ? undefined : `tag=${tag}`),
+    ...shapingArgs(world, settings),
+    ...option('--on-conflict', skips === true ? 'skip' : undefined),
+    ...option('--byte-budget', byteBudget),
     ...option('--run-id', runId),
     ...option('--max-rejected', maxRejected),
     ...(isAgain ? ['--again'] : []),
   ]
 }
 
-async function run(world: World, args: readonly string[], input: Uint8Array, signals: EventEmitter): Promise<Ended> {
-  const [stdout, stderr] = [collected(), collected()]
+/** `hear`: gets everything that the command has said on stderr so far. */
+export async function run(
+  world: World,
+  args: readonly string[],
+  input: Uint8Array,
+  signals: EventEmitter,
+  hear?: (said: string) => void,
+): Promise<Ended> {
+  const [stdout, stderr] = [collected(), collected(hear)]
   const stdin = Object.assign(new PassThrough(), { isTTY: false })
   stdin.end(input)
   const [on, off] = [signals.on.bind(signals), signals.off.bind(signals)]
@@ -80,7 +93,7 @@ export async function runLibrary(
     const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE, SLUICE_TIMEOUT } =
       world.env
     const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
-    const { op, ids, tag, isAgain, batchDocs, runId, maxRejected } = settings
+    const { op, ids, isAgain, batchDocs, runId, maxRejected, skips, byteBudget } = settings
     const options: IngestOptions = {
       source,
       target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY, ...ca },
@@ -90,7 +103,9 @@ export async function runLibrary(
       op: op as 'create',
       ids: ids as 'run',
       ...(ids === 'run' ? {} : { idField: 'n' }),
-      ...(tag === undefined ? {} : { edits: { set: { tag } } }),
+      ...shapingOptions(settings),
+      onConflict: skips === true ? 'skip' : undefined,
+      byteBudget,
       again: isAgain,
       batchDocs,
       runId,
@@ -122,21 +137,23 @@ export async function runLibrary(
 }
 
 function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
-  const { run, read, thisProcess, unreplayed = [] } = receipt
+  // A receiver counts only what its own process has loaded.
+  const { run, read, thisProcess = receipt as Receipt, unreplayed = [] } = receipt
   return {
     exit,
     said,
     unreplayed: unreplayed.reduce((sum, { documents }) => sum + documents, 0),
     ...(run === undefined ? {} : { run }),
     ...(receipt.failure === undefined ? {} : { code: receipt.failure.code }),
-    ...(read === undefined || thisProcess === undefined ? {} : { counts: receipt as Receipt, thisProcess }),
+    ...(read === undefined ? {} : { counts: receipt as Receipt, thisProcess }),
   }
 }
 
-function collected() {
+function collected(hear?: (said: string) => void) {
   const parts: Buffer[] = []
   const write = (text: string | Uint8Array, done?: () => void) => {
     parts.push(Buffer.from(text as string))
+    hear?.(Buffer.concat(parts).toString())
     done?.()
   }
   const on = () => undefined

@@ -30,6 +30,8 @@ export interface Stored {
   readonly n: number
   readonly v: number
   readonly tag?: string
+  /** Its fields, in their order, without the tag. */
+  readonly fields: string
 }
 
 /** A record of a file of dead letters. */
@@ -71,12 +73,15 @@ export interface Ended {
   readonly said: string
   /** Nobody saw how it ended. */
   readonly isKilled?: true
+  /** How a receiver answered the request with each input, by its path. No entry: it did not. */
+  readonly answers?: ReadonlyMap<string, number>
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
 export type Trouble =
   | 'none'
   | 'answers'
+  | 'budget'
   | 'server'
   | 'filter'
   | 'key'
@@ -99,11 +104,18 @@ export interface Load {
   /** Everything that decides what is sent. */
   readonly setting: string
   readonly tag?: string
+  /** How fields are edited, by the name of an option. */
+  readonly edit?: string
   readonly isAgain: boolean
   /** Whether Sluice keeps what it knows of these inputs: not of stdin, and not without a state folder. */
   readonly isKept: boolean
   readonly isSpooled: boolean
   readonly isFollowed: boolean
+  /** Set if callers posted the inputs. `hasKeys`: with an `Idempotency-Key`, which is the same for the same lines. */
+  readonly posted?: { readonly hasKeys: boolean }
+  /** Whether the inputs are tables. `reconciles`: documents of deleted rows are deleted. */
+  readonly isTable?: boolean
+  readonly reconciles?: boolean
   readonly runId?: string
   readonly maxRejected?: number
   readonly trouble: Trouble

@@ -7,6 +7,7 @@ import { acts } from './acts.js'
 import { argsOf } from './command.js'
 import { notInModel } from './not-in-model.js'
 import { draw } from './story.js'
+import { edits } from './shaping.js'
 import { ways } from './ways.js'
 
 /** What the guides list as sources and compressions. Sluice has no table of them. */
@@ -16,14 +17,35 @@ const compressions = ['gzip', 'zstd', 'bzip2', 'xz', 'brotli']
 const played = new Set(Object.values(ways).flatMap(({ plays }) => plays))
 for (const name of ['replay', 'verify']) if (acts[name] !== undefined) played.add(name)
 for (const { ops } of Object.values(ways)) for (const op of ops) played.add(op)
-for (const name of ['ids run', 'ids field', 'ids hash', 'unreplayed', 'edits', 'destinations', 'option --follow'])
+for (const name of [
+  'ids run',
+  'ids field',
+  'ids hash',
+  'unreplayed',
+  'edits',
+  'destinations',
+  'option --follow',
+  'transform',
+])
   played.add(name)
 
 /** Every option that a story may have. */
-const settings = { op: 'index', ids: 'field', batchDocs: 1, tag: 'x', runId: 'name', maxRejected: 0, isAgain: true }
+const settings = {
+  op: 'index',
+  ids: 'field',
+  batchDocs: 1,
+  tag: 'x',
+  transforms: true,
+  skips: true,
+  runId: 'name',
+  maxRejected: 0,
+  byteBudget: 1000,
+  isAgain: true,
+}
 for (const way of Object.values(ways))
-  for (const flag of argsOf({ at: path => path, state: 'state', target: 'index', way }, settings))
-    played.add(`option ${flag}`)
+  for (const edit of edits)
+    for (const flag of argsOf({ at: path => path, state: 'state', target: 'index', way }, { ...settings, edit }))
+      played.add(`option ${flag}`)
 
 /** Options that change which documents are sent, or how. */
 function optionsOf(...groups: readonly string[]): string[] {

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { losses } from './losses.js'
 import { acts } from './acts.js'
+import { LATE } from './bucket.js'
 import { runCommand } from './command.js'
 import type { After, Ended, Load, Trouble } from './facts.js'
 import { Oracle } from './oracle/oracle.js'
 import type { Act, Story } from './story.js'
+import { BUDGET } from './trouble.js'
 import { type Settings, type Stage, World } from './world.js'
 import { ways } from './ways.js'
 
@@ -73,7 +75,8 @@ export class Play {
       story.isByField === true,
       story.target,
     )
-    this.oracle = new Oracle(story.ids !== 'run', story.op)
+    const { op, transforms = false, skips = false } = story
+    this.oracle = new Oracle({ isKeyed: story.ids !== 'run', op, transforms, skips })
   }
 
   /** How this machine packs rotated files. */
@@ -104,14 +107,16 @@ export class Play {
     if (isTwice) world.takeTrouble()
     const all = world.inputs
     const one = all[Number(act['at'] ?? 0) % Math.max(1, all.length)]
-    const isWhole = act['which'] === 'all' || this.#story.way === 'glob' || this.#story.way === 'follow'
+    const isWhole = act['which'] === 'all' || world.way.isWhole === true
     const names = isWhole ? all : one === undefined ? [] : [one]
     // Without an input, the command is refused before it does anything.
     if (names.length === 0) return
-    const { op, ids, batchDocs, tag, runId, maxRejected } = this.#story
-    const settings = { op, ids, batchDocs, tag, runId, maxRejected, isAgain: false, ...other }
-    const trouble = this.#trouble()
-    const [inputs, disk] = [world.see(names), world.see(world.names)]
+    const { op, ids, batchDocs, tag, edit, transforms, skips, runId, maxRejected } = this.#story
+    const byteBudget = this.#byteBudget()
+    const shaping = { tag, edit, transforms, skips }
+    const settings = { op, ids, batchDocs, ...shaping, runId, maxRejected, byteBudget, isAgain: false, ...other }
+    const [inputs, disk] = [world.see(names.filter(name => !world.isLate(name, names))), world.see(world.names)]
+    const trouble = this.#trouble(inputs.length > 0)
     const command = async () => await world.way.load(world, { names, spelling: Number(act['spelling'] ?? 0), settings })
     const ended = isTwice ? await this.#both(command) : await command()
     if (ended.run !== undefined && ended.counts !== undefined && ended.counts.read > 0 && ended.code === undefined) {
@@ -124,6 +129,7 @@ export class Play {
       disk,
       op,
       setting: `${op} ${ids} ${settings.tag ?? ''}`,
+      ...(edit === undefined ? {} : { edit }),
       ...(settings.tag === undefined ? {} : { tag: settings.tag }),
       ...(maxRejected === undefined ? {} : { maxRejected }),
       ...(runId === undefined ? {} : { runId }),
@@ -131,6 +137,8 @@ export class Play {
       isKept,
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
+      ...(world.way.isTable === true ? { isTable: true, reconciles: world.way.isWhole === true } : {}),
+      ...(world.way.posts === undefined ? {} : { posted: world.way.posts }),
       trouble,
       ...(indexLost === undefined ? {} : { indexLost }),
       isNarrow: world.isNarrow,
@@ -149,10 +157,20 @@ export class Play {
     return first
   }
 
-  #trouble(): Trouble {
+  #byteBudget(): number | undefined {
+    const { trouble, way } = this.world
+    // What has no end has no budget.
+    const hasNone = way.posts !== undefined || this.#story.way === 'follow'
+    return trouble.kind === BUDGET && !hasNone ? 6000 + 2000 * (trouble.after + trouble.turns / 5) : undefined
+  }
+
+  #trouble(isSeen: boolean): Trouble {
     const { kind } = this.world.trouble
     const loss = losses[kind]
     if (loss !== undefined) return loss.trouble
+    if (kind === BUDGET) return this.#byteBudget() === undefined ? 'none' : 'budget'
+    // A list that lags shows the objects of before.
+    if (kind === LATE) return isSeen ? 'none' : 'server'
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
     if (kind.startsWith('index ')) return 'index'
@@ -176,7 +194,7 @@ export class Play {
   }
 
   async prefill(count: number): Promise<void> {
-    if (this.#story.ids === 'run' || this.#story.ids === 'hash') return
+    if (this.#story.ids === 'run' || this.#story.ids === 'hash' || this.world.way.isTable === true) return
     // Every second document of those that come next, and of those that were there.
     const numbers = Array.from({ length: count }, (_, at) => 1 + at * 2)
     const action = (n: number) => `{"index":{"_index":"${this.world.indexOf(n)}","_id":"${n}"}}`

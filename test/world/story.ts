@@ -1,6 +1,7 @@
 /** A story is data: it can be printed, shortened and played again. */
 import { seeded, type Seeded } from '../support/random/seeded.js'
 import { acts } from './acts.js'
+import { type Edit, edits } from './shaping.js'
 import { ways } from './ways.js'
 
 export interface Act {
@@ -16,6 +17,11 @@ export interface Story {
   readonly batchDocs: number
   /** Options that some stories have. */
   readonly tag?: string
+  readonly edit?: Edit
+  /** Whether a function of the user shapes each document. */
+  readonly transforms?: boolean
+  /** Whether documents whose id exists are skipped. */
+  readonly skips?: boolean
   readonly runId?: string
   readonly maxRejected?: number
   /** Whether each document names its index. */
@@ -37,7 +43,8 @@ export function draw(seed: number, only?: string): Story {
   const op = random.pick(ops)
   const isKeyed = op !== 'create' || (random.chance(0.25) && ops.length > 1)
   const ids = hasIds ? 'own' : isKeyed ? random.pick(['field', 'field', 'hash']) : 'run'
-  const mayBeByField = !hasIds && ['create', 'index', 'upsert'].includes(op)
+  const hasNone = isPlain(way)
+  const mayBeByField = !hasIds && !hasNone && ['create', 'index', 'upsert'].includes(op)
   const isByField = mayBeByField && random.chance(0.15)
   const mayBeBehind = ids === 'run' && op === 'create' && !isByField
   const target = mayBeBehind && random.chance(0.25) ? random.pick(['alias', 'stream'] as const) : undefined
@@ -46,9 +53,9 @@ export function draw(seed: number, only?: string): Story {
     op,
     ids,
     batchDocs: 1 + random.below(6),
-    ...(random.chance(0.25) ? { tag: random.pick(['x', 'y']) } : {}),
-    ...(random.chance(0.15) && ways[way]?.isKept === true && way !== 'follow' ? { runId: 'nightly' } : {}),
-    ...(random.chance(0.1) ? { maxRejected: random.below(3) } : {}),
+    ...(random.chance(0.25) && !hasNone ? { tag: random.pick(['x', 'y']) } : {}),
+    ...(random.chance(0.15) && ways[way]?.isKept === true && !hasNone && way !== 'follow' ? { runId: 'nightly' } : {}),
+    ...(random.chance(0.1) && !hasNone ? { maxRejected: random.below(3) } : {}),
     ...(isByField ? { isByField } : {}),
     ...(target === undefined ? {} : { target }),
     checkpointMs: random.pick([0, 3, 10, 500]),
@@ -56,6 +63,26 @@ export function draw(seed: number, only?: string): Story {
     acts: [
       ...drawActs(random, [...without, ...(isByField || target !== undefined ? ofOneIndex : []), ...ofOthers(target)]),
     ],
+    ...drawShaping(random, { way, op, ids }),
+  }
+}
+
+/** Whether stories of this way have no options of documents. */
+function isPlain(way: string): boolean {
+  return ways[way]?.posts !== undefined || ways[way]?.isTable === true
+}
+
+/** Draws last, so that a seed draws the acts that it drew before. */
+function drawShaping(random: Seeded, { way, op, ids }: Pick<Story, 'way' | 'op' | 'ids'>): Partial<Story> {
+  const hasNone = isPlain(way)
+  const edit = random.pick(edits)
+  const [isEdited, isTransformed, isSkipped] = [random.chance(0.2), random.chance(0.2), random.chance(0.3)]
+  const isShaped = !hasNone && op !== 'delete'
+  return {
+    ...(isShaped && isEdited ? { edit } : {}),
+    // A document that has an id keeps it, so no second one may come of it.
+    ...(isShaped && isTransformed && ids !== 'own' ? { transforms: true } : {}),
+    ...(isSkipped && op === 'create' && ids !== 'run' ? { skips: true } : {}),
   }
 }
 

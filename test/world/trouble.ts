@@ -1,6 +1,7 @@
 /** What may happen while a command runs. A kill in this process puts back the files of an instant after which the cluster stored nothing. */
 import { EventEmitter } from 'node:events'
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
 import { losses } from './losses.js'
@@ -31,6 +32,9 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
 /** A request that is late takes longer than this, and no other one does. */
 const TIME_LIMIT = '1s'
 
+/** The load may send and receive only so many bytes. */
+export const BUDGET = 'budget'
+
 /** No command of a story takes a tenth of it. */
 const HANG_MS = 60_000
 
@@ -38,6 +42,7 @@ export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
   ...Object.keys(losses),
+  BUDGET,
   'filter closed',
   'index deleted',
   'index made anew',
@@ -71,6 +76,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   const loss = losses[kind]
   await objects.settle()
   const healServer = objects.plant(kind, after, times)
+  if (world.way.isTable === true) cluster.tables?.plant(kind, after, times)
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
@@ -97,6 +103,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
     healServer()
     delete world.env['SLUICE_TIMEOUT']
     if (kind.startsWith('late')) await cluster.settle()
+    cluster.tables?.heal()
     cluster.heal()
     await cluster.register('both')
     await loss?.restore(world)
@@ -147,6 +154,7 @@ async function killed(
         cpSync(state, `${kept}/state`, { recursive: true, filter: path => !path.endsWith('.sock') })
       if (existsSync(dead)) copyFileSync(dead, `${kept}/dead`)
       look.isKilled = true
+      world.silence()
       // After a signal, a followed load waits for the cluster, and must be refused.
       if (world.way.plays.includes('follow')) {
         await cluster.register('none')
@@ -165,9 +173,16 @@ async function killed(
   await cluster.settle()
   rmSync(state, { recursive: true, force: true })
   if (existsSync(`${kept}/state`)) cpSync(`${kept}/state`, state, { recursive: true })
-  rmSync(`${state}/locks`, { recursive: true, force: true })
+  removeLocks(state)
   if (existsSync(`${kept}/dead`)) copyFileSync(`${kept}/dead`, dead)
   else rmSync(dead, { force: true })
   world.tell('  killed')
   return { exit: 137, unreplayed: 0, said: '', isKilled: true }
+}
+
+/** A receiver has a state of its own in the state folder. */
+function removeLocks(state: string): void {
+  if (!existsSync(state)) return
+  for (const path of readdirSync(state, { recursive: true, encoding: 'utf8' }))
+    if (basename(path) === 'locks') rmSync(join(state, path), { recursive: true })
 }

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { runIngest, runLibrary } from './command.js'
 import type { Ended } from './facts.js'
 import * as formats from './formats.js'
+import { runServe } from './serving.js'
 import type { Settings, World } from './world.js'
 
 interface Loading {
@@ -30,6 +31,14 @@ export interface Way {
   /** `--format`, where the first document may not show it. */
   readonly format?: string
   readonly hasActions?: true
+  /** Whether callers post the inputs to a receiver, and how. Such a load has no edits and no name. */
+  readonly posts?: { readonly hasKeys: boolean }
+  /** Whether the inputs are tables of ServiceNow. */
+  readonly isTable?: true
+  /** Whether a command always loads all inputs. */
+  readonly isWhole?: true
+  /** How many inputs there may be. */
+  readonly most?: number
   readonly packs: readonly string[]
   readonly ops: readonly string[]
   /** Acts that do not fit. */
@@ -59,11 +68,42 @@ const files: Way = {
     ),
 }
 
+const served: Way = {
+  ...files,
+  plays: ['serve'],
+  isKept: false,
+  posts: { hasKeys: false },
+  without: [...notKept, 'loadAgain', 'loadOtherwise'],
+  load: runServe,
+}
+
+/** What rows of tables do not do. A load of other options reads all rows. */
+const notInTables = ['rotate', 'compress', 'unpack', 'rename', 'copy', 'delete', 'touch', 'clockJumps', 'forget']
+
+const tables: Way = {
+  ...files,
+  plays: ['tables', 'servicenow'],
+  extension: '',
+  isAppended: false,
+  isOnServer: true,
+  isTable: true,
+  hasIds: true,
+  ops: ['index'],
+  without: [...notInTables, 'loadTwice', 'loadOtherwise'],
+  load: async (world, { names, settings }) =>
+    await runIngest(
+      world,
+      settings,
+      names.map(name => `servicenow:${world.table(name)}`),
+    ),
+}
+
 export const ways: Readonly<Record<string, Way>> = {
   files,
   glob: {
     ...files,
     plays: ['globs'],
+    isWhole: true,
     load: async (world, { settings }) => await runIngest(world, settings, [world.at('in/*')]),
   },
   gz: { ...files, plays: ['gzip'], isAppended: false, packs: ['gz'], extension: '.ndjson.gz' },
@@ -130,6 +170,20 @@ export const ways: Readonly<Record<string, Way>> = {
     without: notKept,
     load: async (world, { names, settings }) => await runIngest(world, settings, ['-', '--spool'], world.stream(names)),
   },
+  serve: served,
+  // Callers repeat a request of which they do not know what became.
+  'serve, keys': { ...served, posts: { hasKeys: true } },
+  tables,
+  // Deletes the documents of deleted rows. The index must hold only the tables of the command.
+  'tables, reconciled': {
+    ...tables,
+    isWhole: true,
+    most: 1,
+    load: async (world, { names, settings }) => {
+      const inputs = names.map(name => `servicenow:${world.table(name)}`)
+      return await runIngest(world, settings, [...inputs, '--deletions', 'reconcile', '--max-deleted', '100%'])
+    },
+  },
   url: {
     ...files,
     plays: ['https', 'remote'],
@@ -153,6 +207,7 @@ export const ways: Readonly<Record<string, Way>> = {
   follow: {
     ...files,
     plays: ['follow'],
+    isWhole: true,
     ops: ['create'],
     // It cannot be combined with --again, and reads plain files only.
     without: ['compress', 'unpack', 'loadTwice', 'loadAgain'],

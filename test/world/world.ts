@@ -16,11 +16,12 @@ import {
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { Behind, type Target } from './behind.js'
-import type { StoryObjects } from './bucket.js'
+import { LATE, type StoryObjects } from './bucket.js'
 import type { StoryCluster } from './cluster.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
 import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
+import { type Edit, shapeModule } from './shaping.js'
 import type { Way } from './ways.js'
 
 /** Rotates a file of this machine, and those that were rotated before. */
@@ -51,6 +52,12 @@ export interface Settings {
   readonly ids: string
   readonly batchDocs: number
   readonly tag?: string | undefined
+  readonly edit?: Edit | undefined
+  /** Whether a function of the user shapes each document. */
+  readonly transforms?: boolean | undefined
+  /** Whether documents whose id exists are skipped. */
+  readonly skips?: boolean | undefined
+  readonly byteBudget?: number | undefined
   readonly runId?: string | undefined
   readonly maxRejected?: number | undefined
   readonly isAgain: boolean
@@ -68,6 +75,12 @@ interface Held {
   isOpen: boolean
 }
 
+/** The clock of the machine, which a story may set back. */
+const realNow = Date.now
+
+/** Callers of a receiver send it. */
+export const SLUICE_SERVE_TOKEN = 'a-token-of-a-story-and-nothing-else'
+
 const calm: Trouble = { kind: 'none', after: 0, times: 0, turns: 0 }
 
 export class World {
@@ -82,7 +95,11 @@ export class World {
   machine = 0
   /** The last number of a document. */
   n = 0
+  /** How the requests of callers were answered, by the input of each. */
+  readonly answers = new Map<string, number>()
+  #isListening = true
   #replays = 0
+  #writtenMs = 0
   #lost: 'deleted' | 'made anew' | undefined
   readonly #held = new Map<string, Held>()
 
@@ -100,8 +117,16 @@ export class World {
     this.behind = target === undefined ? undefined : new Behind(index, target, stage.cluster)
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
-    this.env = { ...stage.cluster.env, ...stage.objects.env, SLUICE_PREFLIGHT_CONNECTIONS: '1', ...machine }
+    this.env = {
+      ...stage.cluster.env,
+      ...stage.cluster.tables?.env,
+      ...stage.objects.env,
+      SLUICE_PREFLIGHT_CONNECTIONS: '1',
+      SLUICE_SERVE_TOKEN,
+      ...machine,
+    }
     rmSync(join(folder, 'in/sub'), { recursive: true })
+    writeFileSync(join(folder, 'shape.mjs'), shapeModule)
   }
 
   tell(what: string): void {
@@ -110,6 +135,21 @@ export class World {
 
   at(path: string): string {
     return join(this.folder, path)
+  }
+
+  /** From now on, callers get answers. */
+  listen(): void {
+    this.answers.clear()
+    this.#isListening = true
+  }
+
+  answer(path: string, status: number): void {
+    if (this.#isListening) this.answers.set(path, status)
+  }
+
+  /** The process is killed: no caller gets an answer any more. */
+  silence(): void {
+    this.#isListening = false
   }
 
   takeTrouble(): Trouble {
@@ -133,7 +173,8 @@ export class World {
 
   /** A name that is free. */
   freeName(): string | undefined {
-    return ['a', 'b', 'c', 'd', 'e', 'f'].map(name => name + this.way.extension).find(name => !this.#held.has(name))
+    const free = ['a', 'b', 'c', 'd', 'e', 'f'].slice(0, this.way.most)
+    return free.map(name => name + this.way.extension).find(name => !this.#held.has(name))
   }
 
   held(name: string): Held {
@@ -161,12 +202,22 @@ export class World {
   /** Writes a whole file: over the one of that name, or as another file that takes its name. */
   put(name: string, lines: readonly Line[], { isOpen = false, isInPlace = true } = {}): void {
     this.#held.set(name, { lines, isOpen: isOpen && this.way.isAppended })
+    if (this.way.isTable === true) return this.stage.cluster.tables?.put(this.table(name), lines)
     const bytes = this.bytesOf(name)
     if (this.way.isOnServer === true) return this.stage.objects.put(this.#key(name), bytes)
     const path = this.at(`in/${name}`)
-    if (isInPlace) return writeFileSync(path, bytes)
-    writeFileSync(this.at('new'), bytes)
-    renameSync(this.at('new'), path)
+    if (isInPlace) writeFileSync(path, bytes)
+    else {
+      writeFileSync(this.at('new'), bytes)
+      renameSync(this.at('new'), path)
+    }
+    this.#stamp(path)
+  }
+
+  /** Gives each write a time of its own, so that a story ends in the same way each time. */
+  #stamp(path: string): void {
+    this.#writtenMs = Math.max(this.#writtenMs + 2, realNow())
+    utimesSync(path, this.#writtenMs / 1000, this.#writtenMs / 1000)
   }
 
   append(name: string, more: readonly Line[], isOpen: boolean): void {
@@ -176,6 +227,7 @@ export class World {
     if (!isPlain || this.way.isOnServer === true) return this.put(name, lines, { isOpen })
     this.#held.set(name, { lines, isOpen })
     appendFileSync(this.at(`in/${name}`), this.bytesOf(name).subarray(before.length))
+    this.#stamp(this.at(`in/${name}`))
   }
 
   rename(name: string, to: string): void {
@@ -189,6 +241,7 @@ export class World {
     if (this.way.isOnServer === true) return this.put(to, this.held(name).lines, this.held(name))
     this.#held.set(to, { ...this.held(name) })
     copyFileSync(this.at(`in/${name}`), this.at(`in/${to}`))
+    this.#stamp(this.at(`in/${to}`))
   }
 
   /** Lets a program of the machine rotate a file. Returns false if none does. */
@@ -229,6 +282,12 @@ export class World {
     if (this.way.isOnServer !== true) utimesSync(this.at(`in/${name}`), 1000, 1000)
   }
 
+  /** Whether a command does not see this object, because the lists of the bucket lag. `names`: those that it loads. */
+  isLate(name: string, names: readonly string[]): boolean {
+    const isListed = this.way.plays.includes('s3') && names.length === this.names.length
+    return isListed && this.trouble.kind === LATE && this.stage.objects.isNew(this.#key(name))
+  }
+
   #key(name: string): string {
     return `${this.index}/${name}`
   }
@@ -240,6 +299,11 @@ export class World {
   /** The address of an object. Without a name: of all of them. */
   object(name = '*'): string {
     return `s3://${this.stage.objects.bucket}/${this.#key(name)}`
+  }
+
+  /** The name of a table. */
+  table(name: string): string {
+    return `u_${this.index.replaceAll('-', '_')}_${name}`
   }
 
   spelled(name: string, spelling: number): string {
@@ -308,10 +372,12 @@ export class World {
     const stored: Stored[] = []
     for (const index of await this.#indices()) {
       for (const { id, source } of await this.stage.cluster.documents(index)) {
-        const { n, v, tag } = JSON.parse(source) as Record<string, string | number>
+        const { tag, ...document } = JSON.parse(source) as Record<string, string | number>
+        const { n, v } = document
+        const fields = Object.keys(document).join(' ')
         const isElsewhere = this.isByField && index !== this.indexOf(Number(n))
         if (isElsewhere) throw new Error(`document ${n} stands in ${index}`)
-        stored.push({ id, n: Number(n), v: Number(v), ...(tag === undefined ? {} : { tag: String(tag) }) })
+        stored.push({ id, n: Number(n), v: Number(v), fields, ...(tag === undefined ? {} : { tag: String(tag) }) })
       }
     }
     return stored
@@ -335,7 +401,14 @@ export class World {
     const path = this.at(file)
     if (!existsSync(path)) return []
     const lines = readFileSync(path, 'utf8').split('\n')
-    return lines.filter(line => line !== '').map(line => JSON.parse(line) as Record<string, unknown>)
+    return lines
+      .filter(line => line !== '' && !this.#isTorn(line))
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+  }
+
+  /** Whether a kill has cut off a record. Its document is sent again. */
+  #isTorn(line: string): boolean {
+    return this.told.includes('  killed') && !line.endsWith('}')
   }
 
   /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */

@@ -129,7 +129,11 @@ export class Chains {
     const unseen: Unseen[] = []
     for (const [path, { name, sinceMs, last, always = false }] of this.#rotated) {
       const all = await generationsSince(path, sinceMs)
-      if (last !== undefined && !(await isThere(last, all, followed)) && (await this.#mayMiss(path, last.stateMs))) {
+      if (
+        last !== undefined &&
+        !(await isThere({ sinceMs, last }, path, followed)) &&
+        (await this.#mayMiss(path, last.stateMs))
+      ) {
         const read = last.read.toLocaleString('en-US')
         const why = `${name} is gone. Sluice had read ${read} bytes of it. Lines that were written to it later are not loaded`
         this.#miss(name, sinceMs, why)
@@ -198,13 +202,15 @@ async function isCopy({ path, stat: { size } }: Generation, original: string): P
   return one !== undefined && one === other
 }
 
-/** Returns whether a file still stands somewhere. A compressed one may be it. */
+/** Returns whether the last known file of a path still stands somewhere. A newer compressed one may be it. */
 async function isThere(
-  { inode, stateMs }: NonNullable<LookBack['last']>,
-  generations: readonly Generation[],
+  { sinceMs, last: { inode, stateMs } }: Required<Pick<LookBack, 'sinceMs' | 'last'>>,
+  path: string,
   followed: ReadonlyMap<string, FollowedFile>,
 ): Promise<boolean> {
-  if (generations.some(({ isPacked }) => isPacked)) return true
+  // A program may have set its time back.
+  const generations = await generationsSince(path, 0)
+  if (generations.some(({ isPacked, stat: now }) => isPacked && now.mtimeMs >= sinceMs)) return true
   const plain = [...generations, ...followed.values()].filter(file => file.stat.inode === inode)
   for (const { path } of plain) {
     const now = await stat(path).catch(() => undefined)

@@ -84,7 +84,7 @@ function behindOf(name: string, seen: IndexSeen | undefined): readonly string[] 
 
 /**
  * Notes the indices that stored documents, and to which an alias or a data stream no longer leads. One of them may be a copy of another,
- * so Sluice looks only where the name leads. An index that is gone holds nothing.
+ * so Sluice searches only the indices behind the name. A deleted index holds no documents.
  */
 async function noteFormer(held: Looked, { target }: Checkpoint, cluster: Cluster): Promise<Looked> {
   const { index: name, holders = [], elsewhere = [] } = target

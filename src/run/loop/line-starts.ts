@@ -22,6 +22,8 @@ export class LineStarts {
   /** Where a line begins that is passed in pieces. */
   #long: number | undefined
   readonly #pieces: Piece[] = []
+  /** Whether the last line lacks its line end, and no mark stands behind it yet. */
+  #hasTail = false
   /** Whether no more lines come. */
   hasEnded = false
 
@@ -50,18 +52,24 @@ export class LineStarts {
     else this.#pieces.push({ line: this.#line, offset: this.#offset, ends: [bytes] })
     this.#offset += bytes
     if (isWhole) this.#line += 1
+    else this.#hasTail = true
   }
 
   /** Adds a piece of a line that is passed on in pieces. */
   pass(bytes: Buffer): void {
     this.#long = (this.#long ?? 0) + bytes.length
-    if (bytes.at(-1) !== LINE_FEED) return
+    this.#hasTail = bytes.at(-1) !== LINE_FEED
+    if (this.#hasTail) return
     this.add(this.#long, true)
     this.#long = undefined
   }
 
-  /** Returns the offset of a line, or of the end if it is the next one. Lines before it are forgotten. */
-  startOf(line: number): number {
+  /**
+   * Returns the offset of a line, or of the end if it is the next one. Lines before it are forgotten. `isBehindTail`: the mark stands behind
+   * the last line, which has no line end, so that it keeps its number.
+   */
+  startOf(line: number, isBehindTail = false): number {
+    if (isBehindTail) this.#hasTail = false
     while ((this.#pieces[1]?.line ?? Infinity) <= line) this.#pieces.shift()
     this.#reached = line
     const [piece] = this.#pieces
@@ -73,7 +81,7 @@ export class LineStarts {
 
   /** Whether no mark comes any more. */
   get isPassed(): boolean {
-    return this.hasEnded && this.#reached >= this.#line
+    return this.hasEnded && !this.#hasTail && this.#reached >= this.#line
   }
 
   /** Returns the offset behind everything so far. */

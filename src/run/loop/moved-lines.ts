@@ -11,8 +11,8 @@ export interface RewrittenLines {
 
 /** Returns a framer of lines as `rewrite` makes them. */
 export function frameRewritten(inner: BodyFramer, rewrite: (input: Input, lines: Lines) => RewrittenLines): BodyFramer {
-  /** By the id of their input, until the mark behind its last line is known. */
-  const moved = new Map<number, LineStarts>()
+  /** By the id of their input. Undefined: the mark behind its last line is known. */
+  const moved = new Map<number, LineStarts | undefined>()
 
   /** Puts the marks of a batch back to where the bytes stood in the input. */
   function placed(batch: Batch): Batch {
@@ -21,11 +21,14 @@ export function frameRewritten(inner: BodyFramer, rewrite: (input: Input, lines:
   }
 
   function placedMark(input: Input, mark: Mark): Mark {
+    // Another feature may have rewritten these lines.
+    if (mark.kind !== 'edited' || !moved.has(input.id)) return mark
     const starts = moved.get(input.id)
-    if (mark.kind !== 'edited' || starts === undefined) return mark
-    const offset = starts.startOf(mark.line)
+    // A wrong position would lose lines that come later.
+    if (starts === undefined) throw new Error(`the lines of ${input.name} were forgotten before their last mark`)
+    const offset = starts.startOf(mark.line, mark.tail > 0)
     const tail = mark.tail > 0 ? starts.end - offset : 0
-    if (starts.isPassed) moved.delete(input.id)
+    if (starts.isPassed) moved.set(input.id, undefined)
     return { ...mark, kind: 'lines', offset, tail }
   }
 
@@ -44,7 +47,7 @@ export function frameRewritten(inner: BodyFramer, rewrite: (input: Input, lines:
       moved.set(input.id, starts)
       for await (const batch of inner.frame(input, token, those)) yield placed(batch)
       starts.hasEnded = true
-      if (starts.isPassed) moved.delete(input.id)
+      if (starts.isPassed) moved.set(input.id, undefined)
     },
   }
 }

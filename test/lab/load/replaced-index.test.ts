@@ -57,10 +57,11 @@ async function loadAndDelete(
 const isKnown = async () => (await lastRun(path('state'))).checkpoint.target.indexUuid !== undefined
 
 test.each([
-  ['whose uuid is known', isKnown],
-  ['before its uuid is known', () => true],
-])('an index that is deleted %s is named, and all that it lost is loaded again', async (_, when) => {
-  const { receipt, warnings } = await loadAndDelete(when)
+  ['whose uuid is known', isKnown, {}],
+  ['before its uuid is known', () => true, {}],
+  ['during a load with --again', isKnown, { again: true }],
+])('an index that is deleted %s is named, and all that it lost is loaded again', async (_, when, more) => {
+  const { receipt, warnings } = await loadAndDelete(when, more)
   expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS })
   expect(receipt.created + receipt.duplicate).toBe(DOCUMENTS)
   expect(receipt.duplicate).toBeGreaterThan(0)

@@ -2,13 +2,18 @@
 import type { After, Line, Load } from '../facts.js'
 import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
+import { fieldsOf } from './shapes.js'
 
 /** After the index was lost, nothing of it was stored by updates that were all rejected: then Sluice knows them still. */
 export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { isFollowed, op, runId, setting } = load
   if (memory.isNameReused(runId) || memory.isUnsure) return true
   const isOther = plans.some(({ match }) => match.kind === 'known' && match.record.setting !== setting)
-  if (memory.keyed !== undefined && isOther) {
+  const isLeftOut = ({ match }: Plan) =>
+    match.kind === 'known' &&
+    match.record.setting !== setting &&
+    match.record.lines.every(line => line.isBad || memory.shaping(line).length === 0)
+  if ((memory.keyed !== undefined && isOther) || plans.some(isLeftOut)) {
     memory.lenient('other options after all was rejected')
     return true
   }
@@ -19,7 +24,11 @@ export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boo
 }
 
 /** How a load with ids from a field must be counted if nothing happens to it. Undefined: several things are possible. */
-export function outcomesOf({ keyed }: Memory, load: Load, plans: readonly Plan[]): Map<string, number> | undefined {
+export function outcomesOf(
+  { keyed, shaping }: Memory,
+  load: Load,
+  plans: readonly Plan[],
+): Map<string, number> | undefined {
   // A new field makes another document of the same edition.
   const isTagged = load.tag !== undefined && ['update', 'upsert'].includes(load.op)
   if (keyed === undefined || isTagged) return undefined
@@ -27,7 +36,8 @@ export function outcomesOf({ keyed }: Memory, load: Load, plans: readonly Plan[]
   const seen = new Set<number>()
   for (const { rest, match } of plans) {
     if (match.kind === 'unclear' || (match.kind === 'known' && match.record.isOpen)) return undefined
-    for (const line of rest) {
+    for (const line of rest) if (shaping(line).length === 0) counts.set('skipped', (counts.get('skipped') ?? 0) + 1)
+    for (const line of rest.flatMap(shaping)) {
       const outcome = line.isBad ? 'rejected' : keyed.outcome(line)
       if (outcome === undefined || seen.has(line.n)) return undefined
       seen.add(line.n)
@@ -37,15 +47,21 @@ export function outcomesOf({ keyed }: Memory, load: Load, plans: readonly Plan[]
   return counts
 }
 
-/** What is new in the index has the fields that --set gave it. */
-export function judgeTags(memory: Memory, load: Load, plans: readonly Plan[], { index }: After): readonly string[] {
-  const { tag, trouble, ended, setting } = load
+/** What is new in the index has the fields that edits and a function gave it. */
+export function judgeFields(memory: Memory, load: Load, plans: readonly Plan[], { index }: After): readonly string[] {
+  const { tag, edit, trouble, ended, setting } = load
   const fresh = index.filter(({ id }) => !memory.ids.has(id))
   const isOther = plans.some(({ match }) => match.kind !== 'new' && match.record.setting !== setting)
+  // A row has more fields than a line.
+  if (load.isTable === true) return []
   if (trouble !== 'none' || ended.exit !== 0 || isOther || memory.spooled.length > 0) return []
-  return fresh
-    .filter(one => one.tag !== tag)
-    .map(one => `document ${one.n} has the tag ${one.tag ?? 'none'}, and not ${tag ?? 'none'}`)
+  return fresh.flatMap(({ n, tag: seen, fields }) => {
+    const wanted = fieldsOf(n, edit, memory.transforms)
+    return [
+      ...(seen === tag ? [] : [`document ${n} has the tag ${seen ?? 'none'}, and not ${tag ?? 'none'}`]),
+      ...(fields === wanted ? [] : [`document ${n} has the fields ${fields}, and not ${wanted}`]),
+    ]
+  })
 }
 
 /** Each bad line is in the dead letters, and the command says so. */

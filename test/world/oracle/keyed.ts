@@ -26,8 +26,11 @@ export class Keyed implements Expected {
   readonly #possible = new Map<number, ReadonlySet<number>>()
   readonly #op: string
 
-  constructor(op: string) {
+  readonly #skips: boolean
+
+  constructor(op: string, skips: boolean) {
     this.#op = op
+    this.#skips = skips
   }
 
   begin(lines: readonly Line[]): void {
@@ -54,6 +57,14 @@ export class Keyed implements Expected {
     this.finish(lines)
   }
 
+  mayBeGone(lines: readonly Line[]): void {
+    for (const line of lines) this.#set(line, before => [before, ABSENT])
+  }
+
+  gone(lines: readonly Line[]): void {
+    for (const line of lines) this.#set(line, () => [ABSENT])
+  }
+
   takeBack(): void {
     // undo works only with ids of Sluice.
   }
@@ -74,7 +85,8 @@ export class Keyed implements Expected {
   outcome({ n, v }: Line): string | undefined {
     const possible = this.#of(n)
     const made = new Set([...possible].map(before => outcomes[this.#op]?.(before, v)))
-    return made.size === 1 ? [...made][0] : undefined
+    const [outcome] = made.size === 1 ? [...made] : []
+    return outcome === 'rejected' && this.#skips ? 'skipped' : outcome
   }
 
   check(index: readonly Stored[]): string[] {

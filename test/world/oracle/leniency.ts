@@ -11,6 +11,9 @@ const leniencies = {
   'too many rejected':
     'docs/guide/bad-input-and-replay.md: the load stops. What was sent until then depends on its batches',
   'an unfinished spool': 'docs/guide/interrupted-and-stdin.md: the next run loads the spool first, then the new stdin',
+  'a receiver that counts what a killed one has loaded': 'docs/guide/serve.md: the number includes such documents',
+  'tables whose index was lost, or whose load did not end well':
+    'docs/guide/servicenow.md: reads all rows of a new index. Which of them a load that ended early had read is not seen',
   'a killed spool': 'docs/guide/interrupted-and-stdin.md: Sluice did not see the end of stdin, exit code 5',
   'lost answers and ids from fields':
     'docs/guide/updates-and-deletes.md: stored by Sluice or by somebody else counts as unknown',
@@ -24,11 +27,12 @@ const leniencies = {
   'a copy of a rotated file':
     'docs/guide/same-input.md: loads a copy if both files exist, and nothing of it if the first one is no longer where it was. Both hold',
   'a followed name that no file has':
-    'no guide: Sluice looks for earlier files of a name as soon as a file has the name again',
+    'docs/guide/follow.md: Sluice looks for earlier files of a name as soon as a file has that name',
   'a followed file without a document':
     'docs/guide/follow.md: only plain NDJSON can be followed. Lines of which none is a document are not recognised as that',
   'a document that arrived while its index was deleted':
     'docs/failures.md: REQUEST_REFUSED. Elasticsearch may have made the index of a request that it then no longer finds',
+  'a followed file whose time was set back': 'docs/guide/follow.md: Sluice goes by the times of files',
   'rotated in the millisecond of the next line':
     'docs/guide/follow.md: only files that were written after the last one that Sluice knows count',
   'rotated files after the index was lost':
@@ -38,14 +42,18 @@ const leniencies = {
   'changes of an index that was lost':
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
-    'no guide: into a new index, Sluice sends all under the ids of the lost one. An earlier run still knows them if the last one is forgotten',
+    'docs/guide/interrupted-and-stdin.md: runs rm forgets only what that run noted. An earlier one knows the same inputs, and their ids',
+  'a run that was undone, and its unfinished successor':
+    'docs/guide/verify-and-undo.md: a run that continued behind another one keeps the lines before its own as loaded',
+  'forgotten after an unfinished load':
+    'docs/guide/interrupted-and-stdin.md: the same. The run that was not finished has begun these inputs',
   'other options after all was rejected':
-    'no guide: of an input that stored nothing, Sluice loads all again if its options have changed',
+    'docs/guide/same-input.md: another option, and all documents were rejected before: loads the whole file',
   'the next lines of a run that was forgotten':
-    'no guide: if an earlier run knows the lines before them, Sluice sends them again, under the ids that they had',
+    'docs/guide/interrupted-and-stdin.md: the same. An earlier run knows the lines before them',
   'an index that is no longer behind its alias':
     'docs/guide/verify-and-undo.md: Sluice does not look there. Its documents count as missing, and undo keeps the run',
-  'a name of several runs': 'no guide: verify RUN is refused if two runs have the name of --run-id',
+  'a name of several runs': 'docs/guide/verify-and-undo.md: a name that several runs have is refused',
 } as const
 
 export type Leniency = keyof typeof leniencies

@@ -6,6 +6,17 @@ import { Keyed } from './keyed.js'
 import type { Leniency } from './leniency.js'
 import { isMisfit } from './narrow.js'
 import { type Record, Records } from './records.js'
+import { Shaped, type Shaping, transformed, unshaped } from './shapes.js'
+
+/** What all loads of a story have in common. */
+export interface Told {
+  readonly isKeyed: boolean
+  readonly op: string
+  /** Whether a function shapes the documents. */
+  readonly transforms: boolean
+  /** Whether documents whose id exists are skipped. */
+  readonly skips: boolean
+}
 
 interface OnMachine {
   readonly records: Record[]
@@ -44,6 +55,16 @@ export class Memory {
   /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
   isSpoolCut = false
+  /** Keys of requests that a receiver has taken, or may have taken. */
+  readonly keys = new Map<string, 'known' | 'unsure'>()
+  /** What receivers have stored since their spool was empty. `isSure`: each has counted what it stored. */
+  received = { size: 0, created: 0, isSure: true }
+  /** Rows of each table that the index may hold. */
+  readonly rows = new Map<string, readonly Line[]>()
+  /** Rows that a command has read, by its tables. Another command reads all rows (docs/guide/servicenow.md). */
+  readonly read = new Map<string, readonly Line[]>()
+  /** Tables whose last load did not end well. */
+  readonly unsettled = new Set<string>()
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
@@ -58,6 +79,8 @@ export class Memory {
   isFollowVague = false
   /** Files that were loaded into an index that is lost. Sluice notices if they are gone. */
   readonly inodesBefore = new Set<number>()
+  /** Whether a load was ever unfinished. */
+  wasUnfinished = false
   /** Whether a load was unfinished when its index was lost. */
   wasOpen = false
   /** Whether Sluice may know inputs in two ways from now on. */
@@ -68,6 +91,8 @@ export class Memory {
   isIndexGone = true
   /** Whether the index was lost during a load, and no other load has ended well since. */
   isUnsure = false
+  /** Documents that others have written since then. */
+  readonly writtenByOthers = new Set<number>()
   /** Runs whose documents are not all where the run put them. */
   readonly disturbed = new Set<string>()
   /** How many documents the index held, and their ids. */
@@ -78,10 +103,16 @@ export class Memory {
 
   /** What Sluice knows on machines where the user was before. */
   readonly #elsewhere = new Map<number, OnMachine>()
+  /** The documents that come of a line. */
+  readonly shaping: Shaping
+  readonly transforms: boolean
 
-  constructor(isKeyed: boolean, op: string) {
-    this.keyed = isKeyed ? new Keyed(op) : undefined
-    this.expected = this.keyed ?? new Counted()
+  constructor({ isKeyed, op, transforms, skips }: Told) {
+    this.keyed = isKeyed ? new Keyed(op, skips) : undefined
+    const inner = this.keyed ?? new Counted()
+    this.transforms = transforms
+    this.shaping = transforms ? transformed : unshaped
+    this.expected = transforms ? new Shaped(inner, transformed) : inner
   }
 
   lenient(rule: Leniency): void {
@@ -99,6 +130,12 @@ export class Memory {
   isGone(disk: Load['disk']): boolean {
     const inodes = [...this.inodesBefore, ...this.records.all.map(({ inode }) => inode)]
     return inodes.some(inode => !disk.some(file => file.inode === inode))
+  }
+
+  /** A load of all inputs has ended well since the index was lost. */
+  becomeSure(): void {
+    this.isUnsure = false
+    this.writtenByOthers.clear()
   }
 
   disturb({ parts }: Pick<Record, 'parts'>): void {
@@ -123,6 +160,8 @@ export class Memory {
 
   prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
+    // A load that was repeated after its index was lost may be complete, and does not send them again.
+    if (this.isUnsure) for (const n of numbers) this.writtenByOthers.add(n)
     for (const record of this.records.all) {
       const written = record.pending.filter(({ n }) => numbers.includes(n))
       if (written.length === 0) continue
@@ -171,14 +210,19 @@ export class Memory {
     this.spooled = []
     this.maybeSpooled = []
     this.isSpoolCut = false
+    this.keys.clear()
     this.spoolSetting = undefined
     this.mayReplayAgain = true
     this.isFollowVague = true
     this.isStateLost = true
+    this.read.clear()
+    this.received.isSure = false
   }
 
   indexLost(isMadeAnew: boolean): void {
     this.isIndexLost = true
+    this.received.isSure = false
+    this.read.clear()
     this.isIndexGone = !isMadeAnew
     // A load that was begun has its options, also without its index.
     this.wasOpen ||= this.records.all.some(({ isOpen }) => isOpen)

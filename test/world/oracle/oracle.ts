@@ -4,10 +4,12 @@
  */
 import type { After, Dead, Ended, Load } from '../facts.js'
 import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.js'
-import { isVague, judgeNamed, judgeTags, outcomesOf } from './documents.js'
-import { Memory } from './memory.js'
+import { isVague, judgeFields, judgeNamed, outcomesOf } from './documents.js'
+import { Memory, type Told } from './memory.js'
+import { judgePosted } from './posted.js'
 import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeExit, judgeReceipt } from './receipt.js'
+import { judgeTables } from './tables.js'
 import { isOther, judgeFailure, judgeRefusal } from './refusals.js'
 import { narrowed } from './narrow.js'
 import { begin, finish, keepSpool } from './settling.js'
@@ -15,8 +17,8 @@ import { begin, finish, keepSpool } from './settling.js'
 export class Oracle {
   readonly #memory: Memory
 
-  constructor(isKeyed: boolean, op: string) {
-    this.#memory = new Memory(isKeyed, op)
+  constructor(told: Told) {
+    this.#memory = new Memory(told)
   }
 
   get leniencies(): ReadonlySet<string> {
@@ -25,6 +27,8 @@ export class Oracle {
 
   load(seen: Load, after: After): string[] {
     const memory = this.#memory
+    if (seen.posted !== undefined) return this.#noted(seen, after, judgePosted(memory, seen, after), [])
+    if (seen.isTable === true) return this.#noted(seen, after, judgeTables(memory, seen, after), [])
     if (seen.isNarrow) memory.narrowed(seen.op)
     const load = seen.isNarrow ? narrowed(seen) : seen
     const plans = plansOf(memory, load)
@@ -38,7 +42,13 @@ export class Oracle {
     }
     const judged =
       load.indexLost === undefined ? (refused ?? this.#loaded(load, plans, after)) : this.#lostIn(load, plans)
-    const problems = [...judged, ...memory.expected.check(after.index), ...judgeTags(memory, load, plans, after)]
+    return this.#noted(load, after, judged, plans)
+  }
+
+  /** Judges the documents, and notes what stands there after a load. */
+  #noted(load: Load, after: After, judged: readonly string[], plans: readonly Plan[]): string[] {
+    const memory = this.#memory
+    const problems = [...judged, ...memory.expected.check(after.index), ...judgeFields(memory, load, plans, after)]
     memory.see(after)
     memory.letters = new Set(after.dead.map(({ n }) => n))
     return problems
@@ -54,6 +64,7 @@ export class Oracle {
     if (isKept) for (const { file } of plans) memory.expected.resent(file.lines)
     else begin(memory, load, plans)
     if (isSpooled) keepSpool(memory, load)
+    if (load.isFollowed) noteFollowed(memory, load)
     return ended.code === undefined && ended.isKilled !== true ? judgeExit(load) : judgeFailure(memory, load, plans)
   }
 
@@ -76,11 +87,12 @@ export class Oracle {
         grown: after.index.length - memory.size,
         isKeyed: memory.keyed !== undefined,
         spooled: memory.spooled,
+        shaping: memory.shaping,
       }
       const receipt = judgeReceipt(load, plans, known)
       finish(memory, load, plans)
       // Inputs that it did not name are as unsure as before.
-      if (load.inputs.length === load.disk.length) memory.isUnsure = false
+      if (load.inputs.length === load.disk.length) memory.becomeSure()
       problems = [...receipt, ...judgeNamed(memory, load, plans, after)]
     }
     if (isSpooled) keepSpool(memory, load)

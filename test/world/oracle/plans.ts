@@ -62,10 +62,13 @@ function rotated(memory: Memory, load: Load, matches: ReadonlyMap<Seen, Match>):
 }
 
 /** Only files that were written after the last one that Sluice knows count (docs/guide/follow.md). */
-function isUnread(memory: Memory, { inputs }: Load, { path, writtenMs = 0 }: Seen): boolean {
+function isUnread(memory: Memory, { inputs }: Load, { path, inode, writtenMs = 0 }: Seen): boolean {
   const name = path.replace(/(\.\d+)+$/, '')
   const sinceMs = memory.followed.get(name)
-  if (name === path || sinceMs === undefined || Math.floor(writtenMs) < Math.floor(sinceMs)) return false
+  if (name === path || sinceMs === undefined) return false
+  const isKnown = memory.records.all.some(record => record.inode === inode)
+  // A file that Sluice has read, too, is found by its inode.
+  if (Math.floor(writtenMs) < Math.floor(sinceMs) && !isKnown && !memory.isFollowVague) return false
   const isThere = inputs.some(input => input.path === name)
   if (!isThere) memory.lenient('a followed name that no file has')
   return isThere
@@ -80,10 +83,17 @@ function isOfThatMoment(memory: Memory, { path, writtenMs = 0 }: Seen): boolean 
 }
 
 /** A process that failed or was killed may have left out files between two that it knew. */
-export function noteFollowed({ followed }: Memory, { inputs, ended }: Load): void {
+export function noteFollowed(memory: Memory, { inputs, ended }: Load): void {
+  const { followed } = memory
   const isWhole = ended.code === undefined && ended.isKilled !== true
-  for (const { path, writtenMs = 0 } of inputs)
-    if (isWhole || !followed.has(path)) followed.set(path, Math.max(writtenMs, followed.get(path) ?? 0))
+  for (const { path, writtenMs = 0 } of inputs) {
+    const beforeMs = followed.get(path) ?? 0
+    if (writtenMs < beforeMs) {
+      memory.lenient('a followed file whose time was set back')
+      memory.isFollowVague = true
+    }
+    if (isWhole || !followed.has(path)) followed.set(path, Math.max(writtenMs, beforeMs))
+  }
 }
 
 function planOf(file: Seen, match: Match): Plan {

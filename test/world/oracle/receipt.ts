@@ -1,6 +1,7 @@
 /** Whether a receipt says what happened. */
 import type { Counts, Line, Load } from '../facts.js'
 import type { Plan } from './plans.js'
+import type { Shaping } from './shapes.js'
 
 interface Known {
   /** How the load must be counted, if ids come from a field and only one thing is possible. */
@@ -13,9 +14,10 @@ interface Known {
   /** Whether a followed file is gone: then lines may be lost, and the receipt names it. */
   readonly isGone: boolean
   readonly spooled: readonly Line[]
+  readonly shaping: Shaping
 }
 
-const kinds = ['created', 'updated', 'deleted', 'noop', 'notFound', 'rejected'] as const
+const kinds = ['created', 'updated', 'deleted', 'noop', 'notFound', 'rejected', 'skipped'] as const
 
 export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): string[] {
   const { ended, trouble } = load
@@ -37,13 +39,16 @@ export function judgeReceipt(load: Load, plans: readonly Plan[], known: Known): 
       ? judgeCalm(
           thisProcess,
           plans.flatMap(({ rest }) => rest),
+          known.shaping,
         )
       : []),
     ...(isCalm && known.counts !== undefined ? judgeKinds(thisProcess, known.counts) : []),
   ]
 }
 
-export function judgeExit({ ended }: Load): string[] {
+export function judgeExit({ ended, posted }: Load): string[] {
+  // A receiver ends well if nothing waits (docs/guide/serve.md).
+  if (posted !== undefined) return ended.exit === 0 ? [] : [`exit code ${ended.exit}: ${ended.said.slice(-300)}`]
   const { rejected = 0, unknown = 0 } = ended.counts ?? {}
   const isWell = rejected === 0 && unknown === 0
   if (isWell === (ended.exit === 0)) return []
@@ -56,11 +61,14 @@ function judgeGrowth({ created, duplicate, unknown }: Counts, grown: number): st
   return [`the receipt says ${created} created and ${duplicate} duplicate, but the index has ${grown} more`]
 }
 
-function judgeCalm({ read, created, rejected, duplicate }: Counts, lines: readonly Line[]): string[] {
-  const good = lines.filter(({ isBad }) => !isBad).length
-  if (read === lines.length && created === good && rejected === lines.length - good && duplicate === 0) return []
-  const seen = `${read} read, ${created} created, ${rejected} rejected, ${duplicate} duplicate`
-  return [`the receipt says ${seen}, and not ${lines.length} read, ${good} created, ${lines.length - good} rejected`]
+function judgeCalm({ read, created, rejected, duplicate, skipped }: Counts, lines: readonly Line[], shaping: Shaping) {
+  const bad = lines.filter(({ isBad }) => isBad).length
+  const good = lines.flatMap(shaping).filter(({ isBad }) => !isBad).length
+  const out = lines.filter(line => shaping(line).length === 0).length
+  const seen = `${read} read, ${created} created, ${rejected} rejected, ${skipped} skipped`
+  const wanted = `${good + bad + out} read, ${good} created, ${bad} rejected, ${out} skipped`
+  if (seen === wanted && duplicate === 0) return []
+  return [`the receipt says ${seen}, ${duplicate} duplicate, and not ${wanted}`]
 }
 
 function judgeKinds(counts: Counts, expected: ReadonlyMap<string, number>): string[] {

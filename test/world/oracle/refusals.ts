@@ -49,12 +49,19 @@ function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   return mayBe
 }
 
+/** Whether the cluster takes nothing that a receiver sends. */
+function isRefusing(memory: Memory, { trouble, op, indexLost }: Load): boolean {
+  return trouble === 'filter' || indexLost !== undefined || (memory.isIndexGone && ['update', 'delete'].includes(op))
+}
+
 function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { ended, trouble, op } = load
   switch (ended.code) {
     case 'CLUSTER_IP_FILTERED':
     case 'EGRESS_NOT_ALLOWED':
       return trouble === 'filter' || trouble === 'address'
+    case 'BYTE_BUDGET_SPENT':
+      return trouble === 'budget'
     case 'EGRESS_PARTLY_ALLOWED':
       return trouble === 'address'
     case 'PROXY_UNREACHABLE':
@@ -67,6 +74,8 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
     case 'CLUSTER_PRIVILEGE_MISSING':
       return trouble === 'rights'
     case 'OPTION_INVALID':
+      // The first checks and one document do not fit (docs/guide/limits.md).
+      if (trouble === 'budget' && ended.said.includes('byte-budget')) return true
       if (
         load.isFollowed &&
         plans.some(({ file: { lines } }) => lines.length > 0 && lines.every(({ isBad }) => isBad))
@@ -86,9 +95,11 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
     case 'INDEX_REPLACED':
       return load.indexLost !== undefined
     case 'RUN_INTERRUPTED':
+      // A receiver that ends names what waits in its spool (docs/guide/serve.md).
+      if (load.posted !== undefined && isRefusing(memory, load)) return true
       return trouble === 'stopped' || trouble === 'killed'
     default:
-      if (trouble === 'server' && ended.code?.startsWith('INPUT_') === true) return true
+      if (trouble === 'server' && /^(?:INPUT|SERVICENOW)_/.test(ended.code ?? '')) return true
       if (!load.isSpooled || !memory.isSpoolCut || ended.exit !== 5) return false
       memory.lenient('a killed spool')
       return true

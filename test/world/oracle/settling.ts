@@ -22,6 +22,7 @@ function beginKept(
   const { records, expected } = memory
   const { path, inode, lines } = file
   const isBroken = ended.isKilled === true || ended.code !== undefined
+  memory.wasUnfinished ||= isBroken
   const before = isAgain && isBroken ? records.all.find(one => one.path === path && !one.isOpen) : undefined
   const mayBeWhole = inputs.length > 1 || trouble === 'disk'
   const fresh = { path, inode, lines, pending: [...rest], setting, parts: [], mayBeWhole }
@@ -73,7 +74,9 @@ export function finish(memory: Memory, load: Load, plans: readonly Plan[]): void
   for (const { file, match } of plans) {
     const record = records.all.find(one => one.path === file.path && one.lines === file.lines)
     if (record === undefined) throw new Error(`the oracle has no record of ${file.path}`)
-    if (match.kind === 'unclear') finishUnclear(memory, match.record, record)
+    // Of these, what was begun stays possible.
+    record.pending = record.pending.filter(({ n }) => !memory.writtenByOthers.has(n))
+    if (match.kind === 'unclear') finishUnclear(memory, load, match.record, record)
     else if (record.isCutShort === true) {
       memory.lenient('the next lines of a run that was forgotten')
       expected.atLeastOnce(record.pending)
@@ -90,10 +93,12 @@ export function finish(memory: Memory, load: Load, plans: readonly Plan[]): void
 }
 
 /** Either Sluice continued, or it took the file for another one. All of its lines are there. */
-function finishUnclear(memory: Memory, before: Record, record: Record): void {
+function finishUnclear(memory: Memory, { runId }: Load, before: Record, record: Record): void {
   const both = record.lines.filter(line => before.lines.some(({ n, v }) => n === line.n && v === line.v))
   // If it was continued, they were sent once.
-  memory.expected.finish(record.pending.filter(line => !both.includes(line)))
+  const others = record.pending.filter(line => !both.includes(line))
+  if (memory.isNameReused(runId)) memory.expected.atLeastOnce(others)
+  else memory.expected.finish(others)
   for (const line of both) memory.expected.atLeastOnce([line])
   // Lines that are no longer there may be under way for ever.
   memory.records.drop(before)

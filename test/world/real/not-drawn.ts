@@ -2,12 +2,12 @@
 import { losses } from '../losses.js'
 import { serverTroubles } from '../bucket.js'
 import type { Act, Story } from '../story.js'
-import { ways } from '../ways.js'
+import { type Way, ways } from '../ways.js'
 
 interface NotDrawn {
   readonly name: string
   readonly why: string
-  is(act: Act, isOnServer: boolean): boolean
+  is(act: Act, way: Way | undefined): boolean
 }
 
 const nodesDown = Object.keys(losses).filter(kind => losses[kind]?.trouble === 'node')
@@ -33,14 +33,19 @@ export const notOnRealServers: readonly NotDrawn[] = [
   {
     name: 'clockJumps, if the inputs are on a server',
     why: 'a bucket refuses requests that are signed with a wrong time',
-    is: ({ act }, isOnServer) => act === 'clockJumps' && isOnServer,
+    is: ({ act }, way) => act === 'clockJumps' && way?.isOnServer === true,
+  },
+  {
+    name: 'tables',
+    why: 'an instance of ServiceNow runs at ServiceNow only',
+    is: (_, way) => way?.isTable === true,
   },
 ]
 
 /** Leaves these acts out of a story. */
 export function fitRealServers(story: Story): Story {
-  const isOnServer = ways[story.way]?.isOnServer === true
+  const way = ways[story.way]
   const { target, ...others } = story
   const kept = target === 'stream' ? others : story
-  return { ...kept, acts: story.acts.filter(act => !notOnRealServers.some(one => one.is(act, isOnServer))) }
+  return { ...kept, acts: story.acts.filter(act => !notOnRealServers.some(one => one.is(act, way))) }
 }

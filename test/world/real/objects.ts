@@ -50,6 +50,7 @@ export async function startRealObjects(): Promise<StoryObjects> {
       for (const change of changes.splice(0)) settled = settled.then(change)
       await settled
     },
+    isNew: () => false,
     plant: () => () => undefined,
     [Symbol.asyncDispose]: async () => {
       bucket.destroy()

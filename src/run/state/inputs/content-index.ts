@@ -214,6 +214,11 @@ function headIn(content: ContentIdentity | undefined): ContentIdentity {
   return content?.head === undefined ? {} : { head: content.head }
 }
 
+/** Returns whether the lines of an input were not its own bytes: it was packed, or no file of lines. */
+export function isDecoded({ content }: CheckpointInput): boolean {
+  return content?.bytes !== undefined
+}
+
 /** Returns what was read of an input, as lines. */
 export function extentOf({ file, content }: CheckpointInput): Extent | undefined {
   if (content?.bytes !== undefined && content.sum !== undefined)

@@ -7,7 +7,7 @@ import { isSourceUrl } from '../../../base/text/source-url.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
-import { ContentIndex, mayBeCopy } from './content-index.js'
+import { ContentIndex, isDecoded, mayBeCopy } from './content-index.js'
 import { type KnownInput, knownInputsOf } from './known-input.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
 import type { Recognised } from './recognised.js'
@@ -91,6 +91,8 @@ class KnownInputs {
   readonly #there: StillThere
   readonly #streamed: StreamedInputs
   readonly #old: KnownInput[] = []
+  /** Inputs that are still there, and have the bytes of a file. */
+  readonly #twins = new Map<StoredFile, KnownInput>()
   readonly #sums = new Map<StoredFile, Map<number, string | undefined>>()
   readonly size: number
   readonly #looking: Looking
@@ -200,29 +202,30 @@ class KnownInputs {
 
   /** A file that was moved to another disk, or fetched again under another name. */
   async sameBytes(file: StoredFile): Promise<Recognised | undefined> {
-    let twin: KnownInput | undefined
     // All of an object would be fetched only because another one has its size. Its first bytes say more: see `sameLines`.
     for (const known of isSourceUrl(file.realPath) ? [] : await this.#equalTo(file)) {
       const was = known.input.file
       if (was === undefined || was.path === file.realPath) continue
       // The file that was loaded is another input of this load.
-      if (known.isClaimed || (await this.#there.has(known))) twin ??= known
-      else return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
+      const isAnother = known.isClaimed || (await this.#there.has(known))
+      if (!isAnother) return asKnown(known, was, { ...was, path: file.realPath, stat: file.stat }, file)
+      // An input that is no longer there may have the same lines, too: see `sameLines`.
+      if (!this.#twins.has(file)) this.#twins.set(file, known)
     }
-    return twin === undefined ? undefined : { kind: 'new', twin, replaces: this.#replacedBy(file) }
+    return undefined
   }
 
   /** A file that was packed, unpacked or packed again, or moved to another disk and appended to. */
   async sameLines(source: Source): Promise<Recognised | undefined> {
     const { file } = source
-    const contents = this.#index()
-    if (file === undefined || contents === undefined) return undefined
-    let twin: KnownInput | undefined
-    for (const match of await contents.find(source)) {
+    if (file === undefined) return undefined
+    let twin = this.#twins.get(file)
+    for (const match of (await this.#index()?.find(source)) ?? []) {
       const { known, file: now, ...packed } = match
       const was = known.input.file
-      // A file that is read once may have been compressed, and its copy loaded, before its own end is read.
-      const isOther = file.isReadOnce !== true && isElsewhere(known.input, file.realPath)
+      // A file that is read once may have been compressed, and its compressed form loaded, before its own end is read.
+      const isItself = file.isReadOnce === true && isDecoded(known.input)
+      const isOther = !isItself && isElsewhere(known.input, file.realPath)
       const isAnother = known.isClaimed || (isOther && (await this.#there.has(known)))
       if (!isAnother) return { ...asKnown(known, was, now, file), packed }
       if (mayBeCopy(match)) twin ??= known

@@ -11,7 +11,7 @@ import { Destinations } from './destinations.js'
 import { Holders } from './holders.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
-import { DELETED, isLost } from './lost-index.js'
+import { DELETED, hasStored, isLost } from './lost-index.js'
 import { Witnesses } from './witnesses.js'
 
 interface Watched {
@@ -119,9 +119,8 @@ export class IndexWatch {
 
   /** Returns the failure INDEX_REPLACED if documents that this process has stored were in an index that is gone. */
   async lost(): Promise<Failure | undefined> {
-    const { cluster, ledger, givenUp } = this.#watched
-    const { created, updated, duplicate, noop } = ledger.counts
-    if (created + updated + duplicate + noop === 0) return undefined
+    const { cluster, ledger, givenUp, found } = this.#watched
+    if (!hasStored({ counts: ledger.counts, options: found.options })) return undefined
     if (this.#named !== undefined) {
       await this.see({ destinations: new Set(), indices: ledger.indices })
       return this.#replaced([...(await this.#named.lost()), ...(await this.#holders.lost())])

@@ -37,10 +37,11 @@ export async function lostIndex(
   return { indices: [index], isPart: false, startsAfresh: true }
 }
 
-/** Whether documents of the run were in its index. A lost answer may leave only that they need no change. */
-function hasStored({ counts, options }: Checkpoint): boolean {
-  const { created, updated, duplicate, noop } = counts
-  return created + updated + duplicate > 0 || (noop > 0 && options['script'] === undefined)
+/** Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. */
+export function hasStored({ counts, options }: Pick<Checkpoint, 'counts' | 'options'>): boolean {
+  const { created, updated, duplicate, noop, skipped, unknown } = counts
+  if (created + updated + duplicate > 0) return true
+  return options['op'] === 'create' ? skipped + unknown > 0 : noop > 0 && options['script'] === undefined
 }
 
 /**

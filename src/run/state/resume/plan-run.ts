@@ -154,7 +154,8 @@ async function judge(
   }
   const { input, run } = recognised.known
   const isFinished = input.status === 'finished'
-  if (isFinished && again) return await fresh()
+  // Into another index, the documents get the ids that they had: some may be there since the index was deleted.
+  if (isFinished && again && !lost.has(run)) return await fresh()
   const refuse = async (why: Failure): Promise<PlannedInput> => {
     if (!listsRefusals) throw new SluiceError(why)
     return { ...(await fresh()), replaces: run, refused: why }

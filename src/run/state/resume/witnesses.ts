@@ -111,10 +111,8 @@ export async function haveStayed(
 
 /** Returns a function that says how many documents of a batch for an index may not be stored. */
 function mostMissing(batch: Batch, outcome: Outcome): (index: string) => number {
-  const { created, updated, duplicate, noop = 0 } = outcome
-  // Only a script may leave out a document that is not there.
-  const same = batch.script === undefined ? noop : 0
-  const left = batch.docs - created - updated - duplicate - same
+  const { created, updated, duplicate } = outcome
+  const left = batch.docs - created - updated - duplicate - foundThere(batch, outcome)
   if (batch.indices === undefined) return () => left
   const taken = takenByIndex(batch, outcome)
   const rejected = (index: string) => docsFor(index, batch) - (taken.get(index) ?? 0)
@@ -122,6 +120,13 @@ function mostMissing(batch: Batch, outcome: Outcome): (index: string) => number 
   // Nobody knows to which index the others belong.
   const others = Math.max(0, left - allRejected)
   return index => rejected(index) + others
+}
+
+/** Returns how many documents the index held already, whoever stored them. */
+function foundThere({ operation, script }: Batch, { noop = 0, skipped, unknown, unanswered = 0 }: Outcome): number {
+  // An id that exists ends a `create` so. Only a script may leave out a document that is not there.
+  if (operation === 'create') return skipped + unknown - unanswered
+  return script === undefined ? noop : 0
 }
 
 function docsFor(index: string, { docs, indices }: Batch): number {

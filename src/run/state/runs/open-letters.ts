@@ -65,7 +65,7 @@ class Replays {
   readonly settled: ReadonlySet<string>
   /** Rejected documents of all runs of a name. */
   readonly #rejected = new Map<string, number>()
-  /** Several replays may have read the same file. Each one continues where the one before it stopped. */
+  /** Several replays may read the same file. Each replay continues where the previous one stopped. */
   readonly #byToken = new Map<string, Replay[]>()
 
   constructor(known: readonly KnownRun[]) {

@@ -14,8 +14,8 @@ function batchFor(...indices: readonly string[]): Batch {
 /** `rejected`: the index of each rejected document, if it has one. */
 function outcomeOf(created: number, ...rejected: readonly (string | undefined)[]): () => Promise<Outcome> {
   const refused = rejected.map(index => (index === undefined ? {} : { index }) as Refused)
-  return async () =>
-    await Promise.resolve({ created, updated: 0, duplicate: 0, rejected: refused } as unknown as Outcome)
+  const counts = { created, updated: 0, duplicate: 0, skipped: 0, unknown: 0 }
+  return async () => await Promise.resolve({ ...counts, rejected: refused } as unknown as Outcome)
 }
 
 const idsOf = (witnesses: Witnesses, index: string) => witnesses.of(index).map(one => one.map(({ id }) => id))
