@@ -121,6 +121,8 @@ export interface Load {
   readonly trouble: Trouble
   /** Whether somebody deleted the index meanwhile. */
   readonly indexLost?: 'deleted' | 'made anew'
+  /** Whether some documents have a field that others have not. A table of columns has it in none. */
+  readonly hasRare: boolean
   /** Whether the index takes no documents with the rare field any more: none of them was stored in it before. */
   readonly isNarrow: boolean
   readonly ended: Ended

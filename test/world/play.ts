@@ -141,6 +141,7 @@ export class Play {
       ...(world.way.posts === undefined ? {} : { posted: world.way.posts }),
       trouble,
       ...(indexLost === undefined ? {} : { indexLost }),
+      hasRare: world.hasRare,
       isNarrow: world.isNarrow,
       ended,
     }

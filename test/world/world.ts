@@ -338,9 +338,14 @@ export class World {
     return this.isByField ? `${this.index}-${partOf(n)}` : this.index
   }
 
-  /** Makes a number of the rare field, if no document made a text of it before. Formats with columns have no such field. */
+  /** Whether some documents have the rare field. Formats with columns have no such field. */
+  get hasRare(): boolean {
+    return !/[ct]sv$/.test(this.way.extension)
+  }
+
+  /** Makes a number of the rare field, if no document made a text of it before. */
   async narrow(): Promise<void> {
-    if (this.isByField || this.behind !== undefined || /[ct]sv$/.test(this.way.extension)) return
+    if (this.isByField || this.behind !== undefined || !this.hasRare) return
     const mapping = JSON.stringify({ properties: { rare: { type: 'long' } } })
     if ((await this.stage.cluster.ask('PUT', `${this.index}/_mapping`, mapping)) === 200) this.isNarrow = true
   }
