@@ -121,7 +121,7 @@ export interface Load {
   readonly trouble: Trouble
   /** Whether somebody deleted the index meanwhile. */
   readonly indexLost?: 'deleted' | 'made anew'
-  /** Whether some documents have a field that others have not. A table of columns has it in none. */
+  /** Whether some documents reach the index with a field that others have not. */
   readonly hasRare: boolean
   /** Whether the index takes no documents with the rare field any more: none of them was stored in it before. */
   readonly isNarrow: boolean

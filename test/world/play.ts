@@ -66,15 +66,7 @@ export class Play {
     const way = ways[story.way]
     if (way === undefined) throw new Error(`no such way: ${story.way}`)
     const folder = mkdtempSync(join(root, 'sluice-world-'))
-    this.world = new World(
-      stage,
-      folder,
-      `world-${process.pid}-${(stories += 1)}`,
-      way,
-      story.op,
-      story.isByField === true,
-      story.target,
-    )
+    this.world = new World(stage, folder, `world-${process.pid}-${(stories += 1)}`, way, story)
     const { op, transforms = false, skips = false } = story
     this.oracle = new Oracle({ isKeyed: story.ids !== 'run', op, transforms, skips })
   }

@@ -15,13 +15,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { Behind, type Target } from './behind.js'
+import { Behind } from './behind.js'
 import { LATE, type StoryObjects } from './bucket.js'
 import type { StoryCluster } from './cluster.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
 import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
 import { type Edit, shapeModule } from './shaping.js'
+import type { Story } from './story.js'
 import type { Way } from './ways.js'
 
 /** Rotates a file of this machine, and those that were rotated before. */
@@ -87,6 +88,11 @@ export class World {
   /** What happened, for people. */
   readonly told: string[] = []
   readonly behind: Behind | undefined
+  readonly op: string
+  /** Whether each document names its index. */
+  readonly isByField: boolean
+  /** Whether the rare field reaches the index. Formats with columns have no such field, and some edits drop it. */
+  readonly hasRare: boolean
   readonly env: Record<string, string>
   trouble = calm
   /** Whether the index takes no documents with the rare field. */
@@ -98,6 +104,7 @@ export class World {
   /** How the requests of callers were answered, by the input of each. */
   readonly answers = new Map<string, number>()
   #isListening = true
+  readonly #mayNarrow: boolean
   #replays = 0
   #writtenMs = 0
   #lost: 'deleted' | 'made anew' | undefined
@@ -108,12 +115,13 @@ export class World {
     readonly folder: string,
     readonly index: string,
     readonly way: Way,
-    readonly op: string,
-    /** Whether each document names its index. */
-    readonly isByField: boolean,
-    /** What the index is, if it is no index. */
-    target?: Target,
+    story: Pick<Story, 'op' | 'isByField' | 'edit' | 'target' | 'transforms'>,
   ) {
+    this.op = story.op
+    this.isByField = story.isByField === true
+    this.hasRare = !/[ct]sv$/.test(way.extension) && story.edit !== 'keep'
+    const { target } = story
+    this.#mayNarrow = this.hasRare && !this.isByField && target === undefined && story.transforms !== true
     this.behind = target === undefined ? undefined : new Behind(index, target, stage.cluster)
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
@@ -338,14 +346,9 @@ export class World {
     return this.isByField ? `${this.index}-${partOf(n)}` : this.index
   }
 
-  /** Whether some documents have the rare field. Formats with columns have no such field. */
-  get hasRare(): boolean {
-    return !/[ct]sv$/.test(this.way.extension)
-  }
-
   /** Makes a number of the rare field, if no document made a text of it before. */
   async narrow(): Promise<void> {
-    if (this.isByField || this.behind !== undefined || !this.hasRare) return
+    if (!this.#mayNarrow) return
     const mapping = JSON.stringify({ properties: { rare: { type: 'long' } } })
     if ((await this.stage.cluster.ask('PUT', `${this.index}/_mapping`, mapping)) === 200) this.isNarrow = true
   }
