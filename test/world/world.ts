@@ -121,7 +121,8 @@ export class World {
     this.isByField = story.isByField === true
     this.hasRare = !/[ct]sv$/.test(way.extension) && story.edit !== 'keep'
     const { target } = story
-    this.#mayNarrow = this.hasRare && !this.isByField && target === undefined && story.transforms !== true
+    const isPlain = way.posts === undefined && way.isTable !== true && story.transforms !== true
+    this.#mayNarrow = this.hasRare && isPlain && !this.isByField && target === undefined
     this.behind = target === undefined ? undefined : new Behind(index, target, stage.cluster)
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }

@@ -49,9 +49,11 @@ function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   return mayBe
 }
 
+const refusing: ReadonlySet<Load['trouble']> = new Set(['filter', 'address', 'key', 'rights', 'node', 'disk'])
+
 /** Whether the cluster takes nothing that a receiver sends. */
 function isRefusing(memory: Memory, { trouble, op, indexLost }: Load): boolean {
-  return trouble === 'filter' || indexLost !== undefined || (memory.isIndexGone && ['update', 'delete'].includes(op))
+  return refusing.has(trouble) || indexLost !== undefined || (memory.isIndexGone && ['update', 'delete'].includes(op))
 }
 
 function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
