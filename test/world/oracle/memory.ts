@@ -21,6 +21,7 @@ export interface Told {
 interface OnMachine {
   readonly records: Record[]
   readonly streams: (readonly [string, Stream])[]
+  readonly keys: (readonly [string, 'known' | 'unsure'])[]
   readonly spooled: Line[]
   readonly maybeSpooled: Line[]
   readonly isSpoolCut: boolean
@@ -189,6 +190,7 @@ export class Memory {
     return copyOf({
       records: this.records.all,
       streams: [...this.streams],
+      keys: [...this.keys],
       spooled: this.spooled,
       maybeSpooled: this.maybeSpooled,
       isSpoolCut: this.isSpoolCut,
@@ -196,8 +198,10 @@ export class Memory {
     })
   }
 
-  #put({ records, streams, ...spool }: OnMachine): void {
+  #put({ records, streams, keys, ...spool }: OnMachine): void {
     this.records.all = records
+    this.keys.clear()
+    for (const [key, taken] of keys) this.keys.set(key, taken)
     this.streams.clear()
     for (const [run, stream] of streams) this.streams.set(run, stream)
     Object.assign(this, spool)

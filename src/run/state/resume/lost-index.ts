@@ -37,11 +37,15 @@ export async function lostIndex(
   return { indices: [index], isPart: false, startsAfresh: true }
 }
 
-/** Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. */
+/**
+ * Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. A document
+ * that a function left out was skipped, too.
+ */
 export function hasStored({ counts, options }: Pick<Checkpoint, 'counts' | 'options'>): boolean {
   const { created, updated, duplicate, noop, skipped, unknown } = counts
   if (created + updated + duplicate > 0) return true
-  return options['op'] === 'create' ? skipped + unknown > 0 : noop > 0 && options['script'] === undefined
+  const existed = options['transform'] === undefined ? skipped : 0
+  return options['op'] === 'create' ? existed + unknown > 0 : noop > 0 && options['script'] === undefined
 }
 
 /**
