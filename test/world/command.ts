@@ -136,7 +136,7 @@ export async function runLibrary(
   })
 }
 
-function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
+export function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
   // A receiver counts only what its own process has loaded.
   const { run, read, thisProcess = receipt as Receipt, unreplayed = [] } = receipt
   return {

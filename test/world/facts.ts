@@ -116,6 +116,8 @@ export interface Load {
   /** Whether the inputs are tables. `reconciles`: documents of deleted rows are deleted. */
   readonly isTable?: boolean
   readonly reconciles?: boolean
+  /** Whether a job on a queue loads the inputs. */
+  readonly isQueued?: boolean
   readonly runId?: string
   readonly maxRejected?: number
   readonly trouble: Trouble

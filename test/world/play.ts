@@ -130,6 +130,7 @@ export class Play {
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
       ...(world.way.isTable === true ? { isTable: true, reconciles: world.way.isWhole === true } : {}),
+      ...(world.way.isQueued === true ? { isQueued: true } : {}),
       ...(world.way.posts === undefined ? {} : { posted: world.way.posts }),
       trouble,
       ...(indexLost === undefined ? {} : { indexLost }),
@@ -166,7 +167,7 @@ export class Play {
     if (kind === LATE) return isSeen ? 'none' : 'server'
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
-    if (kind.startsWith('index ')) return 'index'
+    if (kind.startsWith('index ')) return this.world.mayLoseIndex ? 'index' : 'none'
     if (kind.startsWith('server')) return this.world.way.isOnServer === true ? 'server' : 'none'
     if (kind === 'mapping narrowed') return 'mapping'
     if (kind === 'rolled over' || kind === 'alias switched') return this.world.behind === undefined ? 'none' : 'behind'

@@ -94,7 +94,7 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
       return await whenStored(world, after, async () => await world.behind?.rollOver(), run, signals)
     if (kind === 'alias switched')
       return await whenStored(world, after, async () => await world.behind?.switch(), run, signals)
-    if (kind.startsWith('index ') && !world.isByField && world.behind === undefined)
+    if (kind.startsWith('index ') && world.mayLoseIndex)
       return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
     if (kind.startsWith('killed'))
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
@@ -145,6 +145,7 @@ async function killed(
   cluster.plant({ hold: { after, times, stored: isStored } })
   world.env['SLUICE_GRACE'] = '1ms'
   const look = { isOver: false, isKilled: false }
+  let queue = world.queue
   const watching = (async () => {
     for (let left = turns; !look.isOver; await setImmediate()) {
       if (cluster.held() === 0 || (left -= 1) > 0) continue
@@ -153,6 +154,7 @@ async function killed(
       if (existsSync(state))
         cpSync(state, `${kept}/state`, { recursive: true, filter: path => !path.endsWith('.sock') })
       if (existsSync(dead)) copyFileSync(dead, `${kept}/dead`)
+      queue = world.queue.afterKill()
       look.isKilled = true
       world.silence()
       // After a signal, a followed load waits for the cluster, and must be refused.
@@ -169,6 +171,7 @@ async function killed(
   await watching
   delete world.env['SLUICE_GRACE']
   if (!look.isKilled) return ended
+  world.queue = queue
   // What lies in sockets of the killed run is not stored either.
   await cluster.settle()
   rmSync(state, { recursive: true, force: true })

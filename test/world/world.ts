@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { EngineInMemory } from '../support/load/engine-in-memory.js'
 import { Behind } from './behind.js'
 import { LATE, type StoryObjects } from './bucket.js'
 import type { StoryCluster } from './cluster.js'
@@ -95,6 +96,8 @@ export class World {
   readonly hasRare: boolean
   readonly env: Record<string, string>
   trouble = calm
+  /** Where jobs lie. */
+  queue = new EngineInMemory()
   /** Whether the index takes no documents with the rare field. */
   isNarrow = false
   /** The machine where the user is. */
@@ -121,7 +124,8 @@ export class World {
     this.isByField = story.isByField === true
     this.hasRare = !/[ct]sv$/.test(way.extension) && story.edit !== 'keep'
     const { target } = story
-    const isPlain = way.posts === undefined && way.isTable !== true && story.transforms !== true
+    const isPlain =
+      way.posts === undefined && way.isTable !== true && way.isQueued !== true && story.transforms !== true
     this.#mayNarrow = this.hasRare && isPlain && !this.isByField && target === undefined
     this.behind = target === undefined ? undefined : new Behind(index, target, stage.cluster)
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
@@ -352,6 +356,11 @@ export class World {
     if (!this.#mayNarrow) return
     const mapping = JSON.stringify({ properties: { rare: { type: 'long' } } })
     if ((await this.stage.cluster.ask('PUT', `${this.index}/_mapping`, mapping)) === 200) this.isNarrow = true
+  }
+
+  /** Whether the oracle knows what becomes of a load whose index is deleted. */
+  get mayLoseIndex(): boolean {
+    return !this.isByField && this.behind === undefined && this.way.isQueued !== true
   }
 
   /** Deletes the index, past Sluice. */

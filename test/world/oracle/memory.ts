@@ -56,6 +56,8 @@ export class Memory {
   /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
   isSpoolCut = false
+  /** Inputs that a queue knows. */
+  readonly queued = new Map<string, 'begun' | 'loaded'>()
   /** Keys of requests that a receiver has taken, or may have taken. */
   readonly keys = new Map<string, 'known' | 'unsure'>()
   /** What receivers have stored since their spool was empty. `isSure`: each has counted what it stored. */

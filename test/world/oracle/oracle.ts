@@ -7,6 +7,7 @@ import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.j
 import { isVague, judgeFields, judgeNamed, outcomesOf } from './documents.js'
 import { Memory, type Told } from './memory.js'
 import { judgePosted } from './posted.js'
+import { judgeQueued } from './queued.js'
 import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeExit, judgeReceipt } from './receipt.js'
 import { judgeTables } from './tables.js'
@@ -29,6 +30,7 @@ export class Oracle {
     const memory = this.#memory
     if (seen.posted !== undefined) return this.#noted(seen, after, judgePosted(memory, seen, after), [])
     if (seen.isTable === true) return this.#noted(seen, after, judgeTables(memory, seen, after), [])
+    if (seen.isQueued === true) return this.#noted(seen, after, judgeQueued(memory, seen, after), [])
     if (seen.isNarrow) memory.narrowed(seen.op)
     const load = seen.isNarrow ? narrowed(seen) : seen
     const plans = plansOf(memory, load)
