@@ -5,6 +5,7 @@
 import type { After, Line, Load } from '../facts.js'
 import type { Memory } from './memory.js'
 import { judgeExit } from './receipt.js'
+import { judgeFailure } from './refusals.js'
 
 export function judgeQueued(memory: Memory, load: Load, after: After): readonly string[] {
   const { ended, inputs, isAgain, trouble } = load
@@ -17,8 +18,7 @@ export function judgeQueued(memory: Memory, load: Load, after: After): readonly 
     known.set(keyOf(file), 'begun')
   }
   if (ended.isKilled === true) return []
-  if (ended.code !== undefined || ended.exit > 1)
-    return trouble === 'none' ? [`failed with ${ended.code ?? 'no code'} (exit code ${ended.exit}) for no reason`] : []
+  if (ended.code !== undefined) return isLeft(load) ? [] : judgeFailure(memory, load, [])
   if (ended.counts === undefined) return [`no receipt, exit code ${ended.exit}`]
   const { read, unsent } = ended.counts
   if (unsent > 0) return trouble === 'none' ? [`${unsent} documents were not sent, for no reason`] : []
@@ -32,6 +32,11 @@ export function judgeQueued(memory: Memory, load: Load, after: After): readonly 
     ...judgeExit(load),
     ...named(lines, after),
   ]
+}
+
+/** A command that is stopped leaves its job to others. */
+function isLeft({ ended, trouble }: Load): boolean {
+  return ended.code === 'JOB_CONTINUES' && trouble === 'stopped'
 }
 
 /** An input as the queue knows it. */
