@@ -50,8 +50,11 @@ export interface Faults {
   readonly items?: Schedule & { readonly status: number; readonly type: string; readonly reason?: string }
   /** A bulk request takes `tookMs` milliseconds. More than `inFlight` at once are refused with 429. */
   readonly capacity?: { readonly inFlight: number; readonly tookMs: number }
-  /** Bulk requests get no answer, and the connection stays open. `stored`: their documents are stored. */
-  readonly hold?: Schedule & { readonly stored?: boolean }
+  /**
+   * Bulk requests get no answer, and the connection stays open. `stored`: their documents are stored. `late`: only after
+   * the client has closed the connection, and the next bulk request was answered.
+   */
+  readonly hold?: Schedule & { readonly stored?: boolean | 'late' }
   /**
    * Requests of this method whose path ends in `path` get no answer, and the connection stays open. Example: `PUT` and
    * `/_settings`. `done`: they are carried out.
@@ -59,11 +62,19 @@ export interface Faults {
   readonly stall?: Schedule & { readonly method: string; readonly path: string; readonly done?: boolean }
   /** Bulk requests are stored, then the connection is closed instead of answered. */
   readonly drop?: Schedule
+  /** Bulk requests get an answer that is damaged on its way: see `damaged-answer.ts`. */
+  readonly damage?: Schedule & { readonly how: Damage; readonly stored?: boolean }
   /** Items of bulk requests are stored but reported as kept in the failure store. */
   readonly failureStore?: Schedule
   /** The hosting service's edge answers every request itself: 404 "Unknown resource." or 503. */
   readonly edge?: 'unknown-resource' | 'unavailable'
 }
+
+/**
+ * `cut`: the connection ends in the middle of the answer. `short`: the answer is complete, and breaks off in the middle.
+ * `repeated`: the answer comes twice, as one. `fewer`: the result of the last document is missing.
+ */
+export type Damage = 'cut' | 'short' | 'repeated' | 'fewer'
 
 /** The faults that strike single events. */
 type Scheduled = Required<Omit<Faults, 'rate' | 'latencyMs' | 'nodeDown' | 'capacity' | 'edge'>>
@@ -84,6 +95,7 @@ export const faultNames = [
   'hold',
   'stall',
   'drop',
+  'damage',
   'failureStore',
   'edge',
 ] as const satisfies readonly (keyof Faults)[]
@@ -97,6 +109,8 @@ export class FaultPlan {
   #atWork = 0
   /** When a gateway with a rate let requests through, in the last second. */
   #recent: number[] = []
+  /** What requests do after their client has gone. */
+  #late: (() => void)[] = []
 
   get current(): Faults {
     return this.#faults
@@ -111,6 +125,17 @@ export class FaultPlan {
   clear(): void {
     for (const name of faultNames) this.#forget(name)
     this.#faults = {}
+    this.catchUp()
+  }
+
+  /** Keeps what a request does late: until others have done theirs, or all faults are taken away. */
+  postpone(work: () => void): void {
+    this.#late.push(work)
+  }
+
+  /** Does what was postponed. */
+  catchUp(): void {
+    for (const work of this.#late.splice(0)) work()
   }
 
   /** Whether as many requests are at work as there is capacity for. */

@@ -181,6 +181,21 @@ const rows: readonly ActRow[] = [
     play: async (play, { count }) => await play.prefill(Number(count)),
   },
   { name: 'loseState', who: 'world', draw: nothing, play: play => play.loseState() },
+  {
+    name: 'move',
+    who: 'user',
+    draw: random => ({ isCopied: random.chance(0.4) }),
+    play: (play, { isCopied }) => play.move(isCopied === true),
+  },
+  { name: 'narrowMapping', who: 'world', draw: nothing, play: async ({ world }) => await world.narrow() },
+  {
+    name: 'rollover',
+    who: 'world',
+    often: 2,
+    draw: nothing,
+    play: async ({ world }) => await world.behind?.rollOver(),
+  },
+  { name: 'switchAlias', who: 'world', draw: nothing, play: async ({ world }) => await world.behind?.switch() },
   { name: 'deleteIndex', who: 'world', draw: nothing, play: async play => await play.deleteIndex(false) },
   { name: 'makeIndexAnew', who: 'world', draw: nothing, play: async play => await play.deleteIndex(true) },
   {

@@ -24,7 +24,7 @@ export async function runIngest(
 
 /** Runs another command. */
 export async function runCommand(world: World, args: readonly string[]): Promise<Ended> {
-  const all = [...args, '--state-dir', world.at('state'), '--json']
+  const all = [...args, '--state-dir', world.state, '--json']
   return await inTrouble(world, async signals => await run(world, all, Buffer.alloc(0), signals))
 }
 
@@ -34,7 +34,7 @@ export function option(name: string, value: string | number | undefined): string
 }
 
 /** Returns the options of a load. */
-export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Settings): string[] {
+export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, settings: Settings): string[] {
   const { op, ids, batchDocs, runId, maxRejected, isAgain, skips, byteBudget } = settings
   return [
     ...option('--index', world.target),
@@ -45,7 +45,7 @@ export function argsOf(world: Pick<World, 'at' | 'target' | 'way'>, settings: Se
     ...option('--id-field', ids === 'field' || ids === 'hash' ? 'n' : undefined),
     ...option('--batch-docs', batchDocs),
     ...option('--concurrency', 2),
-    ...option('--state-dir', world.at('state')),
+    ...option('--state-dir', world.state),
     ...option('--dead-letters', world.at('dead.ndjson')),
     ...shapingArgs(world, settings),
     ...option('--on-conflict', skips === true ? 'skip' : undefined),
@@ -90,7 +90,8 @@ export async function runLibrary(
     const stop = new AbortController()
     let said = ''
     signals.on('SIGINT', () => stop.abort('SIGINT'))
-    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE } = world.env
+    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE, SLUICE_TIMEOUT } =
+      world.env
     const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
     const { op, ids, isAgain, batchDocs, runId, maxRejected, skips, byteBudget } = settings
     const options: IngestOptions = {
@@ -114,7 +115,8 @@ export async function runLibrary(
       graceMs: SLUICE_GRACE === undefined ? 25_000 : 1,
       // A followed load that is killed waits for answers that never come.
       ...(SLUICE_GRACE !== undefined && more.follow === true ? { timeoutMs: 500 } : {}),
-      stateDir: world.at('state'),
+      ...(SLUICE_TIMEOUT === undefined ? {} : { timeoutMs: 1000 }),
+      stateDir: world.state,
       signal: stop.signal,
       onEvent: event => {
         if (event.type === 'begun' && more.follow === true) stop.abort('SIGTERM')
@@ -134,7 +136,7 @@ export async function runLibrary(
   })
 }
 
-function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
+export function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {
   // A receiver counts only what its own process has loaded.
   const { run, read, thisProcess = receipt as Receipt, unreplayed = [] } = receipt
   return {

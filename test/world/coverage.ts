@@ -15,7 +15,7 @@ export class Coverage {
     this.#add('way', story.way)
     this.#add('option', `op ${story.op}`)
     this.#add('option', `ids ${story.ids}`)
-    for (const option of ['tag', 'edit', 'transforms', 'skips', 'runId', 'maxRejected', 'isByField'] as const)
+    for (const option of ['tag', 'edit', 'transforms', 'skips', 'runId', 'maxRejected', 'isByField', 'target'] as const)
       if (story[option] !== undefined) this.#add('option', option)
     for (const rule of leniencies) this.#add('leniency', rule)
     for (const [at, { act, kind }] of story.acts.entries()) {

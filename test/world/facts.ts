@@ -8,6 +8,11 @@ export interface Line {
   readonly isBad: boolean
 }
 
+/** Whether a document has a field that only some have. Its text fits no number. */
+export function isRare(n: number): boolean {
+  return n % 5 === 0
+}
+
 /** A file, or an object on a server. */
 export interface Seen {
   readonly path: string
@@ -34,6 +39,9 @@ export interface Dead {
   readonly id: string
   readonly n: number
   readonly isRepaired: boolean
+  /** Whether it is a document that the mapping of its index does not fit. */
+  readonly isMisfit: boolean
+  readonly v: number
 }
 
 export interface Counts {
@@ -70,7 +78,22 @@ export interface Ended {
 }
 
 /** What went wrong around a command. `killed`: nobody saw how it ended. */
-export type Trouble = 'none' | 'answers' | 'budget' | 'server' | 'filter' | 'index' | 'stopped' | 'killed'
+export type Trouble =
+  | 'none'
+  | 'answers'
+  | 'budget'
+  | 'server'
+  | 'filter'
+  | 'key'
+  | 'rights'
+  | 'address'
+  | 'node'
+  | 'disk'
+  | 'mapping'
+  | 'behind'
+  | 'index'
+  | 'stopped'
+  | 'killed'
 
 export interface Load {
   /** The inputs, in the order of the command. */
@@ -93,11 +116,17 @@ export interface Load {
   /** Whether the inputs are tables. `reconciles`: documents of deleted rows are deleted. */
   readonly isTable?: boolean
   readonly reconciles?: boolean
+  /** Whether a job on a queue loads the inputs. */
+  readonly isQueued?: boolean
   readonly runId?: string
   readonly maxRejected?: number
   readonly trouble: Trouble
   /** Whether somebody deleted the index meanwhile. */
   readonly indexLost?: 'deleted' | 'made anew'
+  /** Whether some documents reach the index with a field that others have not. */
+  readonly hasRare: boolean
+  /** Whether the index takes no documents with the rare field any more: none of them was stored in it before. */
+  readonly isNarrow: boolean
   readonly ended: Ended
 }
 
@@ -105,4 +134,6 @@ export interface Load {
 export interface After {
   readonly index: readonly Stored[]
   readonly dead: readonly Dead[]
+  /** Whether an alias no longer leads to an index that it led to. */
+  readonly isSwitched: boolean
 }

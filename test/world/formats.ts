@@ -1,5 +1,5 @@
 /** Writes documents as the formats of files carry them. */
-import type { Line } from './facts.js'
+import { isRare, type Line } from './facts.js'
 
 /** `isOpen`: the last line has no line end yet. `op`: what a format with actions says of each document. */
 export type Format = (lines: readonly Line[], isOpen: boolean, op: string) => Buffer
@@ -15,7 +15,7 @@ export function partOf(n: number): string {
 }
 
 export function documentOf({ n, v }: Line): object {
-  return { n, v, part: partOf(n), fill }
+  return { n, v, part: partOf(n), fill, ...(isRare(n) ? { rare: 'text' } : {}) }
 }
 
 const json = (line: Line) => JSON.stringify(documentOf(line))

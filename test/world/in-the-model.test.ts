@@ -44,7 +44,7 @@ const settings = {
 }
 for (const way of Object.values(ways))
   for (const edit of edits)
-    for (const flag of argsOf({ at: path => path, target: 'index', way }, { ...settings, edit }))
+    for (const flag of argsOf({ at: path => path, state: 'state', target: 'index', way }, { ...settings, edit }))
       played.add(`option ${flag}`)
 
 /** Options that change which documents are sent, or how. */

@@ -18,6 +18,8 @@ const { values } = parseArgs({
     seed: text,
     stories: text,
     only: text,
+    // Plays only stories with this act, trouble or target.
+    having: text,
     failures: text,
     processes: text,
     player: text,
@@ -69,6 +71,7 @@ async function play(turn: number): Promise<void> {
     step: processes,
     most,
     only: values.only,
+    having: values.having,
     isShortened: values['as-it-is'] !== true,
     open,
     ...(isReal ? { fit: fitRealServers } : {}),

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { losses } from './losses.js'
 import { acts } from './acts.js'
 import { LATE } from './bucket.js'
 import { runCommand } from './command.js'
@@ -36,6 +37,7 @@ export async function playStory(story: Story, stage: Stage): Promise<Played> {
   play.world.tell(JSON.stringify({ ...story, acts: story.acts.length }))
   let played = 0
   try {
+    await play.world.behind?.make()
     for (const act of story.acts) {
       play.world.tell(`· ${JSON.stringify(act)}`)
       await acts[act.act]?.play(play, act)
@@ -57,20 +59,14 @@ export class Play {
   readonly runs: string[] = []
   readonly #story: Story
   #commands = 0
+  readonly #runsElsewhere = new Map<number, readonly string[]>()
 
   constructor(story: Story, stage: Stage) {
     this.#story = story
     const way = ways[story.way]
     if (way === undefined) throw new Error(`no such way: ${story.way}`)
     const folder = mkdtempSync(join(root, 'sluice-world-'))
-    this.world = new World(
-      stage,
-      folder,
-      `world-${process.pid}-${(stories += 1)}`,
-      way,
-      story.op,
-      story.isByField === true,
-    )
+    this.world = new World(stage, folder, `world-${process.pid}-${(stories += 1)}`, way, story)
     const { op, transforms = false, skips = false } = story
     this.oracle = new Oracle({ isKeyed: story.ids !== 'run', op, transforms, skips })
   }
@@ -85,7 +81,11 @@ export class Play {
   }
 
   async after(): Promise<After> {
-    return { index: await this.world.stored(), dead: this.world.dead() }
+    return {
+      index: await this.world.stored(),
+      dead: this.world.dead(),
+      isSwitched: this.world.behind?.isSwitched === true,
+    }
   }
 
   check(problems: readonly string[]): void {
@@ -130,9 +130,12 @@ export class Play {
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
       ...(world.way.isTable === true ? { isTable: true, reconciles: world.way.isWhole === true } : {}),
+      ...(world.way.isQueued === true ? { isQueued: true } : {}),
       ...(world.way.posts === undefined ? {} : { posted: world.way.posts }),
       trouble,
       ...(indexLost === undefined ? {} : { indexLost }),
+      hasRare: world.hasRare,
+      isNarrow: world.isNarrow,
       ended,
     }
     this.check(this.oracle.load(load, await this.after()))
@@ -157,13 +160,17 @@ export class Play {
 
   #trouble(isSeen: boolean): Trouble {
     const { kind } = this.world.trouble
+    const loss = losses[kind]
+    if (loss !== undefined) return loss.trouble
     if (kind === BUDGET) return this.#byteBudget() === undefined ? 'none' : 'budget'
     // A list that lags shows the objects of before.
     if (kind === LATE) return isSeen ? 'none' : 'server'
     if (kind.startsWith('killed')) return 'killed'
     if (kind.startsWith('filter')) return 'filter'
-    if (kind.startsWith('index ')) return 'index'
+    if (kind.startsWith('index ')) return this.world.mayLoseIndex ? 'index' : 'none'
     if (kind.startsWith('server')) return this.world.way.isOnServer === true ? 'server' : 'none'
+    if (kind === 'mapping narrowed') return 'mapping'
+    if (kind === 'rolled over' || kind === 'alias switched') return this.world.behind === undefined ? 'none' : 'behind'
     if (kind === 'none' || kind === 'stopped') return kind
     return 'answers'
   }
@@ -177,7 +184,7 @@ export class Play {
     const to = world.nextReplay()
     const args = ['replay', world.at('dead.ndjson'), '--dead-letters', world.at(to)]
     const ended = await runCommand(world, args)
-    this.check(this.oracle.replay(letters, ended, { ...(await this.after()), dead: world.dead(to) }))
+    this.check(this.oracle.replay(letters, ended, world.isNarrow, { ...(await this.after()), dead: world.dead(to) }))
   }
 
   async prefill(count: number): Promise<void> {
@@ -194,6 +201,16 @@ export class Play {
     this.world.loseState()
     this.oracle.stateLost()
     this.runs.splice(0)
+  }
+
+  /** The user goes to the other one of two machines. */
+  move(isCopied: boolean): void {
+    const { machine } = this.world
+    const to = 1 - machine
+    this.world.move(to, isCopied)
+    this.oracle.moved(machine, to, isCopied)
+    this.#runsElsewhere.set(machine, [...this.runs])
+    if (!isCopied) this.runs.splice(0, Infinity, ...(this.#runsElsewhere.get(to) ?? []))
   }
 
   async deleteIndex(isMadeAnew: boolean): Promise<void> {

@@ -40,6 +40,8 @@ interface Wanted {
   /** How far the seeds are from each other. */
   readonly step?: number
   readonly only?: string | undefined
+  /** Plays only stories with this act, trouble or target. */
+  readonly having?: string | undefined
   /** Ends the search after so many failures. */
   readonly most?: number
   readonly say?: (line: string) => void
@@ -57,6 +59,7 @@ export async function search({
   stories,
   step = 1,
   only,
+  having,
   most = 1,
   say = () => undefined,
   sayFound = () => undefined,
@@ -69,8 +72,9 @@ export async function search({
   const coverage = new Coverage()
   const found: Found[] = []
   let [played, commands] = [0, 0]
-  for (let seed = first; seed < first + stories * step && found.length < most; seed += step) {
+  for (let seed = first; played < stories && found.length < most; seed += step) {
     const story = fit(draw(seed, only))
+    if (having !== undefined && !has(story, having)) continue
     stage.set(story)
     const one = await playStory(story, stage)
     played += 1
@@ -89,6 +93,10 @@ export async function search({
     sayFound(shortest)
   }
   return { found, coverage, stories: played, commands }
+}
+
+function has({ acts, target }: Story, name: string): boolean {
+  return target === name || acts.some(({ act, kind }) => act === name || kind === name)
 }
 
 function isOf(

@@ -48,7 +48,7 @@ export async function runServe(world: World, { names, spelling, settings }: Post
 }
 
 /** The options of a receiver. It has no edits, and no name of a run. */
-function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs, skips }: Settings): string[] {
+function argsOfServe(world: Pick<World, 'at' | 'state' | 'target'>, { op, ids, batchDocs, skips }: Settings): string[] {
   return [
     'serve',
     ...option('--index', world.target),
@@ -58,7 +58,7 @@ function argsOfServe(world: Pick<World, 'at' | 'target'>, { op, ids, batchDocs, 
     ...option('--id-field', ids === 'run' ? undefined : 'n'),
     ...option('--batch-docs', batchDocs),
     ...option('--concurrency', 2),
-    ...option('--state-dir', world.at('state')),
+    ...option('--state-dir', world.state),
     ...option('--dead-letters', world.at('dead.ndjson')),
     '--json',
     ...(skips === true ? ['--on-conflict', 'skip'] : []),

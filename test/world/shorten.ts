@@ -37,7 +37,7 @@ export async function shorten(
       if (!(await fails({ ...best.story, acts: [...acts.slice(0, at), ...acts.slice(at + size)] }))) at += size
     }
   }
-  for (const option of ['tag', 'edit', 'transforms', 'skips', 'runId', 'maxRejected', 'isByField'] as const) {
+  for (const option of ['tag', 'edit', 'transforms', 'skips', 'runId', 'maxRejected', 'isByField', 'target'] as const) {
     const { [option]: dropped, ...rest } = best.story
     if (dropped !== undefined) await fails(rest)
   }

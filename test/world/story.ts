@@ -26,6 +26,8 @@ export interface Story {
   readonly maxRejected?: number
   /** Whether each document names its index. */
   readonly isByField?: boolean
+  /** What the name of the index is: absent for an index. */
+  readonly target?: 'alias' | 'stream'
   /** How often a checkpoint is written, in milliseconds. */
   readonly checkpointMs: number
   /** Whether time passes between the commands, so that files are known by their times. */
@@ -44,6 +46,8 @@ export function draw(seed: number, only?: string): Story {
   const hasNone = isPlain(way)
   const mayBeByField = !hasIds && !hasNone && ['create', 'index', 'upsert'].includes(op)
   const isByField = mayBeByField && random.chance(0.15)
+  const mayBeBehind = ids === 'run' && op === 'create' && !isByField
+  const target = mayBeBehind && random.chance(0.25) ? random.pick(['alias', 'stream'] as const) : undefined
   return {
     way,
     op,
@@ -53,16 +57,20 @@ export function draw(seed: number, only?: string): Story {
     ...(random.chance(0.15) && ways[way]?.isKept === true && !hasNone && way !== 'follow' ? { runId: 'nightly' } : {}),
     ...(random.chance(0.1) && !hasNone ? { maxRejected: random.below(3) } : {}),
     ...(isByField ? { isByField } : {}),
+    ...(target === undefined ? {} : { target }),
     checkpointMs: random.pick([0, 3, 10, 500]),
     isLater: random.chance(0.6),
-    acts: [...drawActs(random, [...without, ...(isByField ? ofOneIndex : [])])],
+    acts: [
+      ...drawActs(random, [...without, ...(isByField || target !== undefined ? ofOneIndex : []), ...ofOthers(target)]),
+    ],
     ...drawShaping(random, { way, op, ids }),
   }
 }
 
 /** Whether stories of this way have no options of documents. */
 function isPlain(way: string): boolean {
-  return ways[way]?.posts !== undefined || ways[way]?.isTable === true
+  const { posts, isTable, isQueued } = ways[way] ?? fail(way)
+  return posts !== undefined || isTable === true || isQueued === true
 }
 
 /** Draws last, so that a seed draws the acts that it drew before. */
@@ -80,7 +88,12 @@ function drawShaping(random: Seeded, { way, op, ids }: Pick<Story, 'way' | 'op' 
 }
 
 /** Sluice loads nothing again if one of many indices was deleted (docs/guide/index-by-field.md). */
-const ofOneIndex = ['deleteIndex', 'makeIndexAnew']
+const ofOneIndex = ['deleteIndex', 'makeIndexAnew', 'narrowMapping']
+
+function ofOthers(target: Story['target']): string[] {
+  if (target === undefined) return ['rollover', 'switchAlias']
+  return target === 'stream' ? ['switchAlias'] : []
+}
 
 function* drawActs(random: Seeded, without: readonly string[]): Generator<Act> {
   yield drawAct(random, 'write')

@@ -4,6 +4,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from
 import { basename, join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
+import { losses } from './losses.js'
 import { serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
 import type { World } from './world.js'
@@ -18,7 +19,18 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
   'failing but stored': (after, times) => ({ bulk: { status: 503, after, times, stored: true } }),
   'busy items': (after, times) => ({ items: { status: 429, ...rejected, after, times } }),
   'filter closes': after => ({ filter: { after } }),
+  'answer cut': (after, times) => ({ damage: { how: 'cut', after, times } }),
+  'answer cut, not stored': (after, times) => ({ damage: { how: 'cut', stored: false, after, times } }),
+  'answer breaks off': (after, times) => ({ damage: { how: 'short', after, times } }),
+  'answer repeated': (after, times) => ({ damage: { how: 'repeated', after, times } }),
+  'answer of fewer': (after, times) => ({ damage: { how: 'fewer', after, times } }),
+  late: (after, times) => ({ hold: { after, times } }),
+  'late, stored': (after, times) => ({ hold: { after, times, stored: true } }),
+  'late, stored late': (after, times) => ({ hold: { after, times, stored: 'late' } }),
 }
+
+/** A request that is late takes longer than this, and no other one does. */
+const TIME_LIMIT = '1s'
 
 /** The load may send and receive only so many bytes. */
 export const BUDGET = 'budget'
@@ -29,10 +41,14 @@ const HANG_MS = 60_000
 export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
+  ...Object.keys(losses),
   BUDGET,
   'filter closed',
   'index deleted',
   'index made anew',
+  'mapping narrowed',
+  'rolled over',
+  'alias switched',
   'stopped',
   'killed',
   'killed, stored',
@@ -57,23 +73,40 @@ async function around(world: World, run: (signals: EventEmitter) => Promise<Ende
   const { cluster, objects } = world.stage
   const { kind, after, times, turns } = world.takeTrouble()
   const signals = new EventEmitter()
+  const loss = losses[kind]
   await objects.settle()
   const healServer = objects.plant(kind, after, times)
   if (world.way.isTable === true) cluster.tables?.plant(kind, after, times)
   try {
     if (kind === 'filter closed') await cluster.register('none')
     if (faults[kind] !== undefined) cluster.plant(faults[kind](after, times))
+    if (kind.startsWith('late')) world.env['SLUICE_TIMEOUT'] = TIME_LIMIT
+    loss?.prepare?.(world)
+    if (loss !== undefined && after === 0) await loss.lose(world)
+    if (loss !== undefined && after > 0)
+      return await whenStored(world, after, async () => await loss.lose(world), run, signals)
     if (kind === 'stopped') return await whenStored(world, after, async () => void signals.emit('SIGINT'), run, signals)
-    if (kind.startsWith('index ') && !world.isByField)
+    if (kind === 'mapping narrowed')
+      return await whenStored(world, after, async () => await world.narrow(), run, signals)
+    // Its retries must not store it behind the name a second time.
+    if (kind === 'rolled over' && world.behind !== undefined) cluster.plant({ drop: { after: 0, times } })
+    if (kind === 'rolled over')
+      return await whenStored(world, after, async () => await world.behind?.rollOver(), run, signals)
+    if (kind === 'alias switched')
+      return await whenStored(world, after, async () => await world.behind?.switch(), run, signals)
+    if (kind.startsWith('index ') && world.mayLoseIndex)
       return await whenStored(world, after, async () => await world.loseIndex(kind === 'index made anew'), run, signals)
     if (kind.startsWith('killed'))
       return await killed(world, kind.endsWith('stored'), { after, times, turns }, signals, run)
     return await run(signals)
   } finally {
     healServer()
+    delete world.env['SLUICE_TIMEOUT']
+    if (kind.startsWith('late')) await cluster.settle()
     cluster.tables?.heal()
     cluster.heal()
     await cluster.register('both')
+    await loss?.restore(world)
   }
 }
 
@@ -105,13 +138,14 @@ async function killed(
   run: (signals: EventEmitter) => Promise<Ended>,
 ): Promise<Ended> {
   const { cluster } = world.stage
-  const [state, dead, kept] = [world.at('state'), world.at('dead.ndjson'), world.at('killed')]
+  const [state, dead, kept] = [world.state, world.at('dead.ndjson'), world.at('killed')]
   rmSync(kept, { recursive: true, force: true })
   mkdirSync(kept)
   // Others behind it get their answers until the process is killed.
   cluster.plant({ hold: { after, times, stored: isStored } })
   world.env['SLUICE_GRACE'] = '1ms'
   const look = { isOver: false, isKilled: false }
+  let queue = world.queue
   const watching = (async () => {
     for (let left = turns; !look.isOver; await setImmediate()) {
       if (cluster.held() === 0 || (left -= 1) > 0) continue
@@ -120,6 +154,7 @@ async function killed(
       if (existsSync(state))
         cpSync(state, `${kept}/state`, { recursive: true, filter: path => !path.endsWith('.sock') })
       if (existsSync(dead)) copyFileSync(dead, `${kept}/dead`)
+      queue = world.queue.afterKill()
       look.isKilled = true
       world.silence()
       // After a signal, a followed load waits for the cluster, and must be refused.
@@ -136,6 +171,7 @@ async function killed(
   await watching
   delete world.env['SLUICE_GRACE']
   if (!look.isKilled) return ended
+  world.queue = queue
   // What lies in sockets of the killed run is not stored either.
   await cluster.settle()
   rmSync(state, { recursive: true, force: true })

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { runIngest, runLibrary } from './command.js'
 import type { Ended } from './facts.js'
 import * as formats from './formats.js'
+import { runQueue } from './queue.js'
 import { runServe } from './serving.js'
 import type { Settings, World } from './world.js'
 
@@ -35,6 +36,8 @@ export interface Way {
   readonly posts?: { readonly hasKeys: boolean }
   /** Whether the inputs are tables of ServiceNow. */
   readonly isTable?: true
+  /** Whether a job on a queue loads the inputs. The queue knows them, and not the state folder. */
+  readonly isQueued?: true
   /** Whether a command always loads all inputs. */
   readonly isWhole?: true
   /** How many inputs there may be. */
@@ -173,6 +176,26 @@ export const ways: Readonly<Record<string, Way>> = {
   serve: served,
   // Callers repeat a request of which they do not know what became.
   'serve, keys': { ...served, posts: { hasKeys: true } },
+  queue: {
+    ...files,
+    plays: ['jobs', 'ranges'],
+    isKept: false,
+    isQueued: true,
+    isWhole: true,
+    without: [
+      'loadTwice',
+      'loadOtherwise',
+      'loseState',
+      'move',
+      'deleteIndex',
+      'makeIndexAnew',
+      'narrowMapping',
+      'verify',
+      'undo',
+      'forget',
+    ],
+    load: async (world, { settings }) => await runQueue(world, settings),
+  },
   tables,
   // Deletes the documents of deleted rows. The index must hold only the tables of the command.
   'tables, reconciled': {

@@ -2,6 +2,7 @@
 import {
   appendFileSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -14,12 +15,15 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { EngineInMemory } from '../support/load/engine-in-memory.js'
+import { Behind } from './behind.js'
 import { LATE, type StoryObjects } from './bucket.js'
 import type { StoryCluster } from './cluster.js'
 import type { Dead, Line, Seen, Stored } from './facts.js'
 import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
 import { type Edit, shapeModule } from './shaping.js'
+import type { Story } from './story.js'
 import type { Way } from './ways.js'
 
 /** Rotates a file of this machine, and those that were rotated before. */
@@ -84,13 +88,26 @@ const calm: Trouble = { kind: 'none', after: 0, times: 0, turns: 0 }
 export class World {
   /** What happened, for people. */
   readonly told: string[] = []
+  readonly behind: Behind | undefined
+  readonly op: string
+  /** Whether each document names its index. */
+  readonly isByField: boolean
+  /** Whether the rare field reaches the index. Formats with columns have no such field, and some edits drop it. */
+  readonly hasRare: boolean
   readonly env: Record<string, string>
   trouble = calm
+  /** Where jobs lie. */
+  queue = new EngineInMemory()
+  /** Whether the index takes no documents with the rare field. */
+  isNarrow = false
+  /** The machine where the user is. */
+  machine = 0
   /** The last number of a document. */
   n = 0
   /** How the requests of callers were answered, by the input of each. */
   readonly answers = new Map<string, number>()
   #isListening = true
+  readonly #mayNarrow: boolean
   #replays = 0
   #writtenMs = 0
   #lost: 'deleted' | 'made anew' | undefined
@@ -101,10 +118,16 @@ export class World {
     readonly folder: string,
     readonly index: string,
     readonly way: Way,
-    readonly op: string,
-    /** Whether each document names its index. */
-    readonly isByField: boolean,
+    story: Pick<Story, 'op' | 'isByField' | 'edit' | 'target' | 'transforms'>,
   ) {
+    this.op = story.op
+    this.isByField = story.isByField === true
+    this.hasRare = !/[ct]sv$/.test(way.extension) && story.edit !== 'keep'
+    const { target } = story
+    const isPlain =
+      way.posts === undefined && way.isTable !== true && way.isQueued !== true && story.transforms !== true
+    this.#mayNarrow = this.hasRare && isPlain && !this.isByField && target === undefined
+    this.behind = target === undefined ? undefined : new Behind(index, target, stage.cluster)
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
     const machine = { PATH: process.env['PATH'] ?? '', XDG_STATE_HOME: join(folder, 'state') }
     this.env = {
@@ -317,7 +340,9 @@ export class World {
     return this.isByField ? `${this.index}-{part}` : this.index
   }
 
-  get #indices(): readonly string[] {
+  async #indices(): Promise<readonly string[]> {
+    const { behind } = this
+    if (behind !== undefined) return (await this.stage.cluster.indices()).filter(index => behind.has(index))
     return this.isByField ? [1, 2].map(n => this.indexOf(n)) : [this.index]
   }
 
@@ -326,8 +351,21 @@ export class World {
     return this.isByField ? `${this.index}-${partOf(n)}` : this.index
   }
 
+  /** Makes a number of the rare field, if no document made a text of it before. */
+  async narrow(): Promise<void> {
+    if (!this.#mayNarrow) return
+    const mapping = JSON.stringify({ properties: { rare: { type: 'long' } } })
+    if ((await this.stage.cluster.ask('PUT', `${this.index}/_mapping`, mapping)) === 200) this.isNarrow = true
+  }
+
+  /** Whether the oracle knows what becomes of a load whose index is deleted. */
+  get mayLoseIndex(): boolean {
+    return !this.isByField && this.behind === undefined && this.way.isQueued !== true
+  }
+
   /** Deletes the index, past Sluice. */
   async loseIndex(isMadeAnew: boolean): Promise<void> {
+    this.isNarrow = false
     this.#lost = isMadeAnew ? 'made anew' : 'deleted'
     await this.stage.cluster.ask('DELETE', this.index)
     if (isMadeAnew) await this.stage.cluster.ask('PUT', this.index)
@@ -343,19 +381,19 @@ export class World {
   /** How many documents the index holds. */
   async count(): Promise<number> {
     let sum = 0
-    for (const index of this.#indices) sum += await this.stage.cluster.count(index)
+    for (const index of await this.#indices()) sum += await this.stage.cluster.count(index)
     return sum
   }
 
   /** What the index holds. */
   async stored(): Promise<Stored[]> {
     const stored: Stored[] = []
-    for (const index of this.#indices) {
+    for (const index of await this.#indices()) {
       for (const { id, source } of await this.stage.cluster.documents(index)) {
         const { tag, ...document } = JSON.parse(source) as Record<string, string | number>
         const { n, v } = document
         const fields = Object.keys(document).join(' ')
-        const isElsewhere = index !== this.indexOf(Number(n))
+        const isElsewhere = this.isByField && index !== this.indexOf(Number(n))
         if (isElsewhere) throw new Error(`document ${n} stands in ${index}`)
         stored.push({ id, n: Number(n), v: Number(v), fields, ...(tag === undefined ? {} : { tag: String(tag) }) })
       }
@@ -365,13 +403,15 @@ export class World {
 
   async end(): Promise<void> {
     rmSync(this.folder, { recursive: true, force: true })
-    for (const index of this.#indices) await this.stage.cluster.remove(index)
+    for (const index of await this.#indices()) await this.stage.cluster.remove(index)
   }
 
   dead(file = 'dead.ndjson'): Dead[] {
     return this.#records(file).map(({ id = '', line, document }) => {
       const text = JSON.stringify(line ?? document)
-      return { id: String(id), n: Number(/\d+/.exec(text)?.[0]), isRepaired: line === undefined }
+      const isMisfit = line === undefined && text.includes('"rare"')
+      const [n, v = 1] = [...text.matchAll(/\d+/g)].map(Number)
+      return { id: String(id), n: Number(n), v, isRepaired: line === undefined && !isMisfit, isMisfit }
     })
   }
 
@@ -392,9 +432,10 @@ export class World {
   /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */
   repair(): string {
     const records = this.#records('dead.ndjson').map(({ line, ...record }) => {
-      const n = Number(/\d+/.exec(String(line))?.[0])
+      const text = JSON.stringify(line ?? record['document'])
+      const n = Number(/\d+/.exec(text)?.[0])
       const document = { n, v: 1, part: partOf(n) }
-      return JSON.stringify(line === undefined ? record : { ...record, document })
+      return JSON.stringify(line === undefined && !text.includes('"rare"') ? record : { ...record, document })
     })
     writeFileSync(this.at('dead.ndjson'), records.map(record => `${record}\n`).join(''))
     return 'dead.ndjson'
@@ -404,7 +445,21 @@ export class World {
     return `dead-again-${(this.#replays += 1)}.ndjson`
   }
 
+  /** The state folder of the machine where the user is. */
+  get state(): string {
+    return this.at(this.machine === 0 ? 'state' : `state-${this.machine}`)
+  }
+
   loseState(): void {
-    rmSync(this.at('state'), { recursive: true, force: true })
+    rmSync(this.state, { recursive: true, force: true })
+  }
+
+  /** Goes to another machine. `isCopied`: with the state of this one. */
+  move(to: number, isCopied: boolean): void {
+    const from = this.state
+    this.machine = to
+    if (!isCopied) return
+    rmSync(this.state, { recursive: true, force: true })
+    if (existsSync(from)) cpSync(from, this.state, { recursive: true, filter: path => !path.endsWith('.sock') })
   }
 }

@@ -3,8 +3,10 @@ import { because } from '../refusals.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { readBulk } from './bulk-lines.js'
 import { applyBulk } from './bulk.js'
+import { answerDamaged, damagedAnswer } from './damaged-answer.js'
 import { compileFilterPath } from './filter-path.js'
 import type { Exchange } from './exchange.js'
+import { answerDenied, isAllowedSomewhere, permissions } from './permissions.js'
 
 const parameters = new Set(['filter_path', 'refresh', 'pipeline', 'require_alias', 'require_data_stream', 'routing', 'timeout',
   'wait_for_active_shards', 'include_source_on_error', 'list_executed_pipelines', '_source', '_source_includes',
@@ -12,10 +14,15 @@ const parameters = new Set(['filter_path', 'refresh', 'pipeline', 'require_alias
 
 /** `_bulk`, with the faults that are planted for it. */
 export function answerBulk(exchange: Exchange, index: string | undefined): void {
-  const { response, faults } = exchange
+  const { response, faults, principal } = exchange
+  // Who may write to some index is refused for each document.
+  if (!isAllowedSomewhere(principal, permissions.bulk))
+    return answerDenied(response, principal, { ...permissions.bulk, action: 'indices:data/write/bulk' })
   const hold = faults.strike('hold')
   if (hold) {
-    if (hold.stored) apply(exchange, index)
+    if (hold.stored === 'late')
+      exchange.request.socket.once('close', () => faults.postpone(() => void apply(exchange, index)))
+    else if (hold.stored === true) apply(exchange, index)
     return
   }
   const planted = faults.strike('bulk')
@@ -25,10 +32,19 @@ export function answerBulk(exchange: Exchange, index: string | undefined): void 
     return answerPlanted(response, planted)
   }
   if (faults.isBusy) throw new RequestRefused(busy)
+  const damage = faults.strike('damage')
+  if (damage) {
+    const whole = damage.stored === false ? notStored : apply(exchange, index)
+    return answerDamaged(response, damagedAnswer(whole, damage.how), contentType(exchange))
+  }
   const body = apply(exchange, index)
+  faults.catchUp()
   if (faults.strike('drop')) return void exchange.request.socket.destroy()
   faults.work(() => answer(response, 200, body, { headers: contentType(exchange) }))
 }
+
+/** How an answer begins if nothing of the request was stored. */
+const notStored = '{"errors":false,"took":1,"items":[{"index":{"status":201}}]}'
 
 /** The first half of its actions: of a single one nothing. */
 function applyHalf(exchange: Exchange, index: string | undefined): void {

@@ -2,7 +2,7 @@ import { describeAliases, declaredAliases } from './alias-routes.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { indexNameFault } from './index-names.js'
 import { changeSettings, describeSettings, flat } from './index-settings.js'
-import { describeMapping, extendMapping, fieldAt, fieldDefaults } from './mapping.js'
+import { describeMapping, extendMapping, mappingConflict, fieldAt, fieldDefaults } from './mapping.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { permissions } from './permissions.js'
 import type { Index } from './store.js'
@@ -118,7 +118,10 @@ export function answerMapping(exchange: Exchange, method: string, name: string):
   if (method === 'GET' && exchange.path.split('/')[3] === 'field') return answerFields(exchange, name)
   if (method !== 'GET') {
     if (!permit(exchange, permissions.mapping, name)) return
-    for (const index of findIndices(exchange, name)) extendMapping(index.mapping, parseBody(body))
+    const [indices, mappings] = [findIndices(exchange, name), parseBody(body)]
+    const conflict = indices.map(index => mappingConflict(index.mapping.root, mappings)).find(one => one !== undefined)
+    if (conflict !== undefined) throw new RequestRefused(illegalArgument(conflict))
+    for (const index of indices) extendMapping(index.mapping, mappings)
     return answer(response, 200, '{"acknowledged":true}')
   }
   if (!permit(exchange, permissions.view, name)) return

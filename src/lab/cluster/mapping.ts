@@ -118,6 +118,20 @@ export function extendMapping(mapping: Mapping, mappings: unknown): void {
   mapping.accept()
 }
 
+/** Returns why a mapping cannot be put, or undefined: the type of a field stays what it is. */
+export function mappingConflict(field: Field, mappings: unknown): string | undefined {
+  for (const [name, value] of Object.entries(asObject(asObject(mappings)['properties']))) {
+    const child = field.children.get(name)
+    if (child === undefined || child.type === 'unmapped' || child.type === 'ignored') continue
+    const { type = 'object' } = asObject(value)
+    if (type !== child.type && !(type === 'nested' && child.type === 'object'))
+      return `mapper [${child.path}] cannot be changed from type [${child.type}] to [${String(type)}]`
+    const below = mappingConflict(child, value)
+    if (below !== undefined) return below
+  }
+  return undefined
+}
+
 function declare(mapping: Mapping, parent: Field, { properties }: Declared): void {
   for (const [name, value] of Object.entries(asObject(properties))) {
     const declared: Declared = asObject(value)

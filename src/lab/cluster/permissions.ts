@@ -7,7 +7,14 @@ export interface Principal {
   readonly username: string
   readonly apiKey?: { readonly id: string; readonly name: string }
   /** Privileges of the principal by index. Absent: all. */
-  readonly indexPrivileges?: { readonly pattern: RegExp; readonly privileges: ReadonlySet<string> }
+  readonly indexPrivileges?: IndexPrivileges
+  /** If those are limited: privileges of the whole cluster. Absent: none. */
+  readonly clusterPrivileges?: ReadonlySet<string>
+}
+
+interface IndexPrivileges {
+  readonly pattern: RegExp
+  readonly privileges: ReadonlySet<string>
 }
 
 /** The name of an action in refusals, and the privileges that grant the action. */
@@ -43,10 +50,19 @@ export const permissions = {
 } as const satisfies Record<string, Permission>
 
 /** Returns whether a principal has a permission, for an index if the permission concerns one. */
-export function isAllowed({ indexPrivileges }: Principal, { index: privileges }: Permission, index?: string): boolean {
-  if (!indexPrivileges) return true
+export function isAllowed(
+  { indexPrivileges, clusterPrivileges }: Principal,
+  { index: privileges, cluster = [] }: Permission,
+  index?: string,
+): boolean {
+  if (!indexPrivileges || cluster.some(privilege => clusterPrivileges?.has(privilege))) return true
   if (!privileges || index === undefined || !indexPrivileges.pattern.test(index)) return false
   return privileges.some(privilege => indexPrivileges.privileges.has(privilege))
+}
+
+/** Whether a principal has a permission for any index. */
+export function isAllowedSomewhere({ indexPrivileges }: Principal, { index = [] }: Permission): boolean {
+  return !indexPrivileges || index.some(privilege => indexPrivileges.privileges.has(privilege))
 }
 
 /** Why not, in the words of the cluster. */
@@ -86,7 +102,9 @@ export function hasPrivileges(principal: Principal, asked: unknown): Record<stri
     answers.all &&= has
     return has
   }
-  const onCluster = Object.fromEntries(cluster.map(privilege => [privilege, tell(!principal.indexPrivileges)]))
+  const onCluster = Object.fromEntries(
+    cluster.map(privilege => [privilege, tell(isAllowed(principal, { action: '', cluster: [privilege] }))]),
+  )
   const onIndex: Record<string, Record<string, boolean>> = {}
   for (const { names, privileges } of index) {
     for (const name of [names].flat()) {

@@ -21,7 +21,7 @@ export class Security {
   readonly eventApiKey: string
   readonly eventKeyName = 'event'
   #apiKey: string
-  #keys = new Map<string, { secret: string; principal: Principal }>()
+  readonly #keys = new Map<string, { readonly secret: string; principal: Principal }>()
 
   constructor() {
     this.#apiKey = this.#newKey('lab')
@@ -36,9 +36,18 @@ export class Security {
 
   /** Makes a new API key. The cluster refuses the old one from now on. */
   rotateApiKey(): void {
-    this.#keys.delete(Buffer.from(this.#apiKey, 'base64').toString().split(':', 1)[0] ?? '')
+    this.#keys.delete(idOf(this.#apiKey))
     this.#apiKey = this.#newKey('lab')
     this.onRotate()
+  }
+
+  /** Leaves the API key these privileges of the indices that match, and `monitor`. Undefined: all privileges. */
+  limitApiKey(indexPrivileges?: NonNullable<Principal['indexPrivileges']>): void {
+    const key = this.#keys.get(idOf(this.#apiKey))
+    if (key === undefined) return
+    const { username, apiKey } = key.principal
+    const limits = indexPrivileges && { indexPrivileges, clusterPrivileges: new Set(['monitor']) }
+    key.principal = { username, ...(apiKey && { apiKey }), ...limits }
   }
 
   /** Returns the sender of a request. Otherwise answers 401 and returns undefined. */
@@ -88,6 +97,10 @@ export class Security {
     this.#keys.set(id, { secret, principal })
     return Buffer.from(`${id}:${secret}`).toString('base64')
   }
+}
+
+function idOf(apiKey: string): string {
+  return Buffer.from(apiKey, 'base64').toString().split(':', 1)[0] ?? ''
 }
 
 /** `_security/_authenticate` */

@@ -25,6 +25,7 @@ export const examples: { readonly [Name in keyof Faults]-?: Example & { readonly
   capacity: { says: 'The cluster is slow and takes few requests at once', details: { inFlight: 2, tookMs: 200 } },
   hold: { says: 'Bulk requests get no answer', details: { times: 1 } },
   drop: { says: 'Bulk requests are stored, and the answer is lost', details: { times: 1 } },
+  damage: { says: 'Bulk requests are stored, and the answer is damaged', details: { how: 'cut', times: 1 } },
   failureStore: { says: 'Documents go to the failure store', details: { times: 1 } },
   lookup: { says: 'Lookups get a status', details: { status: 503, times: 1 } },
   stall: { says: 'Requests of a kind get no answer', details: { method: 'PUT', path: '/_settings', times: 1 } },

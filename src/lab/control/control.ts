@@ -58,6 +58,11 @@ export interface Control {
   rotateCredentials(): LabLine
   /** A new API key of the cluster: the line has it. */
   rotateApiKey(): LabLine
+  /**
+   * Leaves the API key these privileges of the indices whose names begin so, and `monitor` of the cluster. Undefined:
+   * gives all privileges back.
+   */
+  limitApiKey(rights?: { readonly prefix: string; readonly privileges: readonly string[] }): void
   /** Connections since the start or the last `forgetConnections`, in the order in which they came. */
   connections(): readonly LabConnection[]
   forgetConnections(): void
@@ -144,6 +149,11 @@ export function createControl({
     rotateApiKey() {
       main.security.rotateApiKey()
       return line()
+    },
+    limitApiKey(rights) {
+      const { prefix = '', privileges } = rights ?? {}
+      const limits = privileges && { pattern: new RegExp(`^${prefix}`), privileges: new Set(privileges) }
+      main.security.limitApiKey(limits)
     },
     connections: () => arrivals.map(arrival => ({ ...arrival })),
     forgetConnections: () => void arrivals.splice(0),

@@ -40,6 +40,9 @@ const routes: Readonly<Record<string, Handler>> = {
   'PUT /max-content-bytes': (control, { bytes }) => control.setMaxContentBytes(number('bytes', bytes)),
   'POST /credentials/rotate': control => control.rotateCredentials(),
   'POST /api-key/rotate': control => control.rotateApiKey(),
+  'PUT /api-key/rights': (control, { prefix, privileges }) =>
+    control.limitApiKey({ prefix: optionalText('prefix', prefix) ?? '', privileges: texts('privileges', privileges) }),
+  'DELETE /api-key/rights': control => control.limitApiKey(),
   'GET /inbound': ({ inbound }) => ({ port: inbound.applicationPort }),
   'PUT /inbound': ({ inbound }, { port }) => inbound.forwardTo(number('port', port)),
   'DELETE /inbound': ({ inbound }) => inbound.forwardTo(undefined),

@@ -131,6 +131,43 @@ describe('credentials', () => {
   })
 })
 
+it('refuses a mapping that changes the type of a field, and changes nothing', async () => {
+  await using world = await openLab()
+  const { httpUrl } = world.lab.line.cluster
+  await world.bulk('{"index":{"_index":"logs","_id":"1"}}\n{"a":{"b":"text"}}\n')
+  const body = JSON.stringify({ properties: { new: { type: 'long' }, a: { properties: { b: { type: 'long' } } } } })
+  const answer = await ask(`${httpUrl}/logs/_mapping`, { method: 'PUT', headers: { ...world.auth, ...json }, body })
+  expect(answer.status).toBe(400)
+  expect(answer.text).toContain('mapper [a.b] cannot be changed from type [text] to [long]')
+  expect((await world.get('/logs/_mapping')).text).not.toContain('"new"')
+})
+
+describe('rights that are taken from the API key', () => {
+  const body = '{"index":{"_index":"logs","_id":"1"}}\n{}\n{"index":{"_index":"others-a","_id":"1"}}\n{}\n'
+
+  it('are missing for each document if it may still write elsewhere, until they are given back', async () => {
+    await using world = await openLab()
+    world.lab.control.limitApiKey({ prefix: 'others-', privileges: ['index'] })
+    const error = { type: 'security_exception' }
+    const items = [{ index: { status: 403, error } }, { index: { status: 201 } }]
+    expect(parsed(await world.bulk(body))).toMatchObject({ errors: true, items })
+    expect((await world.get('/')).status).toBe(200)
+    expect((await world.get('/logs/_count')).status).toBe(403)
+    world.lab.control.limitApiKey()
+    expect(parsed(await world.bulk(body))).toMatchObject({ errors: false })
+  })
+
+  it('are missing for the whole request if it may write nowhere', async () => {
+    await using world = await openLab()
+    world.lab.control.limitApiKey({ prefix: '', privileges: ['read'] })
+    const answer = await world.bulk(body)
+    expect(answer.status).toBe(403)
+    expect(answer.headers).not.toHaveProperty('x-elastic-product')
+    expect(answer.text).toMatch(/"action \[indices:data\/write\/bulk\] is unauthorized for API key id \[\S+\] of user/)
+    expect(world.lab.control.count('logs')).toBe(0)
+  })
+})
+
 describe('the least-privilege key', () => {
   it('writes to least-* and gets item 403s elsewhere', async () => {
     await using world = await openLab()

@@ -1,5 +1,5 @@
 // @module-tag long
-import { type AddressInfo, type Socket, createServer } from 'node:net'
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.js'
 import { Agent } from 'node:http'
@@ -259,6 +259,44 @@ describe('a bulk fault', () => {
     expect(control.count('j')).toBe(2)
     await world.lab.close()
     await held
+  })
+
+  it('stores the documents of a request late, after the client has given it up and the next one was answered', async () => {
+    await using world = await openLab()
+    const { control, line } = world.lab
+    control.plant({ hold: { times: 1, stored: 'late' } })
+    const socket = connect(Number(new URL(line.cluster.httpUrl).port), '127.0.0.1')
+    const body = bulkBody.replaceAll('"i"', '"late"')
+    const authorization = `authorization: ApiKey ${line.cluster.apiKey}`
+    socket.write(`POST /_bulk HTTP/1.1\r\nhost: x\r\n${authorization}\r\ncontent-type: application/json\r\n`)
+    socket.write(`content-length: ${body.length}\r\n\r\n${body}`)
+    await eventually(() => expect(control.struck('hold')).toBe(1))
+    await world.bulk(bulkBody)
+    expect(control.count('late')).toBe(0)
+    socket.destroy()
+    await eventually(async () => {
+      await world.bulk(bulkBody)
+      expect(control.count('late')).toBe(2)
+    })
+  })
+
+  it.each([
+    ['cut', true],
+    ['cut', false],
+    ['short', true],
+    ['short', false],
+    ['repeated', true],
+    ['fewer', true],
+  ] as const)('damages an answer: %s, and stores the documents: %s', async (how, stored) => {
+    await using world = await openLab()
+    const { control } = world.lab
+    control.plant({ damage: { how, stored, times: 1 } })
+    const answer = await world.bulk(bulkBody).catch(() => 'lost' as const)
+    expect(control.count('i')).toBe(stored ? 2 : 0)
+    if (answer === 'lost') expect(how).toBe('cut')
+    else if (how === 'fewer') expect((JSON.parse(answer.text) as { items: unknown[] }).items).toHaveLength(1)
+    else expect(() => JSON.parse(answer.text) as unknown).toThrow(SyntaxError)
+    expect((await world.bulk(bulkBody)).status).toBe(200)
   })
 
   it('tells documents as kept in the failure store', async () => {

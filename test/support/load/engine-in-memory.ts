@@ -161,6 +161,20 @@ export class EngineInMemory {
     return held
   }
 
+  /** The same queue as others see it after the process that worked on it was killed: what it had begun waits again. */
+  afterKill(): EngineInMemory {
+    const copy = new EngineInMemory()
+    for (const [name, { entries, isPaused }] of this.#queues) {
+      const held = copy.held(name)
+      held.isPaused = isPaused
+      for (const [id, kept] of entries) {
+        const { state } = kept
+        held.entries.set(id, { ...structuredClone(kept), state: state === 'active' ? 'waiting' : state })
+      }
+    }
+    return copy
+  }
+
   /** The queue as one process sees it. */
   open(seal: Seal = noSeal): QueueEngine {
     const engine = {

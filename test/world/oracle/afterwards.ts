@@ -3,9 +3,13 @@ import type { After, Dead, Ended, Line } from '../facts.js'
 import type { Memory } from './memory.js'
 import type { Record } from './records.js'
 
-export function judgeVerify(memory: Memory, run: string, ended: Ended): readonly string[] {
+export function judgeVerify(memory: Memory, run: string, ended: Ended, { isSwitched }: After): readonly string[] {
   const own = memory.records.all.filter(({ parts }) => parts.some(part => part.run === run))
   if (memory.keyed !== undefined) return []
+  if (isSwitched && ended.exit === 1) {
+    memory.lenient('an index that is no longer behind its alias')
+    return []
+  }
   const isSure = own.length > 0 && !memory.disturbed.has(run) && own.every(({ isOpen }) => !isOpen)
   if (!isSure) {
     memory.lenient('other content that a run covered')
@@ -24,7 +28,13 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
   const stream = memory.streams.get(run)
   const isKnown = stream !== undefined || memory.records.all.some(({ parts }) => parts.some(part => part.run === run))
   if (memory.transforms && ended.exit === 0) return [`undo of ${run}, with a function, is not refused`]
-  if (memory.keyed === undefined && ended.exit !== 2) {
+  if (after.isSwitched && ended.exit === 1) {
+    memory.lenient('an index that is no longer behind its alias')
+    memory.disturbed.add(run)
+    if (stream !== undefined) memory.expected.takeBack(stream.lines, false)
+    for (const { lines, parts } of memory.records.all)
+      for (const part of parts) if (part.run === run) memory.expected.takeBack(lines.slice(part.from, part.to), false)
+  } else if (memory.keyed === undefined && ended.exit !== 2) {
     if (stream !== undefined) memory.expected.takeBack(stream.lines, stream.isSure && ended.exit === 0)
     forgetParts(memory, run, lines => memory.expected.takeBack(lines, ended.exit === 0))
   }
@@ -89,7 +99,12 @@ function forgetPart(memory: Memory, record: Record, run: string, act: (lines: re
   return true
 }
 
-export function judgeReplay(memory: Memory, letters: readonly Dead[], ended: Ended, after: After): readonly string[] {
+export function judgeReplay(
+  memory: Memory,
+  letters: readonly Dead[],
+  ended: Ended & { readonly isNarrow: boolean },
+  after: After,
+): readonly string[] {
   const { index, dead } = after
   memory.isReplayed = true
   for (const { id, n, isRepaired } of letters) {
@@ -97,11 +112,27 @@ export function judgeReplay(memory: Memory, letters: readonly Dead[], ended: End
     memory.replayed.add(`${id} ${n}`)
     memory.expected.repaired(n)
   }
+  // Another index behind the alias accepts the same id. The one of before keeps its copy.
+  if (after.isSwitched && memory.mayReplayAgain)
+    memory.expected.begin(letters.map(({ n }) => ({ n, v: 1, isBad: false })))
+  // Without the narrow mapping, they are stored as they are. Sluice may have loaded them again, under the same ids.
+  for (const { id, n, v, isMisfit } of letters) {
+    if (!isMisfit || ended.isNarrow || memory.replayed.has(`${id} ${n}`)) continue
+    memory.replayed.add(`${id} ${n}`)
+    memory.expected.begin([{ n, v, isBad: false }])
+    if (ended.exit === 0) memory.expected.atLeastOnce([{ n, v, isBad: false }])
+  }
   const problems: string[] = []
   const named = new Set(dead.map(({ n }) => n))
   for (const { id } of dead) memory.refusedAgain.add(id)
-  for (const { n, id, isRepaired } of letters)
-    if (!isRepaired && ended.exit === 0 && !named.has(n) && !memory.refusedAgain.has(id))
+  for (const { n, id, isRepaired, isMisfit } of letters)
+    if (
+      !isRepaired &&
+      (!isMisfit || ended.isNarrow) &&
+      ended.exit === 0 &&
+      !named.has(n) &&
+      !memory.refusedAgain.has(id)
+    )
       problems.push(`dead letter ${n} is lost in a replay`)
   if (memory.mayReplayAgain || memory.keyed !== undefined) memory.lenient('replay without its state or index')
   else if (ended.exit > 1) problems.push(`replay failed with ${ended.code ?? ''}: ${ended.said.slice(-300)}`)

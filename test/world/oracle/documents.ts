@@ -49,14 +49,14 @@ export function outcomesOf(
 
 /** What is new in the index has the fields that edits and a function gave it. */
 export function judgeFields(memory: Memory, load: Load, plans: readonly Plan[], { index }: After): readonly string[] {
-  const { tag, edit, trouble, ended, setting } = load
+  const { tag, trouble, ended, setting } = load
   const fresh = index.filter(({ id }) => !memory.ids.has(id))
   const isOther = plans.some(({ match }) => match.kind !== 'new' && match.record.setting !== setting)
   // A row has more fields than a line.
   if (load.isTable === true) return []
   if (trouble !== 'none' || ended.exit !== 0 || isOther || memory.spooled.length > 0) return []
   return fresh.flatMap(({ n, tag: seen, fields }) => {
-    const wanted = fieldsOf(n, edit, memory.transforms)
+    const wanted = fieldsOf(n, load, memory.transforms)
     return [
       ...(seen === tag ? [] : [`document ${n} has the tag ${seen ?? 'none'}, and not ${tag ?? 'none'}`]),
       ...(fields === wanted ? [] : [`document ${n} has the fields ${fields}, and not ${wanted}`]),

@@ -38,7 +38,7 @@ const leniencies = {
   'rotated files after the index was lost':
     'docs/guide/follow.md names only files since the last one that Sluice knows. After the index is lost, Sluice knows none',
   'again, and not finished':
-    'docs/guide/same-input.md: interrupted, then with --again: continues. Inputs that were not begun stay as they were',
+    'docs/guide/same-input.md: interrupted, then with --again: continues. An input that the state does not show as begun is loaded again',
   'changes of an index that was lost':
     'docs/guide/same-input.md: an index is known by what a run stored in it. Updates that were all rejected stored nothing',
   'forgotten after the index was lost':
@@ -51,6 +51,8 @@ const leniencies = {
     'docs/guide/same-input.md: another option, and all documents were rejected before: loads the whole file',
   'the next lines of a run that was forgotten':
     'docs/guide/interrupted-and-stdin.md: the same. An earlier run knows the lines before them',
+  'an index that is no longer behind its alias':
+    'docs/guide/verify-and-undo.md: Sluice does not look there. Its documents count as missing, and undo keeps the run',
   'a name of several runs': 'docs/guide/verify-and-undo.md: a name that several runs have is refused',
 } as const
 

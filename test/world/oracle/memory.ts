@@ -4,6 +4,7 @@ import { Counted } from './counted.js'
 import type { Expected } from './expected.js'
 import { Keyed } from './keyed.js'
 import type { Leniency } from './leniency.js'
+import { isMisfit } from './narrow.js'
 import { type Record, Records } from './records.js'
 import { Shaped, type Shaping, transformed, unshaped } from './shapes.js'
 
@@ -17,6 +18,33 @@ export interface Told {
   readonly skips: boolean
 }
 
+interface OnMachine {
+  readonly records: Record[]
+  readonly streams: (readonly [string, Stream])[]
+  readonly keys: (readonly [string, 'known' | 'unsure'])[]
+  readonly spooled: Line[]
+  readonly maybeSpooled: Line[]
+  readonly isSpoolCut: boolean
+  readonly spoolSetting: string | undefined
+}
+
+/** A load changes records in place. */
+function copyOf({ records, spooled, maybeSpooled, ...same }: OnMachine): OnMachine {
+  const own = records.map(one => ({ ...one, pending: [...one.pending], parts: one.parts.map(part => ({ ...part })) }))
+  return { ...same, records: own, spooled: [...spooled], maybeSpooled: [...maybeSpooled] }
+}
+
+/** What was copied to another machine may be finished there, under the same ids. */
+function shared(machine: OnMachine): OnMachine {
+  for (const record of machine.records) record.isCutShort = record.isOpen
+  return { ...machine, spooled: [] }
+}
+
+interface Stream {
+  readonly lines: readonly Line[]
+  readonly isSure: boolean
+}
+
 export class Memory {
   readonly leniencies = new Set<string>()
   readonly records = new Records()
@@ -28,6 +56,8 @@ export class Memory {
   /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
   isSpoolCut = false
+  /** Inputs that a queue knows. */
+  readonly queued = new Map<string, 'begun' | 'loaded'>()
   /** Keys of requests that a receiver has taken, or may have taken. */
   readonly keys = new Map<string, 'known' | 'unsure'>()
   /** What receivers have stored since their spool was empty. `isSure`: each has counted what it stored. */
@@ -41,7 +71,7 @@ export class Memory {
   /** How an unfinished spool is to be loaded. */
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
-  readonly streams = new Map<string, { readonly lines: readonly Line[]; readonly isSure: boolean }>()
+  readonly streams = new Map<string, Stream>()
   /** Ids of dead letters that were corrected and loaded. */
   readonly replayed = new Set<string>()
   isReplayed = false
@@ -74,6 +104,8 @@ export class Memory {
   /** Documents in the dead letters of before. */
   letters: ReadonlySet<number> = new Set()
 
+  /** What Sluice knows on machines where the user was before. */
+  readonly #elsewhere = new Map<number, OnMachine>()
   /** The documents that come of a line. */
   readonly shaping: Shaping
   readonly transforms: boolean
@@ -121,6 +153,14 @@ export class Memory {
     return true
   }
 
+  /** None of what is pending and does not fit was stored: otherwise the field would be a text. */
+  narrowed(op: string): void {
+    const own = [...this.#elsewhere.values()].flatMap(({ records }) => records)
+    for (const record of [...this.records.all, ...own])
+      record.pending = record.pending.filter(line => !isMisfit(line, op))
+    this.spooled = this.spooled.filter(line => !isMisfit(line, op))
+  }
+
   prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
     // A load that was repeated after its index was lost may be complete, and does not send them again.
@@ -134,6 +174,39 @@ export class Memory {
       record.pending = record.pending.filter(line => !written.includes(line))
     }
     this.see(after)
+  }
+
+  /** The user goes to another machine. `isCopied`: with the state of this one. */
+  moved(from: number, to: number, isCopied: boolean): void {
+    this.#elsewhere.set(from, isCopied ? shared(this.#onMachine()) : this.#onMachine())
+    this.mayReplayAgain = true
+    this.isFollowVague = true
+    this.isStateLost = true
+    if (isCopied) return
+    const there = this.#elsewhere.get(to)
+    if (there === undefined) this.stateLost()
+    else this.#put(copyOf(there))
+  }
+
+  #onMachine(): OnMachine {
+    return copyOf({
+      records: this.records.all,
+      streams: [...this.streams],
+      keys: [...this.keys],
+      spooled: this.spooled,
+      maybeSpooled: this.maybeSpooled,
+      isSpoolCut: this.isSpoolCut,
+      spoolSetting: this.spoolSetting,
+    })
+  }
+
+  #put({ records, streams, keys, ...spool }: OnMachine): void {
+    this.records.all = records
+    this.keys.clear()
+    for (const [key, taken] of keys) this.keys.set(key, taken)
+    this.streams.clear()
+    for (const [run, stream] of streams) this.streams.set(run, stream)
+    Object.assign(this, spool)
   }
 
   stateLost(): void {
@@ -166,6 +239,7 @@ export class Memory {
     for (const { inode } of this.records.all) if (inode !== undefined) this.inodesBefore.add(inode)
     this.records.all = []
     this.streams.clear()
+    for (const there of this.#elsewhere.values()) Object.assign(there, { records: [], streams: [] })
     this.replayed.clear()
     this.mayReplayAgain = true
     this.size = 0

@@ -7,10 +7,12 @@ import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.j
 import { isVague, judgeFields, judgeNamed, outcomesOf } from './documents.js'
 import { Memory, type Told } from './memory.js'
 import { judgePosted } from './posted.js'
+import { judgeQueued } from './queued.js'
 import { noteFollowed, type Plan, plansOf } from './plans.js'
 import { judgeExit, judgeReceipt } from './receipt.js'
 import { judgeTables } from './tables.js'
 import { isOther, judgeFailure, judgeRefusal } from './refusals.js'
+import { narrowed } from './narrow.js'
 import { begin, finish, keepSpool } from './settling.js'
 
 export class Oracle {
@@ -24,10 +26,13 @@ export class Oracle {
     return this.#memory.leniencies
   }
 
-  load(load: Load, after: After): string[] {
+  load(seen: Load, after: After): string[] {
     const memory = this.#memory
-    if (load.posted !== undefined) return this.#noted(load, after, judgePosted(memory, load, after), [])
-    if (load.isTable === true) return this.#noted(load, after, judgeTables(memory, load, after), [])
+    if (seen.posted !== undefined) return this.#noted(seen, after, judgePosted(memory, seen, after), [])
+    if (seen.isTable === true) return this.#noted(seen, after, judgeTables(memory, seen, after), [])
+    if (seen.isQueued === true) return this.#noted(seen, after, judgeQueued(memory, seen, after), [])
+    if (seen.isNarrow) memory.narrowed(seen.op)
+    const load = seen.isNarrow ? narrowed(seen) : seen
     const plans = plansOf(memory, load)
     if (load.isAgain) memory.expected.forgetIds()
     const refused = judgeRefusal(memory, load, plans)
@@ -98,8 +103,8 @@ export class Oracle {
     return problems
   }
 
-  verify(run: string, ended: Ended, _after: After): readonly string[] {
-    return judgeVerify(this.#memory, run, ended)
+  verify(run: string, ended: Ended, after: After): readonly string[] {
+    return judgeVerify(this.#memory, run, ended, after)
   }
 
   undo(run: string, ended: Ended, after: After): readonly string[] {
@@ -110,12 +115,16 @@ export class Oracle {
     return judgeForget(this.#memory, run, ended, after)
   }
 
-  replay(letters: readonly Dead[], ended: Ended, after: After): readonly string[] {
-    return judgeReplay(this.#memory, letters, ended, after)
+  replay(letters: readonly Dead[], ended: Ended, isNarrow: boolean, after: After): readonly string[] {
+    return judgeReplay(this.#memory, letters, { ...ended, isNarrow }, after)
   }
 
   prefilled(after: After, numbers: readonly number[]): void {
     this.#memory.prefilled(after, numbers)
+  }
+
+  moved(from: number, to: number, isCopied: boolean): void {
+    this.#memory.moved(from, to, isCopied)
   }
 
   stateLost(): void {

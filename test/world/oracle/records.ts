@@ -19,6 +19,8 @@ export interface Record {
   parts: Part[]
   /** Whether the user has forgotten its last run: its next lines get the ids that they had. */
   isCutShort?: boolean
+  /** Whether an interrupted load may have known all of it, or nothing: beside others, or if the disk failed. */
+  mayBeWhole?: boolean
 }
 
 export type Match =

@@ -49,9 +49,11 @@ function isTooMany(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   return mayBe
 }
 
+const refusing: ReadonlySet<Load['trouble']> = new Set(['filter', 'address', 'key', 'rights', 'node', 'disk'])
+
 /** Whether the cluster takes nothing that a receiver sends. */
 function isRefusing(memory: Memory, { trouble, op, indexLost }: Load): boolean {
-  return trouble === 'filter' || indexLost !== undefined || (memory.isIndexGone && ['update', 'delete'].includes(op))
+  return refusing.has(trouble) || indexLost !== undefined || (memory.isIndexGone && ['update', 'delete'].includes(op))
 }
 
 function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
@@ -59,9 +61,20 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
   switch (ended.code) {
     case 'CLUSTER_IP_FILTERED':
     case 'EGRESS_NOT_ALLOWED':
-      return trouble === 'filter'
+      return trouble === 'filter' || trouble === 'address'
     case 'BYTE_BUDGET_SPENT':
       return trouble === 'budget'
+    case 'EGRESS_PARTLY_ALLOWED':
+      return trouble === 'address'
+    case 'PROXY_UNREACHABLE':
+      return trouble === 'node'
+    case 'CLUSTER_AUTH_REJECTED':
+      return trouble === 'key'
+    case 'STATE_UNWRITABLE':
+    case 'DEAD_LETTERS_UNWRITABLE':
+      return trouble === 'disk'
+    case 'CLUSTER_PRIVILEGE_MISSING':
+      return trouble === 'rights'
     case 'OPTION_INVALID':
       // The first checks and one document do not fit (docs/guide/limits.md).
       if (trouble === 'budget' && ended.said.includes('byte-budget')) return true

@@ -14,13 +14,18 @@ export function begin(memory: Memory, load: Load, plans: readonly Plan[]): void 
   }
 }
 
-function beginKept(memory: Memory, { setting, isAgain, ended, disk }: Load, { file, match, rest }: Plan): void {
+function beginKept(
+  memory: Memory,
+  { setting, isAgain, ended, disk, inputs, trouble }: Load,
+  { file, match, rest }: Plan,
+): void {
   const { records, expected } = memory
   const { path, inode, lines } = file
   const isBroken = ended.isKilled === true || ended.code !== undefined
   memory.wasUnfinished ||= isBroken
   const before = isAgain && isBroken ? records.all.find(one => one.path === path && !one.isOpen) : undefined
-  const fresh = { path, inode, lines, pending: [...rest], setting, parts: [] }
+  const mayBeWhole = inputs.length > 1 || trouble === 'disk'
+  const fresh = { path, inode, lines, pending: [...rest], setting, parts: [], mayBeWhole }
   if (before !== undefined) {
     // Only some of the inputs may have been begun again.
     memory.lenient('again, and not finished')
@@ -29,10 +34,15 @@ function beginKept(memory: Memory, { setting, isAgain, ended, disk }: Load, { fi
     before.isOpen = true
   } else if (match.kind === 'known') {
     const { record } = match
+    if (isAgain && record.mayBeWhole === true) {
+      // Sluice continues it, or loads it again.
+      memory.lenient('again, and not finished')
+      expected.begin(lines)
+    }
     const more = record.isOpen ? lines.slice(record.lines.length) : rest
     expected.begin(more)
     record.pending.push(...more)
-    if (more.length > 0) record.isOpen = true
+    if (more.length > 0) Object.assign(record, { isOpen: true, mayBeWhole })
     Object.assign(record, { path, inode, lines, setting })
     records.touch(record)
   } else if (match.kind === 'new' || isAgain) {
@@ -106,8 +116,8 @@ export function keepSpool(memory: Memory, { ended, inputs, trouble, setting }: L
   }
   memory.spoolSetting ??= setting
   memory.lenient('an unfinished spool')
-  if (ended.isKilled !== true && trouble !== 'stopped') return
-  // A process that was killed or stopped may not have read all of stdin.
+  if (ended.isKilled !== true && trouble !== 'stopped' && trouble !== 'disk') return
+  // A process that was killed or stopped, or whose disk is full, may not have read all of stdin.
   memory.isSpoolCut = true
   const own = new Set(inputs.flatMap(({ lines }) => lines))
   memory.maybeSpooled.push(...memory.spooled.filter(line => own.has(line)))

@@ -1,5 +1,5 @@
 /** What documents become while they are loaded: docs/guide/edits.md. The function of stories is in `shaping.ts`. */
-import type { Line } from '../facts.js'
+import { isRare, type Line, type Load } from '../facts.js'
 import type { Expected } from './expected.js'
 
 /** Returns the documents that come of a line. */
@@ -15,8 +15,9 @@ export const transformed: Shaping = line => {
 }
 
 /** Returns the fields of a document, in their order, without a tag. */
-export function fieldsOf(n: number, edit: string | undefined, transforms: boolean): string {
+export function fieldsOf(n: number, { edit, hasRare }: Pick<Load, 'edit' | 'hasRare'>, transforms: boolean): string {
   const fields = ['n', 'v', 'part', ...(edit === undefined ? ['fill'] : edit === 'rename' ? ['filling'] : [])]
+  if (hasRare && isRare(n)) fields.push('rare')
   return [...fields, ...(transforms && n % 4 === 2 ? ['made'] : [])].join(' ')
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { RealWorld } from '../../contracts/real-world.js'
 import { createAuthority } from '../../support/servers/proxy-certificates.js'
 import type { StoredDocument, StoryCluster } from '../cluster.js'
+import { keyOf } from './key.js'
 import { startRelay } from './relay.js'
 
 interface Found {
@@ -28,14 +29,24 @@ export async function openRealCluster(world: RealWorld): Promise<StoryCluster> {
     return text
   }
   await world.register('both')
+  const key = keyOf(world)
   return {
-    env: {
-      STATIC_PROXY_URL: world.proxy.http,
-      STATIC_IPS: world.staticIps.join(','),
-      IP_CHECK_URL: world.ipCheckUrl,
-      ELASTICSEARCH_URL: `https://127.0.0.1:${relay.port}`,
-      ELASTICSEARCH_API_KEY: world.cluster.apiKey,
-      SLUICE_CA: caFile,
+    get env() {
+      return {
+        STATIC_PROXY_URL: world.proxy.http,
+        STATIC_IPS: world.staticIps.join(','),
+        IP_CHECK_URL: world.ipCheckUrl,
+        ELASTICSEARCH_URL: `https://127.0.0.1:${relay.port}`,
+        ELASTICSEARCH_API_KEY: key.value,
+        SLUICE_CA: caFile,
+      }
+    },
+    revokeKey: key.revokeKey,
+    newKey: key.newKey,
+    limitKey: key.limitKey,
+    indices: async () => {
+      const text = await ask('GET', '_cat/indices?format=json&h=index')
+      return (JSON.parse(text ?? '[]') as { readonly index: string }[]).map(({ index }) => index)
     },
     count: async index => await world.count(index),
     documents: async index => {
@@ -44,7 +55,7 @@ export async function openRealCluster(world: RealWorld): Promise<StoryCluster> {
       return text === undefined ? [] : documentsOf(JSON.parse(text) as Found)
     },
     // A command may make the index anew before the story does.
-    ask: async (method, path, body) => void (await world.ask(method, `/${path}`, body)),
+    ask: async (method, path, body) => (await world.ask(method, `/${path}`, body)).status,
     register: async which => await world.register(which),
     plant: faults => relay.faults.plant(faults),
     held: () => relay.faults.struck('hold'),

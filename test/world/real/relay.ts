@@ -4,6 +4,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request as send, type S
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { damagedAnswer } from '../../../src/lab/cluster/damaged-answer.js'
 import { FaultPlan } from '../../../src/lab/faults.js'
 import type { Certificate } from '../../support/servers/proxy-certificates.js'
 import { splitBusy } from './busy-items.js'
@@ -26,13 +27,16 @@ interface Answer {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
   readonly body: Buffer
+  /** The length that the head names: of a damaged answer. */
+  readonly length?: number
 }
 
 export async function startRelay({ target, certificate, closeFilter }: RelayOptions): Promise<FaultyRelay> {
   const faults = new FaultPlan()
   const underWay = new Set<Promise<Answer>>()
-  const forward = async (request: IncomingMessage, body: Buffer): Promise<Answer> => {
-    const answer = forwardTo(target, request, body)
+  // A request whose client has gone has no address any more.
+  const forward = async (request: IncomingMessage, body: Buffer, from = request.socket.remoteAddress) => {
+    const answer = forwardTo(target, request, body, from)
     underWay.add(answer)
     return await answer.finally(() => underWay.delete(answer))
   }
@@ -43,6 +47,9 @@ export async function startRelay({ target, certificate, closeFilter }: RelayOpti
     const hold = faults.strike('hold')
     if (hold) {
       if (hold.stored === true) await forward(request, body)
+      const from = request.socket.remoteAddress
+      if (hold.stored === 'late')
+        request.socket.once('close', () => faults.postpone(() => void forward(request, body, from)))
       return undefined
     }
     const planted = faults.strike('bulk')
@@ -52,7 +59,13 @@ export async function startRelay({ target, certificate, closeFilter }: RelayOpti
     }
     const { items } = faults.current
     const split = items === undefined ? undefined : splitBusy(request, body, () => faults.strike('items') !== undefined)
+    const damage = faults.strike('damage')
+    if (damage) {
+      const whole = damage.stored === false ? emptyAnswer : await forward(request, body)
+      return { ...whole, ...damagedAnswer(whole.body.toString(), damage.how) }
+    }
     const answer = split?.rest.length === 0 ? emptyAnswer : await forward(request, split?.rest ?? body)
+    faults.catchUp()
     if (faults.strike('drop')) {
       request.socket.destroy()
       return undefined
@@ -65,7 +78,10 @@ export async function startRelay({ target, certificate, closeFilter }: RelayOpti
     const isBulk = /\/_bulk(\?|$)/.test(request.url ?? '')
     const answer = isBulk ? await answerBulk(request, body) : await forward(request, body)
     if (answer === undefined) return
-    response.writeHead(answer.status, { ...answer.headers, 'content-length': answer.body.length }).end(answer.body)
+    const { status, headers, length = answer.body.length } = answer
+    response.writeHead(status, { ...headers, 'content-length': length })
+    if (length === answer.body.length) response.end(answer.body)
+    else response.write(answer.body, () => response.destroy())
   }
 
   const { cert, key } = certificate
@@ -82,6 +98,8 @@ export async function startRelay({ target, certificate, closeFilter }: RelayOpti
     settle: async () => {
       server.closeAllConnections()
       await Promise.allSettled(underWay)
+      faults.catchUp()
+      await Promise.allSettled(underWay)
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
@@ -95,7 +113,7 @@ const emptyAnswer: Answer = { status: 200, headers: { 'content-type': 'applicati
 
 const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'content-length']
 
-async function forwardTo(target: string, request: IncomingMessage, body: Buffer): Promise<Answer> {
+async function forwardTo(target: string, request: IncomingMessage, body: Buffer, from?: string): Promise<Answer> {
   const { method, url = '/', headers } = request
   const asked = send(new URL(url, target), {
     method,
@@ -104,7 +122,7 @@ async function forwardTo(target: string, request: IncomingMessage, body: Buffer)
       'accept-encoding': 'identity',
       ...(body.length > 0 && { 'content-length': body.length }),
     },
-    localAddress: request.socket.remoteAddress,
+    localAddress: from,
     agent: false,
   }).end(body)
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]

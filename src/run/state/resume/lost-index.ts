@@ -37,12 +37,16 @@ export async function lostIndex(
   return { indices: [index], isPart: false, startsAfresh: true }
 }
 
-/** Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. */
+/**
+ * Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. A document
+ * that a function left out was skipped, too.
+ */
 export function hasStored({ counts, options }: Pick<Checkpoint, 'counts' | 'options'>): boolean {
   const { created, updated, duplicate, noop, skipped, unknown } = counts
   if (created + updated + duplicate > 0) return true
-  const { op, script } = options
-  return isOperation(op) && rowOf(op).repeat === 'conflict' ? skipped + unknown > 0 : noop > 0 && script === undefined
+  const { op, script, transform } = options
+  const existed = transform === undefined ? skipped : 0
+  return isOperation(op) && rowOf(op).repeat === 'conflict' ? existed + unknown > 0 : noop > 0 && script === undefined
 }
 
 /**
