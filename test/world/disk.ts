@@ -6,7 +6,7 @@ import type { Loss } from './losses.js'
 import type { World } from './world.js'
 
 /** Why no disk can be filled here. Undefined: it can. */
-export const whyNoDisk = process.getuid?.() === 0 ? undefined : 'only root may mount a disk'
+const whyNoDisk = process.getuid?.() === 0 ? undefined : 'only root may mount a disk'
 
 const ASIDE = 'aside'
 

@@ -27,7 +27,7 @@ export interface Composed extends RunArguments {
 }
 
 /** Makes inputs that can be read again of those that can be read only once. */
-export interface InputCopies {
+interface InputCopies {
   /** A folder that only this run may use. */
   folder(place: RunPlace): string
   /** Returns the inputs with their copies. `folder`: undefined if no state is kept. */

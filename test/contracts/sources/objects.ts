@@ -142,7 +142,7 @@ function kind(
         closed: async () => await until(() => open.size === 0),
         [Symbol.asyncDispose]: async () => {
           for (const end of opened) await end()
-          await opener[Symbol.asyncDispose]()
+          await server[Symbol.asyncDispose]()
           vi.unstubAllEnvs()
         },
       }

@@ -199,7 +199,7 @@ export function readJournals(path: string): readonly Checkpoint[] | string {
 }
 
 /** Returns the states of several runs, one behind the other. */
-export function parseJournals(text: PackedText): readonly Checkpoint[] | string {
+function parseJournals(text: PackedText): readonly Checkpoint[] | string {
   const lines = new Lines(text)
   const runs: Checkpoint[] = []
   let line = lines.next()

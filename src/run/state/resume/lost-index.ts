@@ -74,7 +74,7 @@ interface HowLost {
 }
 
 /** Returns the indices that were deleted or made again. `now`: their present state. Never throws. */
-export async function lostOf(
+async function lostOf(
   all: readonly Holder[],
   now: ReadonlyMap<string, IndexSeen>,
   { isOver, isGone: isLostNow }: HowLost,
