@@ -13,7 +13,7 @@ import { limitTraffic, type SharedLimits, sharedLimits } from './limits/limit-tr
 import { mapIndex } from './mapping/map-index.js'
 import { rehearse } from './mapping/rehearse.js'
 import { traceRun } from './metrics/trace-run.js'
-import { loadRanges } from './ranges/load-ranges.js'
+import { loadRanges } from './ranges/range-load.js'
 import type { KeptServers } from './remote/read-remote.js'
 import { type Redirection, sendDeadLetters } from './replay/send-dead-letters.js'
 import { recordTimeline } from './report/record-timeline.js'

@@ -129,7 +129,7 @@ export const districts: readonly District[] = [
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
-        most: 10,
+        most: 11,
         doors:
           'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
       },

@@ -61,7 +61,7 @@ function choicesOf(row: keyof typeof table): readonly string[] {
 
 function roomsOf(district: string): string[] {
   const { rooms = {} } = districts.find(({ name }) => name === district) ?? {}
-  return [...new Set(Object.keys(rooms).map(room => room.split('/')[0] ?? room))]
+  return [...new Set(Object.keys(rooms).map(room => room.split('/')[0] ?? room))].filter(room => room !== '')
 }
 
 const lists: Readonly<Record<string, readonly string[]>> = {

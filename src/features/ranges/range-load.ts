@@ -5,6 +5,7 @@ import type { Load } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
 import { readOptions } from '../../options/read-options.js'
 import { type InputRange, RangeList } from '../../pipeline/source/ranges.js'
+import type { Feature } from '../../run/loop/hooks.js'
 
 /** Options that prepare or finish a whole load, or that read inputs without a plan. */
 const ofWhole = [
@@ -86,4 +87,19 @@ const LOST = 'needs the whole input: a range knows neither its lines before nor 
 function isRange({ from, to }: InputRange): boolean {
   if (from === undefined && to === undefined) return true
   return Number.isSafeInteger(from) && Number.isSafeInteger(to) && 0 <= Number(from) && Number(from) < Number(to)
+}
+
+/**
+ * Loads ranges of inputs as a part of a run that many processes share. It keeps no state: a range is loaded again from its start.
+ * `isFirstDelivery`: see `RangeJob`.
+ */
+export function loadRanges(isFirstDelivery: boolean): Feature {
+  return () => ({
+    identify: plain => ({
+      ...plain,
+      plan: async planning => ({ ...(await plain.plan(planning)), isDoubtful: !isFirstDelivery }),
+    }),
+    // Every worker gives a line of this run the same id.
+    sending: { sentBefore: !isFirstDelivery, repeatsIds: true },
+  })
 }

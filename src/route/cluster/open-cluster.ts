@@ -166,8 +166,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Its questions keep within the limits. */
-function withQuestions(cluster: Omit<Cluster, 'within' | keyof Questions>): Cluster {
+/** Gives a cluster its questions. Those of `within` keep within the limits. */
+export function withQuestions(cluster: Omit<Cluster, 'within' | keyof Questions>): Cluster {
   return {
     ...cluster,
     ...questionsTo(cluster),

@@ -1,5 +1,5 @@
 /** A connection that several loads use, one after another or at once. */
-import type { Cluster } from '../cluster/open-cluster.js'
+import { type Cluster, withQuestions } from '../cluster/open-cluster.js'
 import type { Credentials } from '../cluster/credentials.js'
 import type { Preflight } from '../cluster/preflight.js'
 import { explain } from '../../base/failure/catalogue.js'
@@ -120,13 +120,13 @@ export class SharedConnection {
 
   #ofLoad(release: () => void): Cluster {
     const end = async () => await Promise.resolve(release())
-    return {
+    return withQuestions({
       ...this.#cluster,
       preflight: this.#preflight,
       route: routeOfLoad(this.#cluster.route, end),
       renew: access => this.#renew(access),
       [Symbol.asyncDispose]: end,
-    }
+    })
   }
 
   #renew(access: Access): void {

@@ -38,11 +38,13 @@ function kind(title: string, hold: (feed: Feed) => Held, sourcesOf: (stream: Hel
     lacks,
     open: async () => {
       const held: Held[] = []
+      const sources: Source[] = []
       const begin = async (bytes: Buffer, ending: Feed['ending'] = 'end', waiting = () => {}) => {
         const one = hold({ bytes, ending, waiting })
         held.push(one)
         const [source] = await sourcesOf(one.stream)
         if (source === undefined) throw new Error('no stream was found')
+        sources.push(source)
         return source
       }
       const world: SourceWorld = {
@@ -55,7 +57,11 @@ function kind(title: string, hold: (feed: Feed) => Held, sourcesOf: (stream: Hel
           const waits = new Promise<void>(resolve => (waiting = resolve))
           return { source: await begin(bytesOf(rows), 'wait', waiting), waits }
         },
-        closed: async () => await until(() => held.every(one => one.isClosed())),
+        // A run closes its inputs when it ends.
+        closed: async () => {
+          for (const source of sources) await source.close?.()
+          await until(() => held.every(one => one.isClosed()))
+        },
         [Symbol.asyncDispose]: async () => await Promise.resolve(),
       }
       return await Promise.resolve(world)

@@ -33,7 +33,7 @@ export function judgePosted(memory: Memory, load: Load, after: After): readonly 
   memory.maybeSpooled = []
   const known = {
     isGone: false,
-    isVague: indexLost !== undefined || memory.isUnsure,
+    isVague: indexLost !== undefined || memory.isUnsure || !received.isSure,
     counts,
     // A receiver counts whole segments, also what an earlier process stored of them.
     grown: after.index.length - received.size - received.created,
