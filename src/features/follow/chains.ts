@@ -15,8 +15,17 @@ export interface LookBack {
   readonly sinceMs: number
   /** Whether to look each time: the file was emptied, which does not show the next time if nothing was seen of it since. */
   readonly always?: boolean
-  /** The last known one, how many bytes of it were read, and when that was written to the state, if some bytes may be missing. */
-  readonly last?: { readonly inode: number; readonly read: number; readonly stateMs: number }
+  /** The last known one, if some of its bytes may be missing. */
+  readonly last?: LastKnown
+}
+
+interface LastKnown {
+  readonly inode: number
+  /** Bytes that were read of it, and their checksum. */
+  readonly read: number
+  readonly sum: string
+  /** When that was written to the state. */
+  readonly stateMs: number
 }
 
 /** What earlier processes knew of the followed names. */
@@ -204,7 +213,7 @@ async function isCopy({ path, stat: { size } }: Generation, original: string): P
 
 /** Returns whether the last known file of a path still stands somewhere. A newer compressed one may be it. */
 async function isThere(
-  { sinceMs, last: { inode, stateMs } }: Required<Pick<LookBack, 'sinceMs' | 'last'>>,
+  { sinceMs, last: { inode, read, sum, stateMs } }: Required<Pick<LookBack, 'sinceMs' | 'last'>>,
   path: string,
   followed: ReadonlyMap<string, FollowedFile>,
 ): Promise<boolean> {
@@ -214,8 +223,9 @@ async function isThere(
   const plain = [...generations, ...followed.values()].filter(file => file.stat.inode === inode)
   for (const { path } of plain) {
     const now = await stat(path).catch(() => undefined)
-    // The system may give the inode of a deleted file to a new one.
-    if (now?.ino === inode && now.birthtimeMs <= stateMs) return true
+    if (now?.ino !== inode) continue
+    // The system may give the inode of a deleted file to a new one. The clock may have been behind when the state was written.
+    if (now.birthtimeMs <= stateMs || (await sumsOf(path, [read]))[0] === sum) return true
   }
   return false
 }

@@ -67,7 +67,8 @@ export function remembered(runs: readonly Checkpoint[], followed: readonly Follo
       if (followedAs === undefined) continue
       const known = last.get(followedAs)
       // A process that was killed may have left out files between two that it knew: so all since the oldest one are looked for.
-      if (known === undefined) last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, stateMs } })
+      if (known === undefined)
+        last.set(followedAs, { sinceMs, last: { inode, read: file.bytes, sum: file.sum, stateMs } })
       else if (sinceMs < known.sinceMs) last.set(followedAs, { ...known, sinceMs })
     }
   return { last, read }
