@@ -50,6 +50,9 @@ function broughtInto(path, text) {
   })
 }
 
+/** A type that takes named parts of another one does not hold it: `keyof A`, `A['b']`, `Pick<A, 'b'>`. */
 function namesOne(names, text) {
-  return names.length > 0 && new RegExp(`\\b(?:${names.join('|')})\\b`).test(text)
+  const any = names.join('|')
+  const isPart = new RegExp(`keyof (?:${any})\\b|\\b(?:${any})\\[|Pick<(?:${any}),`, 'g')
+  return names.length > 0 && new RegExp(`\\b(?:${any})\\b`).test(text.replaceAll(isPart, ''))
 }

@@ -35,8 +35,9 @@ const TIME_LIMIT = '1s'
 /** The load may send and receive only so many bytes. */
 export const BUDGET = 'budget'
 
-/** No command of a story takes a tenth of it. */
-const HANG_MS = 60_000
+/** No command of a story takes a tenth of these turns. */
+const HANG_TURNS = 600
+const TURN_MS = 100
 
 export const troubles = [
   ...Object.keys(faults),
@@ -58,11 +59,16 @@ export const troubles = [
 export async function inTrouble(world: World, run: (signals: EventEmitter) => Promise<Ended>): Promise<Ended> {
   const { kind } = world.trouble
   const over = new AbortController()
-  const hang = sleep(HANG_MS, undefined, { ref: false, signal: over.signal }).then(
+  const hang = turnsPass(over.signal).then(
     () => fail(`a command does not end${kind === 'none' ? '' : ` after: ${kind}`}`),
     async () => await new Promise<never>(() => undefined),
   )
   return await Promise.race([around(world, run), hang]).finally(() => over.abort())
+}
+
+/** Counts turns of this process, and not time: it may get little of a busy machine. */
+async function turnsPass(signal: AbortSignal): Promise<void> {
+  for (let turn = 0; turn < HANG_TURNS; turn += 1) await sleep(TURN_MS, undefined, { ref: false, signal })
 }
 
 function fail(what: string): never {
