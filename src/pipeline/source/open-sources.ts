@@ -142,9 +142,15 @@ async function sourceOf(given: unknown, signal: AbortSignal | undefined): Promis
       isOpen = true
       return readItems(source, name, signal)
     },
-    close: async () => await closedSoon(() => (isOpen ? undefined : closeUnread(source))),
+    close: async () => {
+      if ('next' in source) over.add(source)
+      await closedSoon(() => (isOpen ? undefined : closeUnread(source)))
+    },
   }
 }
+
+/** Generators and cursors that a load has closed. They give nothing any more, and do not say so. */
+const over = new WeakSet<object>()
 
 /** Returns any kind of bytes as a Node stream, or undefined for everything else. */
 function asByteStream(source: unknown): Readable | undefined {
@@ -161,6 +167,8 @@ function refuse(problem: string | undefined): void {
 /** Returns why nothing can be read from a stream. */
 function problemOf(source: unknown): string | undefined {
   if (isWebStream(source) && source.locked) return 'another reader has locked the stream'
+  if (typeof source === 'object' && source !== null && over.has(source))
+    return 'an earlier load has closed this iterator. Make a new one for each load'
   return wasRead(source) ? 'the stream was read to its end before' : undefined
 }
 

@@ -72,6 +72,17 @@ test.each(Object.entries(endings))('a cursor is closed if the run ends by %s', a
   expect(seen.filter(one => one !== 'closed')).toEqual(['returned', 'settled'])
 })
 
+test('an iterator that an earlier load has closed is refused, and not taken for an empty one', async () => {
+  const source = rows(row, [])
+  const refused = { ...way(), index, source, deadLetters: false, target: { ...way().target, apiKey: 'wrong' } } as const
+  await expect(ingest(refused)).rejects.toMatchObject({ code: 'CLUSTER_AUTH_REJECTED' })
+  const again = ingest({ ...refused, target: way().target })
+  await expect(again).rejects.toMatchObject({
+    code: 'OPTION_INVALID',
+    message: expect.stringContaining('earlier load'),
+  })
+})
+
 const silent: Record<string, (closed: () => void) => Readable | WebStream> = {
   'bytes of Node': closed => new Readable({ read() {}, destroy: (_, done) => (closed(), done(null)) }),
   'objects of Node': closed =>

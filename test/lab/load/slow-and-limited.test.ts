@@ -17,11 +17,10 @@ test('a proxy that takes longer for CONNECT than a connection usually may works 
     ...way,
     proxy: { url: world.proxy.socks5 },
     preflightConnections: 1,
-    source: documents(1),
     index: newIndex(),
   }
-  await expect(ingest(load)).rejects.toMatchObject({ code: 'PROXY_TIMEOUT' })
-  expect((await ingest({ ...load, timeoutMs: 120_000 })).created).toBe(1)
+  await expect(ingest({ ...load, source: documents(1) })).rejects.toMatchObject({ code: 'PROXY_TIMEOUT' })
+  expect((await ingest({ ...load, source: documents(1), timeoutMs: 120_000 })).created).toBe(1)
   world.lab.control.heal()
 })
 
