@@ -94,6 +94,8 @@ export class Memory {
   isIndexGone = true
   /** Whether the index was lost during a load, and no other load has ended well since. */
   isUnsure = false
+  /** The lines of each input then. One that was changed since is another input, with other ids. */
+  readonly linesLost = new Map<string, readonly Line[]>()
   /** Documents that others have written since then. */
   readonly writtenByOthers = new Set<number>()
   /** Runs whose documents are not all where the run put them. */
@@ -137,8 +139,11 @@ export class Memory {
 
   /** A load of all inputs has ended well since the index was lost. */
   becomeSure(): void {
+    // Whatever changes from now on gets other ids.
+    if (this.isUnsure) this.expected.forgetIds()
     this.isUnsure = false
     this.writtenByOthers.clear()
+    this.linesLost.clear()
   }
 
   disturb({ parts }: Pick<Record, 'parts'>): void {

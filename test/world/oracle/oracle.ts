@@ -63,7 +63,11 @@ export class Oracle {
     memory.indexLost(load.indexLost === 'made anew')
     memory.isUnsure = true
     memory.wasOpen = true
-    if (isKept) for (const { file } of plans) memory.expected.resent(file.lines)
+    if (isKept)
+      for (const { file } of plans) {
+        memory.expected.resent(file.lines)
+        memory.linesLost.set(file.path, file.lines)
+      }
     else begin(memory, load, plans)
     if (isSpooled) keepSpool(memory, load)
     if (load.isFollowed) noteFollowed(memory, load)

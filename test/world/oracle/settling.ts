@@ -46,10 +46,9 @@ function beginKept(
     Object.assign(record, { path, inode, lines, setting })
     records.touch(record)
   } else if (match.kind === 'new' || isAgain) {
-    expected.begin(
-      rest,
-      disk.some(other => other.path !== path && begins(other.lines, lines)),
-    )
+    const isCopy = disk.some(other => other.path !== path && begins(other.lines, lines))
+    const lost = memory.linesLost.get(path)
+    expected.begin(rest, isCopy || (lost !== undefined && !begins(lines, lost)))
     records.touch({ ...fresh, isOpen: rest.length > 0 })
   } else {
     memory.lenient('an input changed while its load was unfinished')
