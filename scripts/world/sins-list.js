@@ -62,14 +62,14 @@ export const sins = [
   {
     name: 'an update that changes nothing counts as created',
     file: 'src/route/sender/judge-answer.ts',
-    from: "if (result.result === 'noop') return operation === 'index' ? 'dropped' : 'noop'",
-    to: "if (result.result === 'noop') return operation === 'index' ? 'dropped' : 'created'",
+    from: '} else counts[outcome] += 1',
+    to: "} else counts[outcome === 'noop' ? 'created' : outcome] += 1",
   },
   {
     name: 'a resume sends documents under new ids',
-    file: 'src/run/state/resume/plan-run.ts',
-    from: 'const { token, start, read } = input\n',
-    to: "const { start, read } = input\n  const token = [...input.token].toReversed().join('')\n",
+    file: 'src/run/state/resume/judge-input.ts',
+    from: 'const { token, read } = input\n  const isPacked',
+    to: "const { read } = input\n  const token = [...input.token].toReversed().join('')\n  const isPacked",
   },
   {
     name: 'a replay settles letters that it does not send',

@@ -51,6 +51,8 @@ const leniencies = {
     'docs/guide/same-input.md: another option, and all documents were rejected before: loads the whole file',
   'the next lines of a run that was forgotten':
     'docs/guide/interrupted-and-stdin.md: the same. An earlier run knows the lines before them',
+  'an input that changed while its job was open':
+    'docs/guide/many-workers.md: an object was replaced after the job was planned. Its ranges fail, and the receipt names them',
   'an input of a job, as it is now':
     'docs/guide/many-workers.md: a changed input is loaded again. If its lines keep their ids, they count as duplicate',
   'an index that is no longer behind its alias':

@@ -56,6 +56,8 @@ export class Memory {
   /** Lines that a spool may hold whose end Sluice did not see. */
   maybeSpooled: Line[] = []
   isSpoolCut = false
+  /** Whether a job was left before its end. It was planned with the inputs as they were then. */
+  isJobOpen = false
   /** Inputs that a queue knows. */
   readonly queued = new Map<string, 'begun' | 'loaded'>()
   /** Keys of requests that a receiver has taken, or may have taken. */
