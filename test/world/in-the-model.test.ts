@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { table } from '../../src/options/table.js'
 import { districts } from '../support/house.js'
 import { acts } from './acts.js'
+import { sins } from '../../scripts/world/sins-list.js'
 import { argsOf } from './command.js'
 import { notInModel } from './not-in-model.js'
 import { draw } from './story.js'
@@ -100,4 +101,10 @@ test('the same seed draws the same story, and a story is plain data', () => {
   const story = draw(7)
   expect(draw(7)).toEqual(story)
   expect(JSON.parse(JSON.stringify(story))).toEqual(story)
+})
+
+test('each planted sin finds its place in the code', () => {
+  const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  expect(sins.length).toBeGreaterThan(12)
+  expect(sins.filter(({ file, from }) => textOf(file).split(from).length !== 2)).toEqual([])
 })
