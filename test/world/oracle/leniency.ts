@@ -53,6 +53,8 @@ const leniencies = {
     'docs/guide/interrupted-and-stdin.md: the same. An earlier run knows the lines before them',
   'an input that changed while its job was open':
     'docs/guide/many-workers.md: an object was replaced after the job was planned. Its ranges fail, and the receipt names them',
+  'the rest of a group':
+    'docs/guide/many-workers.md: if one small input of a group is replaced, Sluice loads the rest of its group again, under the same ids',
   'an input of a job, as it is now':
     'docs/guide/many-workers.md: a changed input is loaded again. If its lines keep their ids, they count as duplicate',
   'an index that is no longer behind its alias':

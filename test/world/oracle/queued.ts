@@ -17,6 +17,11 @@ export function judgeQueued(memory: Memory, load: Load, after: After): readonly 
     if (!known.has(keyOf(file))) memory.expected.begin(file.lines)
     known.set(keyOf(file), 'begun')
   }
+  const now = new Set(inputs.map(keyOf))
+  if (memory.keyed !== undefined && (left.length > 0 || [...known.keys()].some(key => !now.has(key)))) {
+    memory.lenient('the rest of a group')
+    memory.expected.begin(lines)
+  }
   const wasOpen = memory.isJobOpen
   memory.isJobOpen = ended.isKilled === true || ended.code !== undefined
   if (ended.isKilled === true || isLeft(load)) return []
