@@ -38,15 +38,14 @@ export async function lostIndex(
 }
 
 /**
- * Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. A document
- * that a function left out was skipped, too.
+ * Whether documents of a run were in its index. After a lost answer, Sluice may only know that an id exists, or needs no change. Skipped
+ * documents show nothing: they may be blank lines, or documents that a function left out.
  */
 export function hasStored({ counts, options }: Pick<Checkpoint, 'counts' | 'options'>): boolean {
-  const { created, updated, duplicate, noop, skipped, unknown } = counts
+  const { created, updated, duplicate, noop, unknown } = counts
   if (created + updated + duplicate > 0) return true
-  const { op, script, transform } = options
-  const existed = transform === undefined ? skipped : 0
-  return isOperation(op) && rowOf(op).repeat === 'conflict' ? existed + unknown > 0 : noop > 0 && script === undefined
+  const { op, script } = options
+  return isOperation(op) && rowOf(op).repeat === 'conflict' ? unknown > 0 : noop > 0 && script === undefined
 }
 
 /**
