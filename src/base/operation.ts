@@ -62,7 +62,7 @@ interface OperationRow extends Omit<BulkForm, 'action'> {
   readonly privileges: readonly [WritePrivilege, ...WritePrivilege[]]
   /** What a document counts as that is accepted with status 200, by the result in the answer. */
   readonly results: Readonly<Partial<Record<string, Accepted>>> & { readonly otherwise: Accepted }
-  /** What the answer says if the same document was sent before. `conflict`: its id exists. */
+  /** The cluster's answer if Sluice sends the same document again. `conflict`: its id exists. */
   readonly repeat: 'conflict' | 'updated' | 'noop' | 'notFound'
 }
 

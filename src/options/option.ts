@@ -68,8 +68,8 @@ export interface OptionRow<V> {
    */
   readonly queued?: 'documents' | 'loading' | false
   /**
-   * What a value of the command line is. `json`: JSON, or a file that holds it, for the cluster. `text`: a file whose text goes to the
-   * cluster. `written`: a file or folder that Sluice writes. `run`: a command or a module.
+   * The value of the command line names a file, or may name one. `json`: JSON, or a file that holds it. Sluice sends it to the cluster.
+   * `text`: a file whose text Sluice sends. `written`: a file or folder that Sluice writes. `run`: a command or a module.
    */
   readonly file?: 'json' | 'text' | 'written' | 'run'
   /** The option that says the same in another way. The one of the stronger source counts. */

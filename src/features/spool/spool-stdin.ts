@@ -27,7 +27,7 @@ interface SpoolSections {
 
 /**
  * Spools stdin, if the options say so. If the load stops, Sluice still writes stdin down to its end, unless the caller aborts.
- * `isOpen`: whether a resume must still complete a run whose documents are all loaded. Then it needs the spool.
+ * `isOpen` returns true if all documents are loaded, but a resume must still complete the run. Then Sluice keeps the spool.
  * The copies throw SluiceError: OPTION_INVALID, STATE_UNWRITABLE, INPUT_UNREADABLE, RUN_INTERRUPTED.
  */
 export function spoolStdin(sections: SpoolSections, isOpen: () => boolean): Composed | undefined {

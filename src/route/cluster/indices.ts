@@ -1,4 +1,4 @@
-/** What a cluster tells of its indices, and takes for them. Several steps of a load ask, each for its own reason. */
+/** Defines the questions that a cluster answers about its indices, and the changes that it makes to them. */
 import type { Failure } from '../../base/failure/failure.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import type { Operation } from '../../base/operation.js'

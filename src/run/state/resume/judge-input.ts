@@ -48,7 +48,7 @@ export async function judge(
   const other = withOtherOptions(read)
   if (other !== undefined) return await other
   const known = knownAs(read, recognised)
-  // What was stored before is sent again under the same ids: what is still there counts as duplicate.
+  // Sluice sends these documents again under the same ids. If one is still there, it counts as `duplicate`.
   if (read.isLost) return { ...known, isLoaded: false, read: 0 }
   const isLoaded = hasNothingLeft(read, recognised)
   if (recognised.moved !== undefined) notes.moved(source, recognised.moved, run, isFinished)
