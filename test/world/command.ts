@@ -90,24 +90,16 @@ export async function runLibrary(
     const stop = new AbortController()
     let said = ''
     signals.on('SIGINT', () => stop.abort('SIGINT'))
-    const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_GRACE, SLUICE_TIMEOUT } =
-      world.env
-    const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
-    const { op, ids, isAgain, batchDocs, runId, maxRejected, skips, byteBudget } = settings
+    const { SLUICE_GRACE } = world.env
+    const { isAgain, runId, maxRejected, byteBudget } = settings
     const options: IngestOptions = {
       source,
-      target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY, ...ca },
-      proxy: STATIC_PROXY_URL,
-      preflightConnections: 1,
+      ...wayOf(world),
       index: world.target,
-      op: op as 'create',
-      ids: ids as 'run',
-      ...(ids === 'run' ? {} : { idField: 'n' }),
+      ...documentsOf(settings),
       ...shapingOptions(settings),
-      onConflict: skips === true ? 'skip' : undefined,
       byteBudget,
       again: isAgain,
-      batchDocs,
       runId,
       maxRejected,
       concurrency: 2,
@@ -115,7 +107,6 @@ export async function runLibrary(
       graceMs: SLUICE_GRACE === undefined ? 25_000 : 1,
       // A followed load that is killed waits for answers that never come.
       ...(SLUICE_GRACE !== undefined && more.follow === true ? { timeoutMs: 500 } : {}),
-      ...(SLUICE_TIMEOUT === undefined ? {} : { timeoutMs: 1000 }),
       stateDir: world.state,
       signal: stop.signal,
       onEvent: event => {
@@ -134,6 +125,29 @@ export async function runLibrary(
     world.tell(`ingest(${typeof source === 'string' ? source : 'documents'}) → ${ended.exit}`)
     return ended
   })
+}
+
+/** Returns how a program reaches the cluster. */
+export function wayOf({ env }: Pick<World, 'env'>) {
+  const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_TIMEOUT } = env
+  const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
+  return {
+    target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY, ...ca },
+    proxy: STATIC_PROXY_URL,
+    preflightConnections: 1,
+    ...(SLUICE_TIMEOUT === undefined ? {} : { timeoutMs: 1000 }),
+  }
+}
+
+/** Returns what a program says of its documents. */
+export function documentsOf({ op, ids, batchDocs, skips }: Settings) {
+  return {
+    op: op as 'create',
+    ids: ids as 'run',
+    ...(ids === 'run' ? {} : { idField: 'n' }),
+    batchDocs,
+    ...(skips === true ? { onConflict: 'skip' as const } : {}),
+  }
 }
 
 export function endedOf(exit: number, receipt: Partial<Receipt>, said: string): Ended {

@@ -1,15 +1,13 @@
 /** Loads by a job on a queue: one process puts it there and waits, and a worker in this process loads its ranges. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { work } from '../../src/jobs.js'
 import type { Effective } from '../../src/options/resolve.js'
 import { submitJob, waitForJob } from '../../src/programs/jobs/control/submit-job.js'
 import type { JobData } from '../../src/programs/jobs/job.js'
 import { withJob } from '../../src/programs/jobs/plan/queued-options.js'
 import { noSeal } from '../../src/programs/jobs/queue/seal.js'
-import { isRunError } from '../../src/pipeline/ledger/receipt.js'
-import { isSluiceError } from '../../src/base/failure/failure.js'
-import { endedOf } from './command.js'
+import { isSluiceError, SluiceError } from '../../src/base/failure/failure.js'
+import { documentsOf, endedOf, wayOf } from './command.js'
 import type { Ended } from './facts.js'
 import { inTrouble } from './trouble.js'
 import type { Settings, World } from './world.js'
@@ -19,11 +17,13 @@ const none = { values: {}, origins: {} } as unknown as Effective
 /** Large enough that a small file is one part of a group, and so small that large ones are cut. */
 const RANGE_BYTES = 2000
 
+let jobs = 0
+
 export async function runQueue(world: World, settings: Settings): Promise<Ended> {
   const { isAgain } = settings
   const data = dataOf(world, settings)
   // The same command is the same job. With --again, it is a new one.
-  const name = isAgain ? `again-${world.nextReplay()}` : `job-${nameOf(data)}`
+  const name = isAgain ? `again-${(jobs += 1)}` : `job-${nameOf(data)}`
   return await inTrouble(world, async signals => {
     // What a killed process does goes on, but not on the queue that others see.
     const { queue } = world
@@ -39,7 +39,7 @@ export async function runQueue(world: World, settings: Settings): Promise<Ended>
       url: data.url,
       limits: {},
       optionsOf: async job =>
-        await Promise.resolve({ ...wayOf(world), ...settingsOf(settings), index: indexOf(job), graceMs: 1 }),
+        await Promise.resolve({ ...wayOf(world), ...documentsOf(settings), index: indexOf(job), graceMs: 1 }),
       access: async () => await Promise.resolve(wayOf(world)),
       queueAheadMs: async () => await Promise.resolve(0),
       isMeasured: false,
@@ -48,10 +48,10 @@ export async function runQueue(world: World, settings: Settings): Promise<Ended>
     try {
       await submitJob(engine, name, data)
       const end = await waitForJob(engine, { name, data }, { signal: asked.signal, tell: () => undefined })
-      const ended = 'failure' in end ? { failure: end.failure } : end.receipt
-      return told(world, endedOf('failure' in end ? end.failure.exit : end.receipt.exit, ended, ''))
+      if ('failure' in end) throw new SluiceError(end.failure)
+      return told(world, endedOf(end.receipt.exit, end.receipt, ''))
     } catch (error) {
-      if (!isSluiceError(error) && !isRunError(error)) throw error
+      if (!isSluiceError(error)) throw error
       const { failure } = error
       return told(world, endedOf(failure.exit, { failure }, ''))
     } finally {
@@ -75,32 +75,11 @@ function nameOf({ sources, settings }: JobData): string {
     .slice(0, 8)
 }
 
-function wayOf({ env }: World) {
-  const { ELASTICSEARCH_URL, ELASTICSEARCH_API_KEY, STATIC_PROXY_URL, SLUICE_CA, SLUICE_TIMEOUT } = env
-  const ca = SLUICE_CA === undefined ? {} : { ca: readFileSync(SLUICE_CA) }
-  return {
-    target: { url: ELASTICSEARCH_URL, apiKey: ELASTICSEARCH_API_KEY, ...ca },
-    proxy: STATIC_PROXY_URL,
-    preflightConnections: 1,
-    ...(SLUICE_TIMEOUT === undefined ? {} : { timeoutMs: 1000 }),
-  }
-}
-
-function settingsOf({ op, ids, batchDocs, skips }: Settings) {
-  return {
-    op: op as 'create',
-    ids: ids as 'run',
-    ...(ids === 'run' ? {} : { idField: 'n' }),
-    batchDocs,
-    ...(skips === true ? { onConflict: 'skip' as const } : {}),
-  }
-}
-
 function dataOf(world: World, settings: Settings): JobData {
   return {
     version: 1,
     sources: [world.at('in/*')],
-    settings: { index: world.target, ...settingsOf(settings) },
+    settings: { index: world.target, ...documentsOf(settings) },
     url: String(world.env['ELASTICSEARCH_URL']),
     index: world.target,
     concurrency: 4,

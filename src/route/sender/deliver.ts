@@ -7,8 +7,8 @@
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch, Outcome } from '../../base/flow.js'
 import { BatchOutcome } from './batch-outcome.js'
-import { follow, leave, REFUSALS_OF_HALF } from './follow-verdict.js'
-import { type Delivery, type DeliveryOptions, type Part, PartUnderWay } from './part.js'
+import { followVerdict, REFUSALS_OF_HALF } from './follow-verdict.js'
+import { type BatchDelivery, type DeliveryOptions, type BatchPart, PartUnderWay } from './part.js'
 import { type Send, batchIds } from './send.js'
 
 export async function deliver(batch: Batch, send: Send, options: DeliveryOptions): Promise<Outcome> {
@@ -16,7 +16,7 @@ export async function deliver(batch: Batch, send: Send, options: DeliveryOptions
   const { safeToResend } = batchIds(batch, options)
   const delivery = { batch, send, options, safeToResend, outcome }
   const body = { bytes: batch.bytes, items: batch.docs, first: 0 }
-  const parts: Part[] = batch.docs > 0 ? [{ body, attempts: 0, ambiguous: false, refusals: 0 }] : []
+  const parts: BatchPart[] = batch.docs > 0 ? [{ body, attempts: 0, ambiguous: false, refusals: 0 }] : []
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     const { now = [], later = [] } = await deliverPart(part, parts.length > 0, delivery)
     parts.unshift(...now)
@@ -27,21 +27,21 @@ export async function deliver(batch: Batch, send: Send, options: DeliveryOptions
 
 /** The parts that are left of a part: to deliver next, or after the others. */
 interface Left {
-  readonly now?: readonly Part[]
-  readonly later?: readonly Part[]
+  readonly now?: readonly BatchPart[]
+  readonly later?: readonly BatchPart[]
 }
 
 const none: Left = {}
 
-async function deliverPart(given: Part, othersWait: boolean, delivery: Delivery): Promise<Left> {
+async function deliverPart(given: BatchPart, othersWait: boolean, delivery: BatchDelivery): Promise<Left> {
   const { batch, send, options, outcome } = delivery
   const part = new PartUnderWay(given, delivery)
   for (let { judged } = given; ; judged = undefined) {
     if (judged === undefined && (options.halted.aborted || outcome.stopped)) {
-      leave(part)
+      part.leave()
       return none
     }
-    const next = follow(part, judged ?? (await send({ body: part.body, batch, history: part.history })))
+    const next = followVerdict(part, judged ?? (await send({ body: part.body, batch, history: part.history })))
     if (next.kind === 'over') return none
     if (next.kind === 'halves') return { now: await judgedHalves(part, next.halves, next.alike) }
     if (next.kind === 'rest') {
@@ -59,9 +59,9 @@ function letsOtherHalfGo({ pair, refusals }: PartUnderWay): boolean {
 /** Returns halves to deliver. `alike`: why both are left if they are refused in the same way, so that no document is the cause. */
 async function judgedHalves(
   part: PartUnderWay,
-  [first, second]: readonly [Part, Part],
+  [first, second]: readonly [BatchPart, BatchPart],
   alike: Failure | undefined,
-): Promise<readonly Part[]> {
+): Promise<readonly BatchPart[]> {
   if (alike === undefined) return [first, second]
   const { batch, send, options } = part.delivery
   const { halted } = options
@@ -70,7 +70,7 @@ async function judgedHalves(
   const isSpoilt = one?.kind === 'split' && !halted.aborted
   const other = isSpoilt ? await send({ body: second.body, batch, history }) : undefined
   if (one?.kind === 'split' && other?.kind === 'split' && one.refusal.type === other.refusal.type) {
-    leave(part, alike)
+    part.leave(alike)
     return []
   }
   return [

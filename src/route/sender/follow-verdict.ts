@@ -2,7 +2,7 @@
 import type { Failure } from '../../base/failure/failure.js'
 import { atLast, backoffMs } from '../../base/time/retry.js'
 import { LOSSES_BEFORE_STOP } from './layers/learn.js'
-import type { Part, PartUnderWay } from './part.js'
+import type { BatchPart, PartUnderWay } from './part.js'
 import type { Verdict } from './send.js'
 
 /** What to do with the documents of a part that have no outcome. */
@@ -14,12 +14,12 @@ export type Next =
   /** Send them again after a rest. */
   | { readonly kind: 'rest'; readonly failure: Failure; readonly waitMs: number }
   /** Send halves instead. `alike`: why the run stops if both halves are refused in the same way. */
-  | { readonly kind: 'halves'; readonly halves: readonly [Part, Part]; readonly alike?: Failure | undefined }
+  | { readonly kind: 'halves'; readonly halves: readonly [BatchPart, BatchPart]; readonly alike?: Failure | undefined }
 
 const over: Next = { kind: 'over' }
 const again: Next = { kind: 'again' }
 
-export function follow(part: PartUnderWay, verdict: Verdict): Next {
+export function followVerdict(part: PartUnderWay, verdict: Verdict): Next {
   part.hear(verdict)
   switch (verdict.kind) {
     case 'notSent':
@@ -42,7 +42,7 @@ export function follow(part: PartUnderWay, verdict: Verdict): Next {
 
 type Of<Kind extends Verdict['kind']> = Extract<Verdict, { kind: Kind }>
 
-export function leave(part: PartUnderWay, stop?: Failure): Next {
+function leave(part: PartUnderWay, stop?: Failure): Next {
   part.leave(stop)
   return over
 }

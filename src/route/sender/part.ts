@@ -22,7 +22,7 @@ export interface DeliveryOptions extends BatchIds {
   pause(ms: number): Promise<void>
 }
 
-export interface Delivery {
+export interface BatchDelivery {
   readonly batch: Batch
   readonly send: Send
   readonly options: DeliveryOptions
@@ -32,7 +32,7 @@ export interface Delivery {
 }
 
 /** Documents of a batch without an outcome, with the history that they share. */
-export interface Part {
+export interface BatchPart {
   readonly body: Body
   /** How often they were sent. */
   readonly attempts: number
@@ -57,8 +57,8 @@ interface Pair {
 }
 
 /** A part whose turn it is. */
-export class PartUnderWay implements Part {
-  readonly delivery: Delivery
+export class PartUnderWay implements BatchPart {
+  readonly delivery: BatchDelivery
   readonly pair: Pair | undefined
   body: Body
   attempts: number
@@ -71,7 +71,7 @@ export class PartUnderWay implements Part {
   /** Failed look-ups in a row. */
   lookups = 0
 
-  constructor(part: Part, delivery: Delivery) {
+  constructor(part: BatchPart, delivery: BatchDelivery) {
     const { learning, access } = delivery.options
     // Its turn came late because others were accepted.
     const isLate = part.acceptedAtSplit !== undefined && learning.accepted > part.acceptedAtSplit
@@ -141,7 +141,7 @@ export class PartUnderWay implements Part {
   }
 
   /** Returns its halves, which nobody has refused yet. The bytes of the batch change. */
-  halves(pair?: Pair): [Part, Part] {
+  halves(pair?: Pair): [BatchPart, BatchPart] {
     const { outcome, options } = this.delivery
     outcome.beforeChange()
     const { attempts, ambiguous, began } = this
@@ -154,7 +154,7 @@ export class PartUnderWay implements Part {
   }
 
   /** Returns the part as it is now, to send it after others. */
-  postponed(): Part {
+  postponed(): BatchPart {
     const { body, attempts, ambiguous, refusals, began, acceptedBefore, pair } = this
     return { body, attempts, ambiguous, refusals, began, acceptedBefore, pair }
   }

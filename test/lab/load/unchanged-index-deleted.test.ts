@@ -42,3 +42,10 @@ test.each([
   expect(await ingest(options)).toMatchObject({ created: 3 })
   expect(await ingest(options)).toMatchObject({ read: 0 })
 })
+
+test('blank lines and rejected ones make no index, so none is taken for deleted', async () => {
+  await writeFile(path('a.ndjson'), '\n\n{"n":}\n')
+  const options = { ...smallBatches(), source: path('a.ndjson'), format: 'ndjson' } as const
+  expect(await ingest(options)).toMatchObject({ skipped: 2, rejected: 1 })
+  expect(await ingest(options)).toMatchObject({ read: 0 })
+})
