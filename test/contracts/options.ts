@@ -50,8 +50,12 @@ export function newIndex(prefix = 'contract'): string {
 }
 
 /** As many documents, each with its number. */
-export function* documents(count: number): Generator<{ n: number; message: string }> {
-  for (let n = 1; n <= count; n += 1) yield { n, message: `document ${n} of the contract` }
+export function documents(count: number): Iterable<{ n: number; message: string }> {
+  return {
+    *[Symbol.iterator]() {
+      for (let n = 1; n <= count; n += 1) yield { n, message: `document ${n} of the contract` }
+    },
+  }
 }
 
 /** The failure of a run that has to stop. */
