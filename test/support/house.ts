@@ -104,7 +104,7 @@ export const districts: readonly District[] = [
     name: 'run',
     rooms: {
       'state/checkpoint': { doors: 'checkpoint journal old-checkpoint' },
-      'state/inputs': { beside: 'state/checkpoint', doors: 'content known-input known-inputs recognised' },
+      'state/inputs': { beside: 'state/checkpoint', doors: 'content known-input recognise recognised' },
       'state/runs': {
         beside: 'state/checkpoint state/inputs',
         doors: 'history open-letters prune runs state-folder',

@@ -5,7 +5,7 @@ import type { Lines, Mark, Source } from '../../../base/flow.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { type Checkpoint, type CheckpointInput, START } from '../checkpoint/checkpoint.js'
 import type { KnownInput } from '../inputs/known-input.js'
-import { recognise } from '../inputs/known-inputs.js'
+import { recognise } from '../inputs/recognise.js'
 import type { Recognised, Streamed } from '../inputs/recognised.js'
 import {
   changedNames,
