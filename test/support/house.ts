@@ -117,7 +117,7 @@ export const districts: readonly District[] = [
     name: 'run',
     rooms: {
       'state/checkpoint': { most: 3, doors: 'checkpoint journal old-checkpoint' },
-      'state/inputs': { beside: 'state/checkpoint', most: 4, doors: 'content known-input known-inputs recognised' },
+      'state/inputs': { beside: 'state/checkpoint', most: 4, doors: 'content known-input recognise recognised' },
       'state/runs': {
         beside: 'state/checkpoint state/inputs',
         doors: 'history open-letters prune runs state-folder',

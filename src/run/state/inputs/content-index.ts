@@ -204,8 +204,23 @@ async function storedMatches(file: StoredFile, candidates: readonly KnownInput[]
   return matches.toReversed().flat()
 }
 
+/**
+ * Returns the first match that the input may be. `copied`: without one, the first that is still there, or that another input of the load is.
+ */
+export async function firstFree<M extends Omit<ContentMatch, 'file'>>(
+  matches: readonly M[],
+  isFree: (known: KnownInput) => Promise<boolean>,
+): Promise<{ readonly match?: M; readonly copied?: KnownInput | undefined }> {
+  let copied: KnownInput | undefined
+  for (const match of matches) {
+    if (await isFree(match.known)) return { match }
+    if (mayBeCopy(match)) copied ??= match.known
+  }
+  return { copied }
+}
+
 /** Returns whether an input is worth a note that it is a copy. Many may begin with the one line of another one, which is still there. */
-export function mayBeCopy({ known, isWhole }: Omit<ContentMatch, 'file'>): boolean {
+function mayBeCopy({ known, isWhole }: Omit<ContentMatch, 'file'>): boolean {
   return isWhole || known.input.mark.document > 2
 }
 

@@ -4,7 +4,7 @@
  */
 import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import type { Lines, StoredFile } from '../../../base/flow.js'
-import type { ContentIdentity } from '../checkpoint/checkpoint.js'
+import type { ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 
 /** Takes the checksum of lines while they are read. */
 export class ContentSum {
@@ -49,4 +49,12 @@ export class ContentSum {
 /** Returns whether the lines are the stored bytes as they stand: then their checksum is that of the file. */
 export function isStoredAsLines({ kind, at }: Pick<Lines, 'kind' | 'at'>, { isPacked }: StoredFile): boolean {
   return kind === 'lines' && at === 0 && isPacked === false
+}
+
+/** Returns the identity of a file, as far as it was read. */
+export function identityOf({ realPath: path, stat: found, reading }: StoredFile): FileIdentity {
+  if (reading === undefined) return { path, stat: found, bytes: 0, sum: '' }
+  const { stat, bytes } = reading
+  const state = reading.state?.()
+  return { path, stat, bytes, sum: reading.sum(), ...(state === undefined ? {} : { state }) }
 }

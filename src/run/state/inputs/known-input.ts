@@ -39,6 +39,13 @@ export class KnownInput {
     return this
   }
 
+  /** Makes an input of this load that one. Returns false if another one is. */
+  claim(): boolean {
+    if (this.isClaimed) return false
+    this.isClaimed = true
+    return true
+  }
+
   /** The input as its run knows it, with what a later run found: its name and times, or that nothing of it was left. */
   get input(): CheckpointInput {
     const input = this.#inputs.at(this.#at) as CheckpointInput

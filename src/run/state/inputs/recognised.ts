@@ -4,7 +4,7 @@ import type { ContentMatch, Extent } from './content-index.js'
 import type { KnownInput } from './known-input.js'
 import type { OpenedLines } from './streamed-lines.js'
 
-/** How a target knows an input. */
+/** How a target knows an input. Undefined: it does not, and no known input has to do with it. */
 export type Recognised =
   | {
       readonly kind: 'new'

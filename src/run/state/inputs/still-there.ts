@@ -19,7 +19,12 @@ export class StillThere {
     this.#isThere = isThere
   }
 
-  async has(known: KnownInput): Promise<boolean> {
+  /** Returns whether the input at a place may be that one: no other input of this load is, and it is not still somewhere else. */
+  async isFree(known: KnownInput, place: string): Promise<boolean> {
+    return !known.isClaimed && !(isElsewhere(known.input, place) && (await this.#has(known)))
+  }
+
+  async #has(known: KnownInput): Promise<boolean> {
     const isThere = this.#found.has(known) || (await this.#look(known))
     if (isThere) this.#found.add(known)
     return isThere
@@ -40,7 +45,7 @@ export function placeOf({ file, address }: CheckpointInput): string | undefined 
 }
 
 /** Returns whether an input that can be read again was somewhere else. */
-export function isElsewhere(input: CheckpointInput, place: string): boolean {
+function isElsewhere(input: CheckpointInput, place: string): boolean {
   return (input.file !== undefined || input.address !== undefined) && placeOf(input) !== place
 }
 

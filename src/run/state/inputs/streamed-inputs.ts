@@ -2,10 +2,10 @@
 import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Source } from '../../../base/flow.js'
 import { ContentSum } from './content.js'
-import { type Compared, type ContentIndex, extentOf, mayBeCopy } from './content-index.js'
+import { type Compared, type ContentIndex, extentOf, firstFree } from './content-index.js'
 import type { KnownInput } from './known-input.js'
 import type { Recognised, Streamed } from './recognised.js'
-import { isElsewhere, placeOf, type StillThere } from './still-there.js'
+import { placeOf, type StillThere } from './still-there.js'
 import type { StreamedLines } from './streamed-lines.js'
 
 /** Inputs that wait for their load and are open. Each takes a connection, and memory. */
@@ -35,12 +35,10 @@ export class StreamedInputs {
     if (compared === undefined) return undefined
     if (compared.failed !== undefined) return asFailed(compared.failed)
     const { opened, matches } = compared
-    let twin: KnownInput | undefined
-    for (const match of matches) {
+    const { match, copied: twin } = await firstFree(matches, async known => await this.#there.isFree(known, address))
+    if (match !== undefined) {
       const { known, ...packed } = match
-      const isOther = known.isClaimed || (isElsewhere(known.input, address) && (await this.#there.has(known)))
-      if (!isOther) return { ...(await this.#asKnown(known, packed, opened, address)), known, packed }
-      if (mayBeCopy(match)) twin ??= known
+      return { ...(await this.#asKnown(known, packed, opened, address)), known, packed }
     }
     const differs = twin === undefined && named?.isClaimed === false ? named : undefined
     return { kind: 'new', twin, differs, ...(await this.#held(opened, 1)) }
@@ -62,7 +60,7 @@ export class StreamedInputs {
     opened: StreamedLines,
     address: string,
   ): Promise<{ kind: 'known'; moved?: string; streamed: Streamed }> {
-    known.isClaimed = true
+    known.claim()
     const { input } = known
     const { mark, status } = input
     const begins = extentOf(input) ?? { bytes: 0, sum: '' }
@@ -95,8 +93,7 @@ function asFailed({
   readonly error: SluiceError
   readonly known: KnownInput
 }): Recognised | undefined {
-  if (known.isClaimed) return undefined
-  known.isClaimed = true
+  if (!known.claim()) return undefined
   const { mark, content = {} } = known.input
   const from = () => {
     throw error

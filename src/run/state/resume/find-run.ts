@@ -9,7 +9,7 @@ import { newRunId, randomTokens } from '../../../base/checksum/tokens.js'
 import { type RunIdentity, dropPlan, type Plan } from './plan.js'
 import { type LostIndices, sayLost } from './lost-index.js'
 import { type OpenLetters, openLetters } from '../runs/open-letters.js'
-import { freePath, isJournal, stampOf } from '../runs/runs.js'
+import { freePath, isJournal, type KnownRun, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
 
 export interface FoundRun {
@@ -144,34 +144,34 @@ async function planFrom(query: RunQuery): Promise<Planned> {
   const seenNow = index === lastIndex ? seen : undefined
   identity.refuseIndex?.(seenNow, index)
   const continued = known.find(one => one.checkpoint === plan.continues)
-  const oldPath = continued?.isForgotten === true ? undefined : continued?.path
-  const path = stateDir === undefined || dryRun ? undefined : await pathOf(stateDir, plan.run, oldPath)
+  const file = await fileOf(plan, continued, dryRun ? undefined : stateDir)
   const by = new Set(plan.inputs.map(input => input.by))
   const reliedOn = known.filter(one => by.has(one.checkpoint)).map(one => one.path)
   const found: FoundRun = {
     plan,
-    ...(path === undefined ? {} : { path }),
-    ...(oldPath === undefined || oldPath === path ? {} : { oldPath }),
+    ...file,
     began: plan.continues?.began ?? since,
     since,
     key: runKey(place, identity, runId),
     target: { ...where, index, ...identity.target, ...seenOf(plan, previous, seenNow, startsAfresh.length > 0) },
     hasOwnIndex: identity.hasOwnIndex === true,
     isIndexMissing: index !== lastIndex || seen?.kind === 'missing',
-    isName: seenNow?.kind === 'name',
-    isUnrefreshed: seenNow !== undefined && 'isUnrefreshed' in seenNow,
-    isPiped: seenNow !== undefined && 'isPiped' in seenNow,
+    ...looksOf(seenNow),
     named: runId,
     isNamed: runId !== undefined && identity.repeatsIds,
     identity,
     sources: identity.sources,
     options: identity.options,
     openLetters: async runs => await openLetters(stateDir, runs),
-    notes: [...(path === undefined ? [] : notesOn(where, seen)), ...plan.notes, ...(identity.notes?.(index) ?? [])],
+    notes: [
+      ...(file.path === undefined ? [] : notesOn(where, seen)),
+      ...plan.notes,
+      ...(identity.notes?.(index) ?? []),
+    ],
     warnings: [
       ...lost.filter(one => isMeant(one, plan, isBound)).flatMap(one => sayLost(one.lost, one.run.run)),
       ...plan.warnings,
-      ...(plan.isDoubtful && identity.doubt !== undefined ? [identity.doubt] : []),
+      ...doubtsOf(plan, identity),
     ],
   }
   // They may take much memory, and the plan has taken what it needs of them.
@@ -187,8 +187,28 @@ async function idsIn(cluster: Cluster, index: string, ids: readonly string[], si
 }
 
 /** A run keeps its file. Only a file of an older Sluice is replaced by one of this version. */
-async function pathOf(stateDir: string, run: string, oldPath: string | undefined): Promise<string> {
-  return oldPath !== undefined && isJournal(oldPath) ? oldPath : await freePath(stateDir, run)
+async function fileOf(
+  { run }: Plan,
+  continued: KnownRun | undefined,
+  stateDir: string | undefined,
+): Promise<Pick<FoundRun, 'path' | 'oldPath'>> {
+  const was = continued?.isForgotten === true ? undefined : continued?.path
+  if (stateDir === undefined) return was === undefined ? {} : { oldPath: was }
+  if (was === undefined) return { path: await freePath(stateDir, run) }
+  return isJournal(was) ? { path: was } : { path: await freePath(stateDir, run), oldPath: was }
+}
+
+/** What the index is, as it was seen. */
+function looksOf(seen: IndexSeen | undefined): Pick<FoundRun, 'isName' | 'isUnrefreshed' | 'isPiped'> {
+  return {
+    isName: seen?.kind === 'name',
+    isUnrefreshed: seen !== undefined && 'isUnrefreshed' in seen,
+    isPiped: seen !== undefined && 'isPiped' in seen,
+  }
+}
+
+function doubtsOf({ isDoubtful }: Plan, { doubt }: Pick<RunIdentity, 'doubt'>): readonly string[] {
+  return isDoubtful && doubt !== undefined ? [doubt] : []
 }
 
 interface Lost {

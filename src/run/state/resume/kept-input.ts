@@ -3,8 +3,7 @@ import type { Cursor, StoredFile } from '../../../base/flow.js'
 import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
 import { type CheckpointInput, type FileIdentity, START } from '../checkpoint/checkpoint.js'
 import { sentLine } from '../checkpoint/journal.js'
-import { identityOf } from '../inputs/known-inputs.js'
-import type { ContentSum } from '../inputs/content.js'
+import { identityOf, type ContentSum } from '../inputs/content.js'
 import type { PlannedInput } from './plan.js'
 
 /** An input whose line is in the journal, with its last mark. */

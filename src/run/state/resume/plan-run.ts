@@ -2,7 +2,7 @@
 import type { Source } from '../../../base/flow.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import type { Checkpoint, CheckpointInput } from '../checkpoint/checkpoint.js'
-import { recognise } from '../inputs/known-inputs.js'
+import { recognise } from '../inputs/recognise.js'
 import type { Recognised } from '../inputs/recognised.js'
 import { InputNotes, said } from './input-notes.js'
 import { judge } from './judge-input.js'

@@ -10,8 +10,8 @@ import { decode } from '../../../../../src/pipeline/format/decode.js'
 import { nothing } from '../../../../../src/pipeline/ledger/account.js'
 import { StoredInput } from '../../../../../src/pipeline/source/stored-file.js'
 import { type Checkpoint, type CheckpointInput, START } from '../../../../../src/run/state/checkpoint/checkpoint.js'
-import { ContentSum, isStoredAsLines } from '../../../../../src/run/state/inputs/content.js'
-import { identityOf, recognise } from '../../../../../src/run/state/inputs/known-inputs.js'
+import { ContentSum, isStoredAsLines, identityOf } from '../../../../../src/run/state/inputs/content.js'
+import { recognise } from '../../../../../src/run/state/inputs/recognise.js'
 import { tableOf } from '../../../../support/load/file-table.js'
 
 let folder: string

@@ -25,7 +25,8 @@ import { findFiles } from '../../../../../src/pipeline/source/find-files.js'
 import { StoredInput } from '../../../../../src/pipeline/source/stored-file.js'
 import { type Checkpoint, type CheckpointInput, START } from '../../../../../src/run/state/checkpoint/checkpoint.js'
 import { tableOf } from '../../../../support/load/file-table.js'
-import { identityOf, recognise } from '../../../../../src/run/state/inputs/known-inputs.js'
+import { identityOf } from '../../../../../src/run/state/inputs/content.js'
+import { recognise } from '../../../../../src/run/state/inputs/recognise.js'
 import type { Recognised } from '../../../../../src/run/state/inputs/recognised.js'
 
 let folder: string
