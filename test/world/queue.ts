@@ -86,6 +86,6 @@ function dataOf(world: World, settings: Settings): JobData {
     rangeBytes: RANGE_BYTES,
     deadLetters: world.at('dead'),
     host: 'here',
-    made: '2026-01-01T00:00:00.000Z',
+    made: new Date().toISOString(),
   }
 }
