@@ -3,7 +3,7 @@ import { fail } from '../base/failure/failure.js'
 import { resolve } from 'node:path'
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { ServiceNowOptions } from './connect-options.js'
-import { withoutCredentials } from './hide-secrets.js'
+import { withoutCredentials } from '../base/secrets.js'
 import { invalid } from './option-checks.js'
 import { indexNameProblem, isPattern, readPattern } from '../base/text/index-pattern.js'
 

@@ -22,6 +22,8 @@ export const districts: readonly District[] = [
     name: 'base',
     rooms: {
       memory: { doors: 'free-memory web-assembly' },
+      'caller.ts': {},
+      'nearest.ts': {},
       'operation.ts': {},
       json: {
         beside: 'text',
@@ -33,6 +35,8 @@ export const districts: readonly District[] = [
         doors:
           'bytes condition field-list figures index-pattern line-part marked-line misplaced own-number source-url unicode visible',
       },
+      'addresses.ts': { beside: 'text' },
+      'secrets.ts': { beside: 'text' },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel' },
@@ -64,7 +68,7 @@ export const districts: readonly District[] = [
     rooms: {
       '': {
         doors:
-          'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
+          'check-options connect-options describe-option ingest-options load names option-checks read-options run-events',
       },
     },
   },
@@ -211,13 +215,14 @@ export const districts: readonly District[] = [
         beside: 'terminal',
         doors: 'say-ending say-error say-usage-error show-diagnosis show-receipt show-run',
       },
+      settings: { doors: 'library-options option-files resolve' },
       application: {
-        beside: 'show terminal',
+        beside: 'settings show terminal',
         doors:
           'after-run ask-doctor count-traffic diagnose-queue filter-tasks ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
-        beside: 'application show terminal',
+        beside: 'application settings show terminal',
         doors:
           'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',
       },

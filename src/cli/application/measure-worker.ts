@@ -2,7 +2,7 @@
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { WorkerEvent } from '../../programs/jobs/queue/worker-event.js'
 import type { WorkerMetrics } from '../../features/metrics/worker-metrics.js'
-import type { Effective } from '../../options/resolve.js'
+import type { Effective } from '../settings/resolve.js'
 import { listenForMetrics } from './open-metrics.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'

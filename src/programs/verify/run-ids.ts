@@ -2,7 +2,7 @@
 import type { PartStep } from '../../route/cluster/delete-found.js'
 import { type FoundDocument, findDocuments } from '../../route/cluster/find-documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { listenerOf } from '../../options/listener.js'
+import { listenerOf } from '../../base/caller.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import type { Pace } from './pace.js'
 import type { VerifyOptions } from './verify-options.js'
