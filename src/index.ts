@@ -47,7 +47,7 @@ export type { Restored, UntuneOptions } from './features/tuned/untune.js'
 export type { Undone } from './programs/verify/undo.js'
 export type { Verification } from './programs/verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './programs/verify/verify-options.js'
-import { loadedAtCall } from './options/snapshot.js'
+import { loadedAtCall } from './base/caller.js'
 
 const ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest) as typeof import('./ingest.js').ingest
 

@@ -11,7 +11,7 @@ import { type RangeJob, type RangeOptions, readRangeOptions } from './features/r
 import type { Run } from './run/loop/hooks.js'
 import { stopSignalsOf } from './run/loop/stop-signals.js'
 import { eachSource } from './pipeline/source/open-sources.js'
-import { listenerOf } from './options/listener.js'
+import { listenerOf } from './base/caller.js'
 import { systemClock } from './base/time/system-clock.js'
 
 /**

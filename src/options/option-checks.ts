@@ -1,6 +1,6 @@
 /** Checks values at run time. A check returns the problem, never the value, which may be a secret. */
 import { isIPv4 } from 'node:net'
-import { nearest } from './nearest.js'
+import { nearest } from '../base/nearest.js'
 import { isQuoted } from '../base/text/misplaced.js'
 import { unicodeProblem } from '../base/text/visible.js'
 import { SluiceError, fail } from '../base/failure/failure.js'

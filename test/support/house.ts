@@ -27,6 +27,8 @@ export const districts: readonly District[] = [
     name: 'base',
     rooms: {
       memory: { doors: 'free-memory web-assembly' },
+      'caller.ts': {},
+      'nearest.ts': {},
       'operation.ts': {},
       'outcomes.ts': {},
       json: {
@@ -41,6 +43,8 @@ export const districts: readonly District[] = [
         doors:
           'any-of bytes condition field-list figures index-pattern input-form marked-line misplaced source-url visible',
       },
+      'addresses.ts': { beside: 'text' },
+      'secrets.ts': { beside: 'text' },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
       'flow.ts': { beside: 'failure operation.ts outcomes.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel tokens' },
@@ -74,7 +78,7 @@ export const districts: readonly District[] = [
       '': {
         most: 24,
         doors:
-          'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
+          'check-options connect-options describe-option ingest-options load names option-checks read-options run-events',
       },
     },
   },
@@ -230,14 +234,15 @@ export const districts: readonly District[] = [
         beside: 'terminal',
         doors: 'say-ending say-error say-usage-error show-diagnosis show-receipt show-run',
       },
+      settings: { doors: 'library-options option-files resolve' },
       application: {
-        beside: 'show terminal',
+        beside: 'settings show terminal',
         most: 18,
         doors:
           'after-run ask-doctor count-traffic diagnose-queue ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
-        beside: 'application show terminal',
+        beside: 'application settings show terminal',
         most: 24,
         doors:
           'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',

@@ -1,7 +1,7 @@
 /** Loads by a job on a queue: one process puts it there and waits, and a worker in this process loads its ranges. */
 import { createHash } from 'node:crypto'
 import { work } from '../../src/jobs.js'
-import type { Effective } from '../../src/options/resolve.js'
+import type { Effective } from '../../src/cli/settings/resolve.js'
 import { submitJob, waitForJob } from '../../src/programs/jobs/control/submit-job.js'
 import type { JobData } from '../../src/programs/jobs/job.js'
 import { withJob } from '../../src/programs/jobs/plan/queued-options.js'

@@ -5,7 +5,7 @@ import { stages } from '../../base/failure/entry.js'
 import { type Found, lookUp } from '../../base/failure/look-up.js'
 import type { IndexError } from '../../base/failure/index-errors.js'
 import { type Symptom, symptoms } from '../../base/failure/symptoms.js'
-import { nearest } from '../../options/nearest.js'
+import { nearest } from '../../base/nearest.js'
 import { columns } from '../terminal/columns.js'
 import type { Terminal } from '../terminal/terminal.js'
 

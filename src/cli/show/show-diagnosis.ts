@@ -1,6 +1,6 @@
 import type { DoctorReport, Finding, Step } from '../../programs/doctor/report.js'
 import { explain, fixesFor } from '../../base/failure/catalogue.js'
-import { masked } from '../../options/mask-secrets.js'
+import { masked } from '../../base/secrets.js'
 import { shown } from '../../base/text/visible.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { columns, plural, showDuration } from '../terminal/columns.js'

@@ -5,8 +5,7 @@
 import { type Candidates, settingInForce } from './cross-checks.js'
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { describeOption } from './describe-option.js'
-import { type OptionName, optionNames, type Settings } from './table.js'
+import { describeOption, type OptionName, optionNames, type Settings } from '../../options/describe-option.js'
 
 /** A receiver of credentials, and the options that let somebody on the route read them. */
 interface Receiver {

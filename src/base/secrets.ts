@@ -1,9 +1,26 @@
-/** Knows the forms of a secret, and replaces them in text. */
-import { hidden } from './hide-secrets.js'
-import { misplacedIn } from '../base/text/misplaced.js'
-import type { SourceUrl } from '../base/text/source-url.js'
-import { visible } from '../base/text/visible.js'
-import type { Load } from './load.js'
+/** Hides credentials in URLs. Knows the forms of a secret, and replaces them in text. */
+import { misplacedIn } from './text/misplaced.js'
+import type { SourceUrl } from './text/source-url.js'
+import { visible } from './text/visible.js'
+
+export const hidden = '***'
+
+/**
+ * A URL, or what was meant to be one, as it may be shown: scheme, host, port and path. Credentials end at the last @, because
+ * a password that was not encoded may hold an @ itself. Text that does not come apart into these may hold a secret anywhere:
+ * of it only the scheme is shown.
+ */
+export function withoutCredentials(url: string): string {
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0] ?? ''
+  const at = url.lastIndexOf('@')
+  const place = /^(?<host>(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:\/[^?#\s]*)?)(?<query>\?.*)?$/is.exec(
+    url.slice(Math.max(at + 1, scheme.length)),
+  )?.groups
+  // `user:12345` looks like `host:12345`.
+  if (place === undefined || (scheme === '' && at === -1)) return `${scheme}${hidden}`
+  const query = place['query'] === undefined ? '' : `?${hidden}`
+  return `${scheme}${at === -1 ? '' : `${hidden}@`}${place['host']}${query}`
+}
 
 /** A value of text, numbers, lists and plain objects with every secret in its text replaced. */
 export function masked<T>(value: T, secrets: readonly string[]): T {
@@ -86,12 +103,29 @@ export function knownSecrets(
   return [...new Set(forms)].filter(form => form.length >= shortest)
 }
 
+/** The parts of a load that hold secrets. */
+interface WithSecrets {
+  readonly connecting: {
+    readonly target: Omit<SecretAccess, 'proxy'> & { readonly url?: string | URL | undefined }
+    readonly proxy: { readonly url: string | undefined; readonly environmentProxy: string | undefined }
+  }
+  readonly tables: { readonly servicenow: InstanceAccess } | undefined
+  readonly remote:
+    | { readonly addresses: ReadonlyMap<string, SourceUrl>; readonly token: string | undefined }
+    | undefined
+}
+
+/** Credentials of an instance of ServiceNow. */
+interface InstanceAccess {
+  readonly apiKey?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly clientSecret?: string | undefined
+  readonly refreshToken?: string | undefined
+}
+
 /** Collects the secrets of a load. */
-export function secretsOf({
-  connecting: { target, proxy },
-  tables,
-  remote,
-}: Pick<Load, 'connecting' | 'tables' | 'remote'>): string[] {
+export function secretsOf({ connecting: { target, proxy }, tables, remote }: WithSecrets): string[] {
   const { apiKey, username, password, key, url } = target
   const {
     apiKey: instanceKey,
