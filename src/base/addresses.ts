@@ -1,6 +1,6 @@
 /** Addresses as people write them: of a cluster, to listen on, and where a tunnel leads. */
 import { isIPv6 } from 'node:net'
-import { isQuoted } from './text/misplaced.js'
+import { isQuoted } from './secrets.js'
 
 /** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
 type ClusterUrl =

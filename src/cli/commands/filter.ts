@@ -10,7 +10,7 @@ import { loadForCluster } from '../application/load-options.js'
 import { knownSecrets, masked } from '../../base/secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { filterExitCode, filterJson, showFilter } from '../application/show-filter.js'
-import { visible } from '../../base/text/visible.js'
+import { visible } from '../../base/text/shown.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean

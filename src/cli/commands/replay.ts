@@ -13,7 +13,7 @@ import { plural } from '../terminal/columns.js'
 import { recording } from '../application/record-failure.js'
 import { askingFor } from '../application/ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../application/tune-engine.js'
 

@@ -1,7 +1,7 @@
 import { checkSettings } from '../../options/check-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { cloudUrl, readClusterUrl } from '../../base/addresses.js'
-import { isQuoted } from '../../base/text/misplaced.js'
+import { isQuoted } from '../../base/secrets.js'
 import {
   describeOption,
   type OptionName,

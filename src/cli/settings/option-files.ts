@@ -15,7 +15,7 @@ import {
   type Settings,
 } from '../../options/describe-option.js'
 import type { RemoteOptions } from '../../options/ingest-options.js'
-import { isQuoted } from '../../base/text/misplaced.js'
+import { isQuoted } from '../../base/secrets.js'
 import { isObject, type JsonObject, parseJson } from '../../base/json/parse-json.js'
 
 type ReadFile = (path: string) => Promise<string>

@@ -1,7 +1,7 @@
 import { type Candidate, type Candidates, checkTogether } from './cross-checks.js'
 import { invalid } from '../../options/option-checks.js'
-import { nearest } from '../../base/nearest.js'
-import { isQuoted } from '../../base/text/misplaced.js'
+import { nearest } from '../../base/text/word-lists.js'
+import { isQuoted, hidden, withoutCredentials, withoutSecrets } from '../../base/secrets.js'
 import {
   type OptionName,
   optionNames,
@@ -10,7 +10,6 @@ import {
   describeOption,
   readSetting,
 } from '../../options/describe-option.js'
-import { hidden, withoutCredentials, withoutSecrets } from '../../base/secrets.js'
 import { findUnsafe } from './unsafe-settings.js'
 
 /** Strongest first. Empty variables count as unset. */

@@ -12,7 +12,7 @@ import type { ChosenProxy } from '../proxy/choose-proxy.js'
 import { type Access, chooseAccess, type OauthAccess } from '../servicenow/choose-access.js'
 import { type InstanceSettings, type OpenInstance, openInstance } from '../servicenow/open-instance.js'
 import type { TokenStore } from '../servicenow/login/session.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import { tokensInFile } from './token-file.js'
 
 export { grantOf } from '../servicenow/choose-access.js'

@@ -8,7 +8,7 @@ import { isEnd } from '../queue/check-entry.js'
 import { CONTROL, type QueueEngine } from '../queue/open-engine.js'
 import { untilQueueDone } from '../queue/until-done.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 
 interface Waiting {
   readonly signal: AbortSignal

@@ -3,7 +3,7 @@
  * docs/guide/same-input.md.
  */
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
-import { isPath } from '../../../base/text/input-form.js'
+import { isPath } from '../../../base/text/source-url.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Checkpoint, CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
