@@ -53,7 +53,7 @@ export async function runQueue(world: World, settings: Settings): Promise<Ended>
     } catch (error) {
       if (!isSluiceError(error)) throw error
       const { failure } = error
-      return told(world, endedOf(failure.exit, { failure }, ''))
+      return told(world, endedOf(failure.exit, { failure }, failure.message))
     } finally {
       over.abort('the job is over')
       await working

@@ -81,7 +81,11 @@ export class Oracle {
     const isGone = load.isFollowed && memory.isGone(load.disk)
     const counts = outcomesOf(memory, load, plans)
     const isOpen = isVague(memory, load, plans)
-    if (mayLoadAnew(memory, load, plans)) for (const { file } of plans) memory.expected.begin(file.lines)
+    if (mayLoadAnew(memory, load, plans)) {
+      // Under the ids of that load.
+      memory.isBlurred = true
+      for (const { file } of plans) memory.expected.begin(file.lines)
+    }
     // A load that was refused at its start has begun nothing.
     if (isSpooled || ended.code === undefined || (ended.thisProcess?.read ?? 0) > 0) begin(memory, load, plans)
     let problems: readonly string[]
