@@ -29,9 +29,9 @@ export {
   type Rejections,
   isRunError as isSluiceError,
 } from './pipeline/ledger/receipt.js'
-export type { DeletionsReceipt } from './features/tables/tables-receipt.js'
+export type { DeletionsReceipt } from './features/tables/open-platform.js'
 export type { PlanReceipt } from './features/limits/traffic-plan/plan-use.js'
-export type { SpoolReceipt } from './features/spool/spool-stdin.js'
+export type { SpoolReceipt } from './features/spool/segments.js'
 export type { FileList, IngestSource } from './pipeline/source/open-sources.js'
 export type {
   ServeEvent,

@@ -1,4 +1,4 @@
-/** Hides credentials in URLs. Knows the forms of a secret, and replaces them in text. */
+/** Hides credentials in URLs, replaces secrets in text, and recognises a credential in the place of another one. */
 import type { SourceUrl } from './text/source-url.js'
 import { visible } from './text/shown.js'
 
