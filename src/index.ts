@@ -29,9 +29,9 @@ export {
   type Rejections,
   isRunError as isSluiceError,
 } from './pipeline/ledger/receipt.js'
-export type { DeletionsReceipt } from './features/tables/tables-receipt.js'
+export type { DeletionsReceipt } from './features/tables/open-platform.js'
 export type { PlanReceipt } from './features/limits/traffic-plan/plan-use.js'
-export type { SpoolReceipt } from './features/spool/spool-stdin.js'
+export type { SpoolReceipt } from './features/spool/segments.js'
 export type { FileList, IngestSource } from './pipeline/source/open-sources.js'
 export type {
   ServeEvent,
@@ -47,7 +47,7 @@ export type { Restored, UntuneOptions } from './features/tuned/untune.js'
 export type { Undone } from './programs/verify/undo.js'
 export type { Verification } from './programs/verify/verify.js'
 export type { UndoOptions, VerifyOptions } from './programs/verify/verify-options.js'
-import { loadedAtCall } from './options/snapshot.js'
+import { loadedAtCall } from './base/caller.js'
 
 const ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest) as typeof import('./ingest.js').ingest
 

@@ -11,8 +11,8 @@ import { type RangeJob, type RangeOptions, readRangeOptions } from './features/r
 import type { Run } from './run/loop/hooks.js'
 import { stopSignalsOf } from './run/loop/stop-signals.js'
 import { eachSource } from './pipeline/source/open-sources.js'
-import { listenerOf } from './options/listener.js'
-import { systemClock } from './base/time/system-clock.js'
+import { listenerOf } from './base/caller.js'
+import { systemClock } from './base/time/clock.js'
 
 /**
  * Loads ranges of inputs. Any process makes the same ids for the same lines, however inputs are cut, so a range may be loaded again at

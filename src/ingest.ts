@@ -4,7 +4,7 @@ import { featuresOf, type Given, type Program, sharedOf } from './features/featu
 import type { Round } from './features/follow/rounds.js'
 import type { Receipt } from './pipeline/ledger/receipt.js'
 import type { IngestOptions } from './options/ingest-options.js'
-import { secretsOf } from './options/mask-secrets.js'
+import { secretsOf } from './base/secrets.js'
 import { readOptions } from './options/read-options.js'
 import type { OpenConnection } from './run/loop/locked-run.js'
 import { run } from './run/loop/run.js'

@@ -12,7 +12,7 @@ export type {
 export type { PullFileOptions, PulledFile } from './features/tables/pull.js'
 export type { TableAnswer, TableRequest } from './route/servicenow/instance.js'
 export type { Row } from './route/servicenow/instance.js'
-import { loadedAtCall, snapshot } from './options/snapshot.js'
+import { loadedAtCall, snapshot } from './base/caller.js'
 
 const connectServiceNow: typeof import('./route/connect/connect-servicenow.js').connectServiceNow = loadedAtCall(
   async () => (await import('./route/connect/connect-servicenow.js')).connectServiceNow,

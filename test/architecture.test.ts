@@ -116,7 +116,7 @@ function misuses({ path, text }: SourceFile): string[] {
   // The bundle of the command line has a client without its API, for a quicker start.
   if (part !== 'lab' && /\bclient\.(?!transport\b|close\b)\w/.test(withoutTexts(text)))
     found.push(`${path}: requests use the client's transport, not its API`)
-  const mayWait = path === 'base/time/system-clock.ts' || part === 'lab' || part === 'cli'
+  const mayWait = path === 'base/time/clock.ts' || part === 'lab' || part === 'cli'
   if (!mayWait && withoutComments(text).includes('node:timers/promises'))
     found.push(`${path}: waiting belongs to the clock`)
   return found

@@ -27,8 +27,7 @@ const { exampleOf } = await built('base/failure/failure.js')
 const { stages } = await built('base/failure/entry.js')
 const { symptoms } = await built('base/failure/symptoms.js')
 const { indexErrors } = await built('base/failure/index-errors.js')
-const { optionNames } = await built('options/table.js')
-const { describeOption } = await built('options/describe-option.js')
+const { describeOption, optionNames } = await built('options/describe-option.js')
 
 const entries = failureCodes.map(code => [code, explain(code)])
 const pages = {

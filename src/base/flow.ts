@@ -2,9 +2,8 @@
  * Defines the types that cross stages. Between a format and the cluster all bytes are NDJSON. The unit of work is a
  * body (one bulk request), never a document.
  */
-import type { Taken } from './outcomes.js'
+import type { Taken, BatchOperation, ConditionFields, ConditionKind, Operation, Script } from './operation.js'
 import type { Failure } from './failure/failure.js'
-import type { BatchOperation, ConditionFields, ConditionKind, Operation, Script } from './operation.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`

@@ -47,7 +47,7 @@ interface BulkForm {
   readonly sendsDocument: boolean
 }
 
-interface OperationRow extends Omit<BulkForm, 'action'> {
+export interface OperationRow extends Omit<BulkForm, 'action'> {
   readonly verb: Verb
   /** Whether the operation changes stored documents: then each needs an id of the user's. */
   readonly changes: boolean
@@ -194,4 +194,28 @@ export function isOperation(value: unknown): value is Operation {
 
 export function isVerb(value: unknown): value is Verb {
   return isOperation(value) && rows[value].verb === value
+}
+
+/** Those that the target took: it stored, queued or deleted them, had nothing to do, or its pipeline dropped them. */
+export const taken = [
+  'created',
+  'accepted',
+  'updated',
+  'deleted',
+  'noop',
+  'notFound',
+  'older',
+  'dropped',
+  'duplicate',
+] as const
+
+export const outcomes = [...taken, 'rejected', 'skipped', 'unsent', 'unknown'] as const
+
+export type Taken = (typeof taken)[number]
+
+export type OutcomeName = (typeof outcomes)[number]
+
+/** How many documents the target took. */
+export function takenOf(counts: Readonly<Partial<Record<Taken, number>>>): number {
+  return taken.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
 }

@@ -1,7 +1,6 @@
 /** Checks what the rows of the table say about other options. All throw SluiceError OPTION_INVALID. */
-import { describeOption } from './describe-option.js'
+import { describeOption, type OptionName, optionNames } from './describe-option.js'
 import { invalid } from './option-checks.js'
-import { type OptionName, optionNames } from './table.js'
 
 type Given = { readonly [K in OptionName]?: unknown }
 
@@ -10,6 +9,14 @@ export function checkNeeds(given: Given): void {
   for (const { name, needs = {} } of setIn(given))
     for (const [other, why] of Object.entries(needs))
       if (!isSet(given[other as OptionName])) throw invalid(name, `needs ${other}, ${why}`)
+}
+
+/** Checks for a command whether one of the options is there that others need. `said`: returns how the user named an option. */
+export function checkCompanions(given: Given, said: (name: OptionName) => string): void {
+  for (const { name, alsoNeeds } of optionNames.map(describeOption)) {
+    if (given[name] === undefined || alsoNeeds?.some(other => given[other] !== undefined) !== false) continue
+    throw invalid(said(name), `also needs ${alsoNeeds.map(said).join(' or ')}`)
+  }
 }
 
 /** Checks which options cannot be combined. `said`: returns how the user named an option. */

@@ -4,8 +4,7 @@
  */
 import { isDump } from '../pipeline/format/formats.js'
 import { isOperation, rowOf, takersOf, type Term } from '../base/operation.js'
-import { anyOf } from '../base/text/any-of.js'
-import { fieldsIn } from '../base/text/field-list.js'
+import { anyOf, fieldsIn } from '../base/text/word-lists.js'
 import { isBeside, isPattern, patternIn } from '../base/text/index-pattern.js'
 import { checkIndexPattern } from './names.js'
 import { placedIn } from './describe-option.js'
@@ -34,7 +33,7 @@ export function checkDocuments(
   given: { readonly [K in Documents]?: unknown },
   said = (name: Documents): string => name,
 ): void {
-  const { index, swapAlias, ids = 'run', idField, idSeparator, op = 'create', pipeline } = given
+  const { index, swapAlias, op = 'create' } = given
   if (index !== undefined && swapAlias !== undefined)
     throw invalid(said('swapAlias'), `cannot be combined with ${said('index')}`)
   checkPreparation(given, said)
@@ -47,16 +46,29 @@ export function checkDocuments(
   if (typeof name === 'string') checkIndexPattern(name)
   const alone = (['indexBody', 'checkQuery', 'checkHits'] as const).find(option => given[option] !== undefined)
   if (swapAlias === undefined && alone !== undefined) throw invalid(said(alone), `needs ${said('swapAlias')}`)
-  const isOfFields = ids === 'field' || ids === 'hash'
+  checkIds(given, said)
+  checkTerms({ ...given, op }, said)
+  checkOperation(given, said)
+}
+
+function namesDocuments(ids: unknown): boolean {
+  return ids === 'field' || ids === 'hash'
+}
+
+function checkIds(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
+  const { ids = 'run', idField, idSeparator } = given
+  const isOfFields = namesDocuments(ids)
   if (isOfFields && idField === undefined) throw invalid(said('ids'), `is '${ids}' and needs ${said('idField')}`)
   if (!isOfFields && idField !== undefined)
     throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
   if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
     throw invalid(said('idSeparator'), `needs several fields in ${said('idField')}`)
-  checkTerms({ ...given, op }, said)
+}
+
+function checkOperation(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
+  const { swapAlias, ids, op = 'create', pipeline } = given
   if (!isOperation(op)) return
-  const { changes } = rowOf(op)
-  if (changes && !isOfFields)
+  if (rowOf(op).changes && !namesDocuments(ids))
     throw invalid(said('op'), `is '${op}', so each line must name a document. Set ${said('ids')} to 'field' or 'hash'`)
   if (swapAlias !== undefined && !takes(op, 'newIndex'))
     throw invalid(said('op'), `is '${op}', but ${said('swapAlias')} fills a new, empty index`)

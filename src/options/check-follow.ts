@@ -2,7 +2,7 @@
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import { listedIn, namedIn } from './names.js'
 import { invalid } from './option-checks.js'
-import { formOf, inputForms } from '../base/text/input-form.js'
+import { formOf, inputForms } from '../base/text/source-url.js'
 
 interface Given {
   readonly follow?: unknown

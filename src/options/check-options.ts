@@ -11,13 +11,12 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './connect-options.js'
-import { checkExcludes, checkNeeds } from './check-across.js'
+import { checkCompanions, checkExcludes, checkNeeds } from './check-across.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
-import { checkFollow } from './check-follow.js'
+import { checkFollow, checkFollowedFormat } from './check-follow.js'
 import { invalid } from './option-checks.js'
 import { checkIndexName, listedIn, namedIn } from './names.js'
-import { checksAt, describeOption } from './describe-option.js'
-import { optionNames } from './table.js'
+import { checksAt, describeOption, type OptionName, optionNames, type Settings } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
 import { isPattern } from '../base/text/index-pattern.js'
 import { isSourceUrl } from '../base/text/source-url.js'
@@ -58,6 +57,17 @@ const options = {
   startedAt: check.whole(0, Number.MAX_SAFE_INTEGER),
   refreshCredentials: check.listener,
   onEvent: check.listener,
+}
+
+/** Checks the settings of a command that depend on each other. `said`: returns how the user named an option. */
+export function checkSettings(values: Settings, said: (name: OptionName) => string): void {
+  checkDocuments(values, said)
+  checkDump(values, said)
+  checkCompanions(values, said)
+  checkTableFormat(values, said)
+  checkEdits(values, said)
+  checkExcludes(values, said)
+  checkFollowedFormat(values, said('follow'))
 }
 
 /** Checks options of a proposed mapping. */

@@ -1,8 +1,39 @@
+/** What the table says of each option, with all that follows from its name. */
 import type { Check } from './option-checks.js'
 import type { OptionCommand, OptionRow, Stage } from './option.js'
-import { type Defaulted, type OptionName, optionNames, table, type Settings, type StagedIn } from './table.js'
-import { hidden, withoutCredentials } from './hide-secrets.js'
+import { table } from './table.js'
+import { hidden, withoutCredentials } from '../base/secrets.js'
 import { Problem } from './kinds.js'
+
+export type OptionName = keyof typeof table
+
+export const optionNames = Object.keys(table) as readonly OptionName[]
+
+type Row<K extends OptionName> = (typeof table)[K]
+
+/** Every option in force. Bytes, and milliseconds for durations. */
+export type Settings = { readonly [K in OptionName]: Row<K> extends OptionRow<infer V> ? V : never }
+
+/** Options whose setting is never undefined. */
+export type SetAlways = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
+
+/** Options that are never undefined behind the door. */
+export type Defaulted =
+  | SetAlways
+  | { [K in OptionName]: Row<K> extends { readonly otherwise: unknown } ? K : never }[OptionName]
+
+/** Options that a section of a load holds as they are. */
+export type StagedIn<S extends Stage> = {
+  [K in OptionName]: Row<K> extends { readonly stage: S } ? K : never
+}[OptionName]
+
+/** Options whose value is JSON, or a file that holds it. */
+export type JsonOption = { [K in OptionName]: Row<K> extends { readonly file: 'json' } ? K : never }[OptionName]
+
+/** Options that may also be the contents of a file, which a second option `…File` names. */
+export type Secret = { [K in OptionName]: `${K}File` extends OptionName ? K : never }[OptionName]
+
+export const secrets = optionNames.filter((name): name is Secret => `${name}File` in table)
 
 /** A row of the table with its name, and with all that follows from the name. */
 export interface DescribedOption extends Omit<
@@ -58,11 +89,23 @@ function describe(name: OptionName): DescribedOption {
   }
 }
 
+/** Reads what a person wrote. Undefined: the default. */
+export function readSetting(
+  name: OptionName,
+  raw: unknown,
+): { readonly value: unknown } | { readonly problem: string } {
+  const { kind, default: preset } = describeOption(name)
+  const given = raw === undefined ? preset : raw
+  if (given === undefined) return { value: undefined }
+  const value = kind.read(given)
+  return value instanceof Problem ? { problem: value.text } : { value }
+}
+
 /** The options that a command takes as flags, in the order of the table. */
-export function optionsOf(command: OptionCommand): readonly DescribedOption[] {
+export function optionsOf(command: string): readonly DescribedOption[] {
   return optionNames
     .map(describeOption)
-    .filter(({ flag, commands }) => flag !== undefined && commands.includes(command))
+    .filter(({ flag, commands }) => flag !== undefined && commands.some(one => one === command))
 }
 
 /** Returns the options of a section of the library's. */

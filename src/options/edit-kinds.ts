@@ -1,9 +1,9 @@
 /** The kinds of values that say how documents are edited, and what does not fit together. */
-import { IN_BRACES, placeholders, type SetValue } from './edit-values.js'
+import { IN_BRACES, placeholders, type SetValue } from './ingest-options.js'
 import { type Kind, Problem } from './kinds.js'
 import { invalid, jsonObject } from './option-checks.js'
-import { fieldsIn } from '../base/text/field-list.js'
-import { unicodeProblem } from '../base/text/visible.js'
+import { fieldsIn } from '../base/text/word-lists.js'
+import { unicodeProblem } from '../base/text/shown.js'
 
 interface GivenEdits {
   readonly set?: Readonly<Record<string, SetValue>> | undefined

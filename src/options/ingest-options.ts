@@ -3,7 +3,6 @@ import type { Ids } from '../pipeline/bulk/action-line.js'
 import type { RejectionLimit } from '../base/flow.js'
 import type { Operation } from '../base/operation.js'
 import type { CsvOptions, Format } from '../pipeline/format/formats.js'
-import type { SetValue } from './edit-values.js'
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { ConnectOptions, FreshCredentials, ServiceNowOptions, TableOptions } from './connect-options.js'
 import type { IngestEvent } from './run-events.js'
@@ -31,6 +30,17 @@ export interface InputOptions {
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
 }
+
+/**
+ * A value to set. A string may hold `{now}`, `{file}`, `{path}` and `{line}`. `json`: any JSON as it is to stand in the document, so
+ * that no digit is lost, or `{line}` as a number.
+ */
+export type SetValue = string | number | boolean | null | { readonly json: string }
+
+export const placeholders = ['now', 'file', 'path', 'line'] as const
+
+/** Finds placeholders, and what somebody probably took for one. */
+export const IN_BRACES = /\{([A-Za-z_]+)\}/g
 
 /**
  * How documents are edited on their way into the index: first `keep` and `drop`, then `rename`, then `set`. All other bytes of a

@@ -2,15 +2,13 @@
  * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
  * (text, number, boolean), and checks what a program passes. A problem follows the value in a sentence: "'5x' is not a size: …".
  */
-import { nearest } from './nearest.js'
+import { nearest, fieldsIn } from '../base/text/word-lists.js'
 import { isIPv4 } from 'node:net'
 import type { RejectionLimit } from '../base/flow.js'
-import { listenAddressIn } from './listen-address.js'
+import { listenAddressIn, isWebAddress } from '../base/addresses.js'
 import { incidentFieldProblem, jobProblem, readIncidentFields } from './names.js'
 import * as check from './option-checks.js'
-import { isWebAddress } from './urls.js'
-import { fieldsIn } from '../base/text/field-list.js'
-import { isQuoted } from '../base/text/misplaced.js'
+import { isQuoted } from '../base/secrets.js'
 
 export interface Kind<T> {
   /** How help shows the value, if every option of this kind shows it alike. */

@@ -1,6 +1,5 @@
 /** Defines the options of a load behind the door: checked, complete with defaults, frozen. */
 import type { JsonObject } from '../base/json/parse-json.js'
-import type { IndexTemplate } from './mapping-files.js'
 import type { IndexPattern } from '../base/text/index-pattern.js'
 import type { SourceUrl } from '../base/text/source-url.js'
 import type { Ids } from '../pipeline/bulk/action-line.js'
@@ -23,7 +22,7 @@ import type {
   TargetOptions,
 } from './connect-options.js'
 import type { Stage } from './option.js'
-import type { Defaulted, StagedIn } from './table.js'
+import type { Defaulted, StagedIn } from './describe-option.js'
 import type { IngestEvent } from './run-events.js'
 
 /** Every option as the library describes it. Those with a default, and those of `D`, are never undefined. */
@@ -124,6 +123,12 @@ export interface GuardedSection extends Section<'guarded'> {
 export interface PreparationSection extends Omit<Section<'preparing'>, 'mapping' | 'template'> {
   readonly mapping: JsonObject | undefined
   readonly template: IndexTemplate | undefined
+}
+
+export interface IndexTemplate {
+  readonly name: string
+  /** The body of `PUT /_index_template/NAME`. */
+  readonly body: JsonObject
 }
 
 export interface TableSection {

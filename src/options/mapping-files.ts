@@ -1,4 +1,5 @@
 /** Reads what files of `--mapping` and `--template` hold: the forms in which people have them. */
+import type { IndexTemplate } from './load.js'
 import { invalid } from './option-checks.js'
 import { isObject, type JsonObject } from '../base/json/parse-json.js'
 
@@ -30,12 +31,6 @@ export function mappingIn(given: JsonObject): JsonObject {
 function onlyIndex(given: JsonObject): JsonObject | undefined {
   const [one, ...more] = Object.values(given)
   return more.length === 0 && isObject(one) && isObject(one['mappings']) ? one : undefined
-}
-
-export interface IndexTemplate {
-  readonly name: string
-  /** The body of `PUT /_index_template/NAME`. */
-  readonly body: JsonObject
 }
 
 /**

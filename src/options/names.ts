@@ -3,9 +3,9 @@ import { fail } from '../base/failure/failure.js'
 import { resolve } from 'node:path'
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { ServiceNowOptions } from './connect-options.js'
-import { withoutCredentials } from './hide-secrets.js'
+import { withoutCredentials } from '../base/secrets.js'
 import { invalid } from './option-checks.js'
-import { formOf, isPath } from '../base/text/input-form.js'
+import { formOf, isPath } from '../base/text/source-url.js'
 import { indexNameProblem, isPattern, readPattern } from '../base/text/index-pattern.js'
 
 /** Checks the name of an index, alias or data stream, if there is one. Throws SluiceError INDEX_NAME_INVALID. */

@@ -1,5 +1,5 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
-import { isOperation, rowOf } from '../base/operation.js'
+import { isOperation, rowOf, type Script } from '../base/operation.js'
 import type { Ids } from '../pipeline/bulk/action-line.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults, placedIn, stagedIn } from './describe-option.js'
@@ -21,10 +21,9 @@ import { invalid, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
 import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
-import { isWebAddress } from './urls.js'
-import type { Script } from '../base/operation.js'
+import { isWebAddress } from '../base/addresses.js'
 import { isPattern, patternIn } from '../base/text/index-pattern.js'
-import { fieldsIn } from '../base/text/field-list.js'
+import { fieldsIn } from '../base/text/word-lists.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {

@@ -1,7 +1,6 @@
 /** Takes the URLs among the inputs apart, so that no secret of theirs goes any further. */
 import type { IngestSource } from '../pipeline/source/open-sources.js'
-import { formOf } from '../base/text/input-form.js'
-import { isSourceUrl, readSourceUrl, type SourceUrl } from '../base/text/source-url.js'
+import { formOf, isSourceUrl, readSourceUrl, type SourceUrl } from '../base/text/source-url.js'
 import { checkRemoteOptions } from './check-options.js'
 import type { RemoteOptions } from './ingest-options.js'
 import type { RemoteSection } from './load.js'

@@ -3,15 +3,14 @@
  * checks of the library derive from it. Help keeps this order.
  */
 import { operations } from '../base/operation.js'
-import { anyOf } from '../base/text/any-of.js'
+import { anyOf } from '../base/text/word-lists.js'
 import { dumpFormats, encodings } from '../pipeline/format/formats.js'
 import * as csvKinds from './csv-kinds.js'
-import { destinations } from './destinations.js'
+import { destinations, queueUrl } from './address-kinds.js'
 import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
-import { type OptionRow, type Stage, group, toCluster } from './option.js'
-import { queueUrl } from './queue-kinds.js'
+import { type OptionRow, group, toCluster } from './option.js'
 import * as trafficKinds from './traffic-kinds.js'
 
 const MOST = Number.MAX_SAFE_INTEGER
@@ -863,30 +862,3 @@ export const table = {
     { commands: ['ingest', 'replay', 'pull', 'serve', 'tunnel', 'worker'] },
   ),
 } as const satisfies Readonly<Record<string, OptionRow<unknown>>>
-
-export type OptionName = keyof typeof table
-
-export const optionNames = Object.keys(table) as readonly OptionName[]
-
-type Row<K extends OptionName> = (typeof table)[K]
-
-/** Every option in force. Bytes, and milliseconds for durations. */
-export type Settings = { readonly [K in OptionName]: Row<K> extends OptionRow<infer V> ? V : never }
-
-/** Options whose setting is never undefined. */
-export type SetAlways = { [K in OptionName]: undefined extends Settings[K] ? never : K }[OptionName]
-
-/** Options that are never undefined behind the door. */
-export type Defaulted =
-  | SetAlways
-  | { [K in OptionName]: Row<K> extends { readonly otherwise: unknown } ? K : never }[OptionName]
-
-/** Options that a section of a load holds as they are. */
-export type StagedIn<S extends Stage> = {
-  [K in OptionName]: Row<K> extends { readonly stage: S } ? K : never
-}[OptionName]
-
-/** Options that may also be the contents of a file, which a second option `…File` names. */
-export type Secret = { [K in OptionName]: `${K}File` extends OptionName ? K : never }[OptionName]
-
-export const secrets = optionNames.filter((name): name is Secret => `${name}File` in table)

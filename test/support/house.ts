@@ -27,25 +27,26 @@ export const districts: readonly District[] = [
     name: 'base',
     rooms: {
       memory: { doors: 'free-memory web-assembly' },
+      'caller.ts': {},
       'operation.ts': {},
-      'outcomes.ts': {},
       json: {
         beside: 'text',
-        most: 11,
+        most: 10,
         doors:
-          'json-fault nested-field object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
+          'json-fault object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
       },
       text: {
         beside: 'operation.ts',
-        most: 11,
-        doors:
-          'any-of bytes condition field-list figures index-pattern input-form marked-line misplaced source-url visible',
+        most: 7,
+        doors: 'bytes condition index-pattern marked-line shown source-url word-lists',
       },
-      failure: { beside: 'text', doors: 'catalogue entry failure index-errors look-up symptoms' },
-      'flow.ts': { beside: 'failure operation.ts outcomes.ts' },
+      'addresses.ts': { beside: 'secrets.ts' },
+      'secrets.ts': { beside: 'text' },
+      failure: { beside: 'text', doors: 'catalogue entry failure index-errors symptoms' },
+      'flow.ts': { beside: 'failure operation.ts' },
       checksum: { beside: 'memory', doors: 'checksum file kernel/kernel tokens' },
       compression: { beside: 'failure memory', doors: 'decompress' },
-      time: { beside: 'failure flow.ts', doors: 'change-signal local-time retry system-clock' },
+      time: { beside: 'failure flow.ts', doors: 'change-signal clock retry' },
       disk: { beside: 'failure json', doors: 'safe-files' },
       lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
     },
@@ -55,15 +56,13 @@ export const districts: readonly District[] = [
     name: 'pipeline',
     rooms: {
       source: {
-        most: 10,
-        doors:
-          'by-name cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
+        most: 9,
+        doors: 'cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
       },
       format: { doors: 'decode formats' },
       bulk: { most: 7, doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        most: 7,
-        doors: 'account committed-prefix dead-letters ledger receipt rejection-limit truncate-dead-letters',
+        doors: 'account committed-prefix dead-letters ledger receipt truncate-dead-letters',
       },
     },
   },
@@ -72,9 +71,9 @@ export const districts: readonly District[] = [
     name: 'options',
     rooms: {
       '': {
-        most: 24,
+        most: 9,
         doors:
-          'check-options connect-options describe-option destinations edit-values hide-secrets ingest-options library-options listen-address listener load mapping-files mask-secrets names nearest option option-checks option-files read-options resolve run-events snapshot table urls',
+          'check-options connect-options describe-option ingest-options load names option-checks read-options run-events',
       },
     },
   },
@@ -155,7 +154,7 @@ export const districts: readonly District[] = [
       report: { doors: 'kept-timeline record-timeline write-report' },
       rotated: { doors: 'name-unread' },
       spool: { doors: 'run-list segments spool-stdin' },
-      tables: { doors: 'open-platform pull read-tables tables-receipt' },
+      tables: { doors: 'open-platform pull read-tables' },
       transform: { doors: 'transform-documents' },
       tuned: { doors: 'tune-index untune' },
       unreplayed: { doors: 'remind' },
@@ -230,14 +229,15 @@ export const districts: readonly District[] = [
         beside: 'terminal',
         doors: 'say-ending say-error say-usage-error show-diagnosis show-receipt show-run',
       },
+      settings: { doors: 'library-options option-files resolve' },
       application: {
-        beside: 'show terminal',
+        beside: 'settings show terminal',
         most: 18,
         doors:
           'after-run ask-doctor count-traffic diagnose-queue ingest-by-workers load-options measure-worker open-alarm open-metrics open-queue open-tunnel plan-by-workers record-failure show-filter show-load start-child tune-engine watch-doctor',
       },
       commands: {
-        beside: 'application show terminal',
+        beside: 'application settings show terminal',
         most: 24,
         doors:
           'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',

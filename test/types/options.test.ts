@@ -9,10 +9,17 @@ import type {
   TableOptions,
   TargetOptions,
 } from '../../src/index.js'
-import { checksAt, describeOption, optionAs } from '../../src/options/describe-option.js'
+import {
+  checksAt,
+  describeOption,
+  optionAs,
+  type OptionName,
+  type Settings,
+  optionNames,
+} from '../../src/options/describe-option.js'
 import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
 import type { ServeOptions } from '../../src/programs/serve/serve-options.js'
-import { type OptionName, type Settings, optionNames, type table } from '../../src/options/table.js'
+import { type table } from '../../src/options/table.js'
 
 type Row<K extends OptionName> = (typeof table)[K]
 

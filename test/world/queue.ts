@@ -1,7 +1,7 @@
 /** Loads by a job on a queue: one process puts it there and waits, and a worker in this process loads its ranges. */
 import { createHash } from 'node:crypto'
 import { work } from '../../src/jobs.js'
-import type { Effective } from '../../src/options/resolve.js'
+import type { Effective } from '../../src/cli/settings/resolve.js'
 import { submitJob, waitForJob } from '../../src/programs/jobs/control/submit-job.js'
 import type { JobData } from '../../src/programs/jobs/job.js'
 import { withJob } from '../../src/programs/jobs/plan/queued-options.js'
@@ -53,7 +53,7 @@ export async function runQueue(world: World, settings: Settings): Promise<Ended>
     } catch (error) {
       if (!isSluiceError(error)) throw error
       const { failure } = error
-      return told(world, endedOf(failure.exit, { failure }, ''))
+      return told(world, endedOf(failure.exit, { failure }, failure.message))
     } finally {
       over.abort('the job is over')
       await working
@@ -86,6 +86,6 @@ function dataOf(world: World, settings: Settings): JobData {
     rangeBytes: RANGE_BYTES,
     deadLetters: world.at('dead'),
     host: 'here',
-    made: '2026-01-01T00:00:00.000Z',
+    made: new Date().toISOString(),
   }
 }

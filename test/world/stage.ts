@@ -1,6 +1,6 @@
 /** One cluster and its servers for many stories, and a clock on which nobody waits long. */
 import { CHECKPOINT_MS } from '../../src/run/state/resume/state-keeper.js'
-import { systemClock } from '../../src/base/time/system-clock.js'
+import { systemClock } from '../../src/base/time/clock.js'
 import { startObjects } from './bucket.js'
 import { startLabCluster } from './cluster.js'
 import type { Story } from './story.js'

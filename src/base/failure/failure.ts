@@ -1,6 +1,6 @@
 /** Failures as data: made where the fact is seen, thrown as the one error class, with quoted evidence. */
 import { type FailureCode, catalogue, explain } from './catalogue.js'
-import { visible } from '../text/visible.js'
+import { visible } from '../text/shown.js'
 import type { Entry, Evidence } from './entry.js'
 
 export type { Evidence } from './entry.js'

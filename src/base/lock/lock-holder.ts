@@ -1,5 +1,5 @@
 /** Describes who holds a lock, so that another process can prove that the holder is gone. */
-import { isoTime } from '../time/local-time.js'
+import { isoTime } from '../time/clock.js'
 import { execFile } from 'node:child_process'
 import { readFile, readlink, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'

@@ -1,6 +1,6 @@
 /** Checks names of indices, and makes those that fields of documents decide: `logs-{@timestamp:yyyy.MM.dd}`. */
 import { type DateFormat, formatDate, readDateFormat, readTime } from './point-in-time.js'
-import { unicodeProblem } from './visible.js'
+import { unicodeProblem } from './shown.js'
 
 export interface IndexPattern {
   readonly text: string

@@ -1,8 +1,7 @@
 /** Names options in failures of the library as the user set them. */
 import { type Failure, failure } from '../../base/failure/failure.js'
-import type { Effective } from '../../options/resolve.js'
-import { type OptionName, secrets } from '../../options/table.js'
-import { optionAs as optionOf, describeOption } from '../../options/describe-option.js'
+import type { Effective } from '../settings/resolve.js'
+import { type OptionName, secrets, optionAs as optionOf, describeOption } from '../../options/describe-option.js'
 
 /**
  * Returns how the user set an option of the library: a flag, a variable, a place in the file. Undefined: the command

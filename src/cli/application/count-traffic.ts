@@ -1,9 +1,9 @@
 /** Counts what a command sends through the proxy, if there is a monthly plan. */
 import { isSluiceError } from '../../base/failure/failure.js'
-import { connectOptions } from '../../options/library-options.js'
-import type { ClusterAccess } from '../../options/option-files.js'
+import { connectOptions } from '../settings/library-options.js'
+import type { ClusterAccess } from '../settings/option-files.js'
 import { proxySection } from '../../options/read-options.js'
-import type { Effective } from '../../options/resolve.js'
+import type { Effective } from '../settings/resolve.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
 

@@ -1,8 +1,8 @@
 /** Adds to the doctor's report what it sees of the queue, if one is set. */
 import { finding, type DoctorReport, type Finding, type Step } from '../../programs/doctor/report.js'
 import { failure, isSluiceError } from '../../base/failure/failure.js'
-import { withoutCredentials } from '../../options/hide-secrets.js'
-import type { Effective } from '../../options/resolve.js'
+import { withoutCredentials } from '../../base/secrets.js'
+import type { Effective } from '../settings/resolve.js'
 import { CLOCK_MS, judgeWorkers } from './judge-workers.js'
 import { openQueue } from './open-queue.js'
 import type { Terminal } from '../terminal/terminal.js'

@@ -1,9 +1,9 @@
 /** Loads by many workers, of which this process is one, to the one receipt. */
 import { SluiceError } from '../../base/failure/failure.js'
 import type { IngestEvent, Receipt } from '../../index.js'
-import { readJsonOptions, readScript } from '../../options/option-files.js'
-import type { Effective } from '../../options/resolve.js'
-import { withoutCredentials } from '../../options/hide-secrets.js'
+import { readJsonOptions, readScript } from '../settings/option-files.js'
+import type { Effective } from '../settings/resolve.js'
+import { withoutCredentials } from '../../base/secrets.js'
 import { alarmText, type Work } from './open-alarm.js'
 import { hearProblems, openQueue, ownPart, refuseUnsafe, type WorkerEvent } from './open-queue.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'

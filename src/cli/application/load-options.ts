@@ -1,20 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { FreshCredentials, ServiceNowOptions } from '../../index.js'
-import { type ClusterAccess, readAccess, readServiceNowAccess } from '../../options/option-files.js'
-import { connectOptions } from '../../options/library-options.js'
+import { type ClusterAccess, readAccess, readServiceNowAccess } from '../settings/option-files.js'
+import { connectOptions } from '../settings/library-options.js'
 import { isTable } from '../../options/names.js'
-import { withoutCredentials } from '../../options/hide-secrets.js'
-import { cloudUrl, nodeUrls } from '../../options/urls.js'
-import {
-  type Effective,
-  type Needed,
-  type OptionSources,
-  requireOptions,
-  resolveOptions,
-} from '../../options/resolve.js'
+import { withoutCredentials, knownSecrets } from '../../base/secrets.js'
+import { cloudUrl, nodeUrls } from '../../base/addresses.js'
+import { type Effective, type Needed, type OptionSources, requireOptions, resolveOptions } from '../settings/resolve.js'
 import { asTyped, sayingOf } from './as-typed.js'
 import { countTraffic } from './count-traffic.js'
-import { knownSecrets } from '../../options/mask-secrets.js'
 import { keepInstanceSecrets, keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { chooseLog, tell } from '../terminal/log.js'
 import { fail } from '../../base/failure/failure.js'

@@ -1,7 +1,7 @@
 /** The metrics of a worker: on a port while it works, and in a file for node_exporter that is written again and again. */
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { WorkerMetrics } from '../../features/metrics/worker-metrics.js'
-import type { Effective } from '../../options/resolve.js'
+import type { Effective } from '../settings/resolve.js'
 import { listenForMetrics } from './open-metrics.js'
 import type { WorkerEvent } from './open-queue.js'
 import { tell } from '../terminal/log.js'

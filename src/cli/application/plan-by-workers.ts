@@ -1,6 +1,6 @@
 /** Shows what a load by many workers would put on the queue. Asks neither queue nor cluster. */
-import { withoutCredentials } from '../../options/hide-secrets.js'
-import type { Effective } from '../../options/resolve.js'
+import { withoutCredentials } from '../../base/secrets.js'
+import type { Effective } from '../settings/resolve.js'
 import { withContents } from './ingest-by-workers.js'
 import { jobOptions } from './open-queue.js'
 import { plural } from '../terminal/columns.js'

@@ -1,9 +1,9 @@
 /** Reports the end of a job to the platform, with the access of this worker. */
 import type { JobAlarm, JobEnd } from '../../programs/jobs/job.js'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { connectOptions } from '../../options/library-options.js'
-import { masked } from '../../options/mask-secrets.js'
-import type { Effective } from '../../options/resolve.js'
+import { connectOptions } from '../settings/library-options.js'
+import { masked } from '../../base/secrets.js'
+import type { Effective } from '../settings/resolve.js'
 import { loadAccess } from './load-options.js'
 import { alarmAccess, sayReported } from './open-alarm.js'
 import type { Terminal } from '../terminal/terminal.js'

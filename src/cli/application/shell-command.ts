@@ -2,10 +2,8 @@
 import { spawn } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { describeOption } from '../../options/describe-option.js'
-import { withoutCredentials } from '../../options/hide-secrets.js'
-import { withoutSecrets } from '../../options/mask-secrets.js'
-import { optionNames } from '../../options/table.js'
+import { describeOption, optionNames } from '../../options/describe-option.js'
+import { withoutCredentials, withoutSecrets } from '../../base/secrets.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface ShellCommand {

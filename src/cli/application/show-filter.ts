@@ -1,7 +1,7 @@
 import { explain } from '../../base/failure/catalogue.js'
 import type { FilterReport } from '../../programs/filter/filter.js'
 import { isPermissive, type Policy } from '../../programs/filter/policy.js'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import { columns } from '../terminal/columns.js'
 
 /** The first filterFinding that is an error decides. */

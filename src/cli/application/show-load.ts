@@ -1,9 +1,9 @@
 import { type Failure, fail } from '../../base/failure/failure.js'
 import { isRunError } from '../../pipeline/ledger/receipt.js'
-import { outcomes } from '../../base/outcomes.js'
+import { outcomes } from '../../base/operation.js'
 import type { IngestEvent, IngestOptions, Receipt } from '../../index.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { masked } from '../../options/mask-secrets.js'
+import { masked } from '../../base/secrets.js'
 import { follow } from '../terminal/progress.js'
 import { showProgress } from '../terminal/show-progress.js'
 import { stopOf } from '../show/say-error.js'
@@ -16,7 +16,7 @@ import type { LogEntry, Terminal } from '../terminal/terminal.js'
 import { optimiseSooner, spareMemory, spareOptimising } from './tune-engine.js'
 import { fstatSync } from 'node:fs'
 import { namedIn } from '../../options/names.js'
-import { visibleLines } from '../../base/text/visible.js'
+import { visibleLines } from '../../base/text/shown.js'
 
 /** Holds the shared steps of commands that run a load: ingest, replay and demo. */
 

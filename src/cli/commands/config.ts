@@ -1,12 +1,10 @@
 import type { Command } from 'commander'
-import type { Effective } from '../../options/resolve.js'
-import { hidden } from '../../options/hide-secrets.js'
-import { type OptionName, optionNames } from '../../options/table.js'
-import { misplacedIn } from '../../base/text/misplaced.js'
+import type { Effective } from '../settings/resolve.js'
+import { hidden, misplacedIn } from '../../base/secrets.js'
+import { type OptionName, optionNames, shownOption } from '../../options/describe-option.js'
 import { addOptions } from '../terminal/help.js'
 import { columns } from '../terminal/columns.js'
 import { loadOptions, sayWarnings } from '../application/load-options.js'
-import { shownOption } from '../../options/describe-option.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineConfig(command: Command, terminal: Terminal, done: (code: number) => void): void {

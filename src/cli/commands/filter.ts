@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import type { Filter, FilterOptions } from '../../programs/filter/filter.js'
-import type { Settings } from '../../options/table.js'
-import type { Needed } from '../../options/resolve.js'
+import type { Settings } from '../../options/describe-option.js'
+import type { Needed } from '../settings/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
-import { readAdminKey } from '../../options/option-files.js'
+import { readAdminKey } from '../settings/option-files.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
-import { knownSecrets, masked } from '../../options/mask-secrets.js'
+import { knownSecrets, masked } from '../../base/secrets.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { filterExitCode, filterJson, showFilter } from '../application/show-filter.js'
-import { visible } from '../../base/text/visible.js'
+import { visible } from '../../base/text/shown.js'
 
 interface Flags extends Record<string, unknown> {
   readonly yes?: boolean

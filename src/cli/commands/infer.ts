@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { InferredMapping } from '../../index.js'
-import { csvOptions } from '../../options/library-options.js'
+import { csvOptions } from '../settings/library-options.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadOptions, sayWarnings } from '../application/load-options.js'

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { type Effective, requireOptions } from '../../options/resolve.js'
+import { type Effective, requireOptions } from '../settings/resolve.js'
 import { isTable, tablesIn } from '../../options/names.js'
 import { addOptions } from '../terminal/help.js'
 import { type AfterRun, openAfterRun } from '../application/after-run.js'
 import { openAlarm, type Work } from '../application/open-alarm.js'
 import { measured, type Measuring } from '../application/open-metrics.js'
 import { checkStdin, mailOnly, showLoad, sayReceipt } from '../application/show-load.js'
-import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../../options/option-files.js'
-import { ingestOptions, tableOptions } from '../../options/library-options.js'
+import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../settings/option-files.js'
+import { ingestOptions, tableOptions } from '../settings/library-options.js'
 import {
   loadAccess,
   loadOptions,
@@ -19,7 +19,7 @@ import {
 } from '../application/load-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { recording } from '../application/record-failure.js'
-import { remoteSecrets } from '../../options/mask-secrets.js'
+import { remoteSecrets } from '../../base/secrets.js'
 import { isSourceUrl, readSourceUrl, shownSource } from '../../base/text/source-url.js'
 import { askingFor } from '../application/ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'

@@ -3,7 +3,7 @@ import { type Lab, type LabOptions, type Register, registers, startLab } from '.
 import { columns } from '../terminal/columns.js'
 import { startChild } from '../application/start-child.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { fail } from '../../base/failure/failure.js'
 

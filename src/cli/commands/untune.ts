@@ -4,7 +4,7 @@ import { addOptions } from '../terminal/help.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
 import { showSettings } from '../../features/tuned/untune.js'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineUntune(command: Command, terminal: Terminal, done: (code: number) => void): void {

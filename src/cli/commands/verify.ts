@@ -5,8 +5,8 @@ import { balance, columns, count, countRows, plural } from '../terminal/columns.
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster, stateDir } from '../application/load-options.js'
 import { showLookups } from '../terminal/pull-progress.js'
-import { masked } from '../../options/mask-secrets.js'
-import { shown } from '../../base/text/visible.js'
+import { masked } from '../../base/secrets.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../application/tune-engine.js'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Receipt } from '../../index.js'
 import { count, plural } from '../terminal/columns.js'
-import { visible } from '../../base/text/visible.js'
+import { visible } from '../../base/text/shown.js'
 import { nextAfter, sayFailure } from './say-error.js'
 import { advices, balanceOf, rejections } from './show-receipt.js'
 

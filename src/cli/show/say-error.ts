@@ -1,8 +1,8 @@
 import { causesFor, explain, fixesFor } from '../../base/failure/catalogue.js'
 import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
-import { masked, withoutSecrets } from '../../options/mask-secrets.js'
-import { isoTime } from '../../base/time/local-time.js'
-import { visible } from '../../base/text/visible.js'
+import { masked, withoutSecrets } from '../../base/secrets.js'
+import { isoTime } from '../../base/time/clock.js'
+import { visible } from '../../base/text/shown.js'
 import { tell } from '../terminal/log.js'
 import type { LogEntry, Terminal } from '../terminal/terminal.js'
 

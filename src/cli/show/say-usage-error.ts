@@ -1,12 +1,11 @@
 import type { CommanderError } from 'commander'
 import { failure } from '../../base/failure/failure.js'
-import { nearest } from '../../options/nearest.js'
-import { optionCommands } from '../../options/option.js'
+import { nearest } from '../../base/text/word-lists.js'
 import { optionsOf } from '../../options/describe-option.js'
-import { masked } from '../../options/mask-secrets.js'
+import { masked } from '../../base/secrets.js'
 import { failedJson, stopOf } from './say-error.js'
 import { tell } from '../terminal/log.js'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface Usage {
@@ -35,8 +34,7 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     // The parser's own message holds the whole argument, and with it a value that may be a secret.
     const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
-    const command = optionCommands.find(one => one === verb)
-    const flags = command === undefined ? [] : optionsOf(command).map(({ flag }) => flag ?? '')
+    const flags = optionsOf(verb ?? '').map(({ flag }) => flag ?? '')
     if (flags.includes(name)) return `${name} takes no value`
     return `unknown option ${name}${meant(nearest(name, flags))}`
   }

@@ -1,7 +1,7 @@
 import type { DoctorReport, Finding, Step } from '../../programs/doctor/report.js'
 import { explain, fixesFor } from '../../base/failure/catalogue.js'
-import { masked } from '../../options/mask-secrets.js'
-import { shown } from '../../base/text/visible.js'
+import { masked } from '../../base/secrets.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { columns, plural, showDuration } from '../terminal/columns.js'
 

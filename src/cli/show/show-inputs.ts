@@ -1,5 +1,5 @@
 import type { InputReceipt, Receipt } from '../../index.js'
-import { localTime } from '../../base/time/local-time.js'
+import { localTime } from '../../base/time/clock.js'
 import { columns, count, plural } from '../terminal/columns.js'
 
 /** Most inputs that are shown by name. */

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { fail } from '../../base/failure/failure.js'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from './terminal.js'
 
 interface Asking {

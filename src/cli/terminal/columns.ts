@@ -1,7 +1,6 @@
-import { count } from '../../base/text/figures.js'
-import { visible } from '../../base/text/visible.js'
+import { count, visible } from '../../base/text/shown.js'
 
-export { bytes, count, plural, showDuration } from '../../base/text/figures.js'
+export { bytes, count, plural, showDuration } from '../../base/text/shown.js'
 
 /** Rows of text with every column but the last as wide as its widest cell. */
 export function columns(given: readonly (readonly string[])[], indent = ''): string {

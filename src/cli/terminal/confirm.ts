@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { shown } from '../../base/text/visible.js'
+import { shown } from '../../base/text/shown.js'
 import type { Terminal } from './terminal.js'
 
 /** Asks on the terminal. Only y or yes means yes. An abort means no. Undefined if stdin is not a terminal. */

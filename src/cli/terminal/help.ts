@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
 import { type Command, Help, Option } from 'commander'
 import type { Terminal } from './terminal.js'
-import type { OptionCommand } from '../../options/option.js'
 import { type DescribedOption, optionsOf } from '../../options/describe-option.js'
 
 /** The usual width of a terminal. */
@@ -56,7 +55,7 @@ function styled(format: 'bold' | 'cyan', text: string): string {
  * The parser gets neither defaults nor environment: only `resolveOptions` decides which of flag, environment, file
  * and default counts.
  */
-export function addOptions(command: Command, name: OptionCommand): Command {
+export function addOptions(command: Command, name: DescribedOption['commands'][number]): Command {
   const added = optionsOf(name).map(row => {
     const flags = row.short === undefined ? `${row.flag}` : `${row.short}, ${row.flag}`
     const value = row.optionalIn?.includes(name) === true ? `[${row.label}]` : `<${row.label}>`

@@ -1,5 +1,5 @@
 /** Reports what happens to stderr: as text to people, or as one JSON object per line to schedulers and log collectors. */
-import { visible } from '../../base/text/visible.js'
+import { visible } from '../../base/text/shown.js'
 import type { LogEntry, Terminal } from './terminal.js'
 
 /** Commands that run for long, and may run without a person. */

@@ -1,5 +1,5 @@
 import { type DrawingPace, systemPace } from './pace.js'
-import { masked } from '../../options/mask-secrets.js'
+import { masked } from '../../base/secrets.js'
 import { tell } from './log.js'
 import type { LogEntry, Terminal } from './terminal.js'
 

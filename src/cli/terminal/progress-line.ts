@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { takenOf } from '../../base/outcomes.js'
+import { takenOf } from '../../base/operation.js'
 import { bytes, count, plural, showDuration } from './columns.js'
 import type { Snapshot } from './progress.js'
 

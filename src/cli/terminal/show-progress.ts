@@ -1,4 +1,4 @@
-import { masked, withoutSecrets } from '../../options/mask-secrets.js'
+import { masked, withoutSecrets } from '../../base/secrets.js'
 import { type DrawingPace, systemPace } from './pace.js'
 import type { Progress, Retried, Snapshot } from './progress.js'
 import { etaMs, percentOf, progressLine } from './progress-line.js'

@@ -1,6 +1,6 @@
 import type { Failure } from '../../base/failure/failure.js'
-import { visibleLines } from '../../base/text/visible.js'
-import { secretForms } from '../../options/mask-secrets.js'
+import { visibleLines } from '../../base/text/shown.js'
+import { secretForms } from '../../base/secrets.js'
 import type { ServiceNowOptions } from '../../index.js'
 import type { OpenPlan } from '../../features/limits/traffic-plan/plan-use.js'
 

@@ -1,6 +1,6 @@
 /** Makes the text of values to set. */
 import { basename } from 'node:path'
-import { IN_BRACES, type SetValue } from '../../options/edit-values.js'
+import { IN_BRACES, type SetValue } from '../../options/ingest-options.js'
 
 /** The JSON of a value: one text, or several with the number of the line between them. */
 export type ValueText = readonly [Buffer, ...Buffer[]]

@@ -1,6 +1,6 @@
 /** Adds up the receipts of rounds: together they are one run. */
 import { addCounts } from '../../pipeline/ledger/account.js'
-import { takenOf } from '../../base/outcomes.js'
+import { takenOf } from '../../base/operation.js'
 import type { InputReceipt, Receipt } from '../../pipeline/ledger/receipt.js'
 import type { RoundInput } from './round-input.js'
 

@@ -6,7 +6,7 @@ import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { ConnectSection, DocumentSection, GuardedSection } from '../../options/load.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 
 /** Longest wait for copies. */
 const COPIES_SECONDS = 15

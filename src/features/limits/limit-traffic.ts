@@ -4,7 +4,7 @@ import type { ConnectSection, StopSection, TrafficSection } from '../../options/
 import type { Feature } from '../../run/loop/hooks.js'
 import { ByteBudget, type Spent } from '../../route/sender/layers/byte-budget.js'
 import { TokenBucket } from '../../route/sender/layers/rate.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import { type OpenPlan, openPlan, type PlanUse } from './traffic-plan/plan-use.js'
 
 interface LimitedLoad {

@@ -1,7 +1,7 @@
 /** Answers `GET /metrics`, without a token: metrics hold no secret and no document. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ListenAddress } from '../../options/listen-address.js'
+import type { ListenAddress } from '../../base/addresses.js'
 
 /** A scrape takes one connection. */
 const MOST_CONNECTIONS = 50

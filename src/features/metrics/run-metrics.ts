@@ -1,7 +1,7 @@
 /** Counts what runs do, as metrics for Prometheus. The only file that knows prom-client. Loaded only if somebody asks for metrics. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
-import { outcomes } from '../../base/outcomes.js'
+import { outcomes } from '../../base/operation.js'
 import type { IngestEvent, Missing } from '../../options/run-events.js'
 
 /** From a cluster nearby to the longest time limit that people set. */

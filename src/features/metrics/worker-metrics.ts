@@ -1,7 +1,7 @@
 /** Counts what a worker does for each job on a queue, and shows how far the jobs are that it coordinates. */
 import { Histogram, type Metric } from 'prom-client'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
-import { outcomes } from '../../base/outcomes.js'
+import { outcomes } from '../../base/operation.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import { DURATIONS, MetricSet, snake } from './run-metrics.js'
 

@@ -5,7 +5,7 @@ import { decode } from '../../pipeline/format/decode.js'
 import type { Load } from '../../options/load.js'
 import { isCompressed } from '../../base/compression/decompress.js'
 import { type CuttableFile, seenText, wholeMs } from '../../pipeline/source/seen-input.js'
-import { isPath } from '../../base/text/input-form.js'
+import { isPath } from '../../base/text/source-url.js'
 
 /** An input as one process found it. */
 export interface FoundInput {

@@ -1,6 +1,6 @@
 /** Reads objects from Amazon S3, and from other servers that speak its language. */
 import { fail } from '../../base/failure/failure.js'
-import { byName } from '../../pipeline/source/by-name.js'
+import { byName } from '../../pipeline/source/find-files.js'
 import { bucketAndKey } from '../../base/text/source-url.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import { Buckets, type Sdk } from './buckets.js'

@@ -2,7 +2,7 @@ import { readLetters } from '../../pipeline/bulk/dead-letter.js'
 import { SluiceError, fail, isSluiceError } from '../../base/failure/failure.js'
 import type { Source } from '../../base/flow.js'
 import { decode } from '../../pipeline/format/decode.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 
 /** The format of dead letters. */
 export const letterFormat = { format: 'ndjson' } as const

@@ -1,5 +1,5 @@
 /** Draws a chart: shapes that stretch with the page, labels that do not, and the same numbers as a table. */
-import { showDuration } from '../../base/text/figures.js'
+import { showDuration } from '../../base/text/shown.js'
 import { html, type Html, type HtmlPart } from './html.js'
 import type { TimePart } from './parts-of-time.js'
 

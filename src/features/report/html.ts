@@ -1,6 +1,6 @@
 /** Makes HTML in which every value is text, unless this module made it. */
-import { visible } from '../../base/text/visible.js'
-import { localTime } from '../../base/time/local-time.js'
+import { visible } from '../../base/text/shown.js'
+import { localTime } from '../../base/time/clock.js'
 
 /** HTML that is safe to show. Only `html` and `joined` make it. */
 class Html {

@@ -1,9 +1,9 @@
 /** The outcome of every document: a headline, a bar and a table. */
-import { type OutcomeName, outcomes, takenOf } from '../../base/outcomes.js'
+import { type OutcomeName, outcomes, takenOf } from '../../base/operation.js'
 import { addCounts, nothing } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
-import { count, plural } from '../../base/text/figures.js'
+import { count, plural } from '../../base/text/shown.js'
 import { html, type Html } from './html.js'
 
 const meanings: Readonly<Record<OutcomeName, string>> = {

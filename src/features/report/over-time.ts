@@ -1,5 +1,5 @@
 /** The charts of a run: documents, answers, open requests, retries and waits over time. */
-import { count, plural, showDuration } from '../../base/text/figures.js'
+import { count, plural, showDuration } from '../../base/text/shown.js'
 import { drawChart, timeAt } from './chart.js'
 import { quantile } from './histogram.js'
 import { html, type Html, type HtmlPart } from './html.js'

@@ -1,9 +1,9 @@
 /** Makes the report of a run: one page without scripts, that needs nothing but itself. */
 import { causesFor, fixesFor } from '../../base/failure/catalogue.js'
 import type { Failure } from '../../base/failure/failure.js'
-import { takenOf } from '../../base/outcomes.js'
+import { takenOf } from '../../base/operation.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
-import { count, showDuration } from '../../base/text/figures.js'
+import { count, showDuration } from '../../base/text/shown.js'
 import { html, prose, timeShown, type Html, type HtmlPart } from './html.js'
 import type { KeptTimeline } from './kept-timeline.js'
 import { reportedCounts, headline, showOutcomes } from './outcomes.js'

@@ -1,10 +1,10 @@
 /** Records the time line of a run from its events. */
 import { nothing } from '../../pipeline/ledger/account.js'
-import { takenOf } from '../../base/outcomes.js'
+import { takenOf } from '../../base/operation.js'
 import type { BatchSection, ConnectSection, StateSection } from '../../options/load.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import type { BodiesHook, EndingHook, Feature, Started } from '../../run/loop/hooks.js'
-import { isoTime } from '../../base/time/local-time.js'
+import { isoTime } from '../../base/time/clock.js'
 import { keepTimeline, pruneTimelines, recallTimeline, type RunLimits } from './kept-timeline.js'
 import { Timeline } from './timeline.js'
 

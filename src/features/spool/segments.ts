@@ -167,3 +167,13 @@ export async function writing<T>(path: string, write: () => Promise<T>): Promise
     throw fail('STATE_UNWRITABLE', { path, problem: diskProblem(error) }, { cause: error })
   }
 }
+
+/** The part of the receipt that spooling adds. */
+export interface SpoolReceipt {
+  /** Folder of the spooled stdin. Absent after all of it is loaded. */
+  readonly spool?: string
+}
+
+declare module '../../pipeline/ledger/receipt.js' {
+  interface Receipt extends SpoolReceipt {}
+}

@@ -9,16 +9,6 @@ import { keyOf } from '../../base/checksum/tokens.js'
 import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
 import { spoolFolderOf } from './segments.js'
 
-/** The part of the receipt that spooling adds. */
-export interface SpoolReceipt {
-  /** Folder of the spooled stdin. Absent after all of it is loaded. */
-  readonly spool?: string
-}
-
-declare module '../../pipeline/ledger/receipt.js' {
-  interface Receipt extends SpoolReceipt {}
-}
-
 interface SpoolSections {
   readonly spool: SpoolSection | undefined
   readonly inputs: InputSection

@@ -4,7 +4,7 @@ import type { ConnectOptions } from '../../options/connect-options.js'
 import { name } from '../../options/option-checks.js'
 import { readConnecting } from '../../options/read-options.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import { readTuned, untune } from './tuned-index.js'
 
 export interface UntuneOptions extends ConnectOptions {

@@ -1,8 +1,8 @@
 /** Reminds of rejected documents that are not replayed. */
 import { failure } from '../../base/failure/failure.js'
 import type { DocumentSection } from '../../options/load.js'
-import { tooManyRejected } from '../../pipeline/ledger/rejection-limit.js'
-import { plural } from '../../base/text/figures.js'
+import { tooManyRejected } from '../../pipeline/ledger/account.js'
+import { plural } from '../../base/text/shown.js'
 import type { Feature, Started, Tell } from '../../run/loop/hooks.js'
 import { type Checkpoint, nameOf } from '../../run/state/checkpoint/checkpoint.js'
 

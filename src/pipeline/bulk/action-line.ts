@@ -3,11 +3,11 @@ import type { Lines } from '../../base/flow.js'
 import { type ConditionFields, type Operation, type Script, bulkFormOf } from '../../base/operation.js'
 import { MAX_ID_BYTES } from '../../base/json/strict/layout.js'
 import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '../../base/text/condition.js'
-import { fieldsIn } from '../../base/text/field-list.js'
+import { fieldsIn } from '../../base/text/word-lists.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
 import { hasOffsets, ownNumber, type OwnPlace } from './own-number.js'
-import { unicodeProblem } from '../../base/text/visible.js'
-import { nestedField } from '../../base/json/nested-field.js'
+import { unicodeProblem } from '../../base/text/shown.js'
+import { nestedField } from './nested-field.js'
 
 /**
  * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and

@@ -4,7 +4,7 @@ import type { Clock, Destination, Origin, Refused, StoredDocument } from '../../
 import { type Operation, type Script, isOperation, operations, rowOf } from '../../base/operation.js'
 import { endOfLine, isBlank, withoutLineEnd } from '../../base/text/bytes.js'
 import { kindOfCondition } from '../../base/text/condition.js'
-import { unicodeProblem } from '../../base/text/visible.js'
+import { unicodeProblem } from '../../base/text/shown.js'
 import { lineProblem } from './judge-line.js'
 import { topLevelFields } from '../../base/json/object-fields.js'
 import { wholeLines } from './frame-lines.js'

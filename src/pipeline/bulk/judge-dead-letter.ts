@@ -4,7 +4,7 @@ import type { Destination, Origin, Refused, Addressed } from '../../base/flow.js
 import { type ConditionKind, type Operation, bulkFormOf, rowOf } from '../../base/operation.js'
 import { conditionForm, kindOfCondition } from '../../base/text/condition.js'
 import { patternIn } from '../../base/text/index-pattern.js'
-import { unicodeProblem } from '../../base/text/visible.js'
+import { unicodeProblem } from '../../base/text/shown.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../../base/text/bytes.js'
 import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import {

@@ -1,7 +1,7 @@
-import { outcomes } from '../../base/outcomes.js'
-import type { Origin, Outcome, Refused, Rejected, Input } from '../../base/flow.js'
+import { outcomes } from '../../base/operation.js'
+import type { Origin, Outcome, Refused, Rejected, Input, RejectionLimit } from '../../base/flow.js'
 import type { Counts, Rejections, InputReceipt } from './receipt.js'
-import type { Failure } from '../../base/failure/failure.js'
+import { type Failure, failure } from '../../base/failure/failure.js'
 
 type Reason = Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin | undefined }
 
@@ -185,4 +185,18 @@ export class InputAccounts {
 function grown<T extends Uint8Array | Float64Array>(from: T, to: T): T {
   to.set(from)
   return to
+}
+
+/** Returns TOO_MANY_REJECTED if the limit allows fewer. `shareFrom`: documents that must be read before a share counts. Default 0. */
+export function tooManyRejected(
+  limit: RejectionLimit | undefined,
+  { read, rejected }: Pick<Counts, 'read' | 'rejected'>,
+  shareFrom = 0,
+): Failure | undefined {
+  if (limit === undefined) return undefined
+  if (typeof limit === 'number') {
+    return rejected > limit ? failure('TOO_MANY_REJECTED', { rejected, limit }) : undefined
+  }
+  const tooMany = read >= shareFrom && rejected * 100 > Number.parseFloat(limit) * read
+  return tooMany ? failure('TOO_MANY_REJECTED', { rejected, limit: `${limit} of ${read}` }) : undefined
 }

@@ -4,7 +4,7 @@
  */
 import type { Batch, Input, Mark, Outcome, Refused } from '../../base/flow.js'
 import { Account, countsIn, kindsOf } from './account.js'
-import { takenOf } from '../../base/outcomes.js'
+import { takenOf } from '../../base/operation.js'
 import type { Counts, Rejections } from './receipt.js'
 
 /** The state of the committed prefix. */

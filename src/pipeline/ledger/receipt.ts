@@ -1,7 +1,7 @@
-import type { OutcomeName } from '../../base/outcomes.js'
+import type { OutcomeName } from '../../base/operation.js'
 import { explain } from '../../base/failure/catalogue.js'
 import type { Origin } from '../../base/flow.js'
-import { count } from '../../base/text/figures.js'
+import { count } from '../../base/text/shown.js'
 import { type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 
 /** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */

@@ -2,8 +2,8 @@
 import { causesFor, explain, fixesFor } from '../../base/failure/catalogue.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
-import { visible } from '../../base/text/visible.js'
-import { outcomes } from '../../base/outcomes.js'
+import { visible } from '../../base/text/shown.js'
+import { outcomes } from '../../base/operation.js'
 
 /** The known facts about a run. None of them is secret. */
 export interface RunAccount {

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Failure } from '../../base/failure/failure.js'
-import { visible } from '../../base/text/visible.js'
+import { visible } from '../../base/text/shown.js'
 
 /** A certificate as a report shows it. Every server shows it to everybody, so nothing in it is secret. */
 export interface CertificateSeen {

@@ -9,7 +9,7 @@ import type { Deployment } from './read-policy.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
 import { readConnecting } from '../../options/read-options.js'
 import { resolveTarget } from '../../route/connect/open-target.js'
-import type { Settings } from '../../options/table.js'
+import type { Settings } from '../../options/describe-option.js'
 
 export interface FilterOptions {
   readonly admin: AdminOptions

@@ -19,7 +19,7 @@ import { answersGreeting } from '../../route/proxy/port-speaks.js'
 import type { ProxyUrl } from '../../route/proxy/proxy-url.js'
 import { openRoute, type Route } from '../../route/proxy/route.js'
 import { doublingMs, Retries } from '../../base/time/retry.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import type { Guard } from './judge-guard.js'
 
 export interface Proof {

@@ -23,7 +23,7 @@ import {
   takePost,
   unauthorized,
 } from './take-post.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 
 /** How long a request may take to arrive. Then the connection is closed. */
 const REQUEST_MS = 120_000

@@ -8,9 +8,9 @@ import { proxySection } from '../../options/read-options.js'
 import { resolveTarget } from '../../route/connect/open-target.js'
 import { completed, type OverConnection } from '../../route/connect/over-connection.js'
 import { loadWith, openStandingLoad, type StandingLoad } from './standing-load.js'
-import { systemClock } from '../../base/time/system-clock.js'
-import type { ListenAddress } from '../../options/listen-address.js'
-import { listenerOf } from '../../options/listener.js'
+import { systemClock } from '../../base/time/clock.js'
+import type { ListenAddress } from '../../base/addresses.js'
+import { listenerOf } from '../../base/caller.js'
 import {
   cannotListen,
   checkServeOptions,

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { unzipSync } from 'node:zlib'
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
 import type { Route } from '../../route/proxy/route.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import { failureOf, gatewayRefusal, refuse } from './refusals.js'
 
 type RouteResponse = Awaited<ReturnType<Route['request']>>

@@ -1,7 +1,7 @@
 /** The ids of a run, computed from its checkpoint, and their lookup: each input has a token, and numbers its documents. */
 import type { FoundDocument, PartStep } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { listenerOf } from '../../options/listener.js'
+import { listenerOf } from '../../base/caller.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import type { Pace } from './pace.js'
 import type { VerifyOptions } from './verify-options.js'

@@ -9,7 +9,7 @@ import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from '.
 import { judgeManagedRoot } from './managed-endpoint.js'
 import { parseObject } from '../../base/json/parse-json.js'
 import { retryAfterMs } from '../../base/time/retry.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import { ask } from './request.js'
 import { askForMix, type ConnectionsToAsk, ENOUGH } from './ask-connections.js'
 import { type Ended, connectionEnd } from './connection-end.js'

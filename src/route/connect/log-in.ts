@@ -9,7 +9,7 @@ import {
 } from '../servicenow/login/authorization-code.js'
 import { abortedByCaller } from '../servicenow/calls/persist.js'
 import { openInstance } from '../servicenow/open-instance.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import { fail } from '../../base/failure/failure.js'
 
 interface LogInOptions extends InstanceOptions {

@@ -5,7 +5,7 @@
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { fail } from '../../base/failure/failure.js'
-import { isQuoted } from '../../base/text/misplaced.js'
+import { isQuoted } from '../../base/secrets.js'
 
 /** `socks5s` is SOCKS5 inside TLS. */
 export type ProxyScheme = 'http' | 'https' | 'socks5' | 'socks5s'

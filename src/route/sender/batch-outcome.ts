@@ -1,4 +1,4 @@
-import { taken, type Taken } from '../../base/outcomes.js'
+import { taken, type Taken } from '../../base/operation.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch, Outcome, Rejected } from '../../base/flow.js'
 import { RejectedItems } from './rejected-items.js'

@@ -10,7 +10,14 @@ import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn, sameResult } f
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, failure, quote } from '../../base/failure/failure.js'
-import { type BatchOperation, type ConditionKind, acceptedAs, isOperation, rowOf } from '../../base/operation.js'
+import {
+  type BatchOperation,
+  type ConditionKind,
+  acceptedAs,
+  isOperation,
+  type OperationRow,
+  rowOf,
+} from '../../base/operation.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
@@ -209,16 +216,21 @@ function judgeItem(result: BulkItem, body: JudgedBody): Exclude<keyof Settled, '
   if (status === 429 || status === 503) return 'busy'
   if (status === 504) return body.safeToResend ? 'busy' : 'unknown'
   if (status === 404 && row.repeat === 'notFound' && result.error === undefined) return 'notFound'
-  if (status === 409 && body.condition !== undefined) return judgeConflict(body.condition, body)
+  return status === 409 ? judgeConflict(row, body) : 'refused'
+}
+
+function judgeConflict(
+  { changes, repeat }: OperationRow,
+  body: JudgedBody,
+): Exclude<keyof Settled, 'accepted'> | 'busy' {
+  if (body.condition !== undefined) return judgeDemand(body.condition, body)
   // Another request changed the same document at the same moment.
-  if (status === 409 && row.changes) return 'busy'
-  if (status === 409 && row.repeat === 'conflict') {
-    if (body.ownIds && body.resent) return 'duplicate'
-    if (body.onConflict === 'skip') return 'skipped'
-    // It may be our own earlier send or another document with the same id.
-    if (body.doubtful) return 'unknown'
-  }
-  return 'refused'
+  if (changes) return 'busy'
+  if (repeat !== 'conflict') return 'refused'
+  if (body.ownIds && body.resent) return 'duplicate'
+  if (body.onConflict === 'skip') return 'skipped'
+  // It may be our own earlier send or another document with the same id.
+  return body.doubtful ? 'unknown' : 'refused'
 }
 
 /** A document that Sluice made the id of, and that an earlier request has stored, changes nothing. */
@@ -227,7 +239,7 @@ function again<Count extends string>(count: Count, { ownIds, resent }: JudgedBod
 }
 
 /** Judges a conflict with what the action line demands. */
-function judgeConflict(condition: ConditionKind, { doubtful }: JudgedBody): 'older' | 'unknown' | 'refused' {
+function judgeDemand(condition: ConditionKind, { doubtful }: JudgedBody): 'older' | 'unknown' | 'refused' {
   if (condition === 'version') return 'older'
   // The change may be our own earlier send.
   return doubtful ? 'unknown' : 'refused'

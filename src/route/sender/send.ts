@@ -1,8 +1,7 @@
 /** The one shape of the sender's layers: a bulk request goes down through them, and its verdict comes back up. */
-import type { Taken } from '../../base/outcomes.js'
+import type { Taken, BatchOperation, ConditionKind } from '../../base/operation.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch } from '../../base/flow.js'
-import type { BatchOperation, ConditionKind } from '../../base/operation.js'
 
 export type Send = (request: BulkRequest) => Promise<Verdict>
 

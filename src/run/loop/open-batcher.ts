@@ -5,7 +5,7 @@ import type { ConditionFields, Operation } from '../../base/operation.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import { MAX_DOCUMENT_BYTES } from '../../options/check-options.js'
 import type { BatchSection, ConnectSection, DocumentSection } from '../../options/load.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import type { BodyFramer, Framing } from './hooks.js'
 import type { LockedRun } from './locked-run.js'
 

@@ -20,7 +20,7 @@ import type { ResolvedTarget } from '../../route/connect/open-target.js'
 import type { BatchSection, DocumentSection } from '../../options/load.js'
 import type { AccessOptions } from '../../route/sender/layers/access.js'
 import type { FoundRun } from '../state/resume/find-run.js'
-import { systemClock } from '../../base/time/system-clock.js'
+import { systemClock } from '../../base/time/clock.js'
 import type { BatchIds } from '../../route/sender/send.js'
 
 export interface Pipeline {

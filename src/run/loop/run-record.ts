@@ -2,7 +2,7 @@
 import { failure, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import type { InputSection, StateSection } from '../../options/load.js'
-import { knownSecrets, masked, withoutKnown } from '../../options/mask-secrets.js'
+import { knownSecrets, masked, withoutKnown } from '../../base/secrets.js'
 import { fullName, listedIn, namedIn } from '../../options/names.js'
 import type { FoundRun } from '../state/resume/find-run.js'
 import { addEnd, endOf, endOfRefused, recordRun } from '../state/runs/history.js'

@@ -4,8 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from '../../support/command/in-process.js'
 import { sluice } from '../../support/command/sluice.js'
 import { optionCommands } from '../../../src/options/option.js'
-import { optionNames } from '../../../src/options/table.js'
-import { describeOption } from '../../../src/options/describe-option.js'
+import { optionNames, describeOption } from '../../../src/options/describe-option.js'
 
 const printed = async (...args: string[]) => await inProcess(args, {})
 

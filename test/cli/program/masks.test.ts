@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { knownSecrets } from '../../../src/options/mask-secrets.js'
-import { masked } from '../../../src/options/mask-secrets.js'
+import { knownSecrets, masked } from '../../../src/base/secrets.js'
 import { follow } from '../../../src/cli/terminal/progress.js'
 import { showProgress } from '../../../src/cli/terminal/show-progress.js'
 import { sayError } from '../../../src/cli/show/say-error.js'

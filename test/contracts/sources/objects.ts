@@ -6,7 +6,7 @@ import { openRemote, type RemoteSections } from '../../../src/features/remote/re
 import { splitRemote } from '../../../src/options/remote-section.js'
 import { findSources } from '../../../src/pipeline/source/open-sources.js'
 import { StopSignals } from '../../../src/run/loop/stop-signals.js'
-import { systemClock } from '../../../src/base/time/system-clock.js'
+import { systemClock } from '../../../src/base/time/clock.js'
 import { until } from '../../support/eventually.js'
 import { type Asked, type Fault, ObjectServer, type ServedObject } from '../../support/servers/object-server.js'
 import { bytesOf, type Row, type SourceKind, type SourceWorld } from './source-world.js'

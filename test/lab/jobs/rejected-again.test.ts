@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { work } from '../../../src/jobs.js'
-import type { Effective } from '../../../src/options/resolve.js'
+import type { Effective } from '../../../src/cli/settings/resolve.js'
 import { submitJob, waitForJob } from '../../../src/programs/jobs/control/submit-job.js'
 import type { JobData } from '../../../src/programs/jobs/job.js'
 import { withJob } from '../../../src/programs/jobs/plan/queued-options.js'

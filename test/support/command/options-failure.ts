@@ -1,5 +1,5 @@
 import { type Failure, isSluiceError } from '../../../src/base/failure/failure.js'
-import { type OptionSources, resolveOptions } from '../../../src/options/resolve.js'
+import { type OptionSources, resolveOptions } from '../../../src/cli/settings/resolve.js'
 
 /** The failure that options end in. */
 export function failureOf(sources: OptionSources): Failure {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { Failure } from '../../../src/base/failure/failure.js'
-import { readDestination } from '../../../src/options/destinations.js'
+import { readDestination } from '../../../src/base/addresses.js'
 import { openTunnel, type Tunnel, type TunnelOptions } from '../../../src/programs/tunnel/open-tunnel.js'
 import { lab, way } from './shared-lab.js'
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { describeOption } from '../../../src/options/describe-option.js'
-import { resolveOptions } from '../../../src/options/resolve.js'
-import { optionNames } from '../../../src/options/table.js'
+import { describeOption, optionNames } from '../../../src/options/describe-option.js'
+import { resolveOptions } from '../../../src/cli/settings/resolve.js'
 
 interface Property {
   readonly enum?: readonly string[]

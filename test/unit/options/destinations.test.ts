@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { destinations, readDestination } from '../../../src/options/destinations.js'
+import { destinations } from '../../../src/options/address-kinds.js'
+import { readDestination } from '../../../src/base/addresses.js'
 import { Problem } from '../../../src/options/kinds.js'
 
 test.each([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { checkIngestOptions } from '../../../src/options/check-options.js'
 import { type IngestOptions, isSluiceError } from '../../../src/index.js'
-import { readJsonOptions } from '../../../src/options/option-files.js'
-import { resolveOptions } from '../../../src/options/resolve.js'
+import { readJsonOptions } from '../../../src/cli/settings/option-files.js'
+import { resolveOptions } from '../../../src/cli/settings/resolve.js'
 import { failureOf } from '../../support/command/options-failure.js'
 
 const query = { query: { match_all: {} } }

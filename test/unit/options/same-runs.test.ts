@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { IngestOptions } from '../../../src/options/ingest-options.js'
 import { readOptions } from '../../../src/options/read-options.js'
-import { resolveOptions } from '../../../src/options/resolve.js'
+import { resolveOptions } from '../../../src/cli/settings/resolve.js'
 import { queuedJob } from '../../../src/programs/jobs/plan/queued-options.js'
 import { plainIdentity, runKey } from '../../../src/run/state/resume/run-identity.js'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { resolveOptions } from '../../../src/options/resolve.js'
-import { type OptionName, optionNames } from '../../../src/options/table.js'
-import { describeOption } from '../../../src/options/describe-option.js'
+import { resolveOptions } from '../../../src/cli/settings/resolve.js'
+import { type OptionName, optionNames, describeOption } from '../../../src/options/describe-option.js'
 import { failureOf } from '../../support/command/options-failure.js'
 
 const value = (name: OptionName, raw: unknown) =>

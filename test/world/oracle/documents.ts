@@ -4,19 +4,22 @@ import type { Memory } from './memory.js'
 import type { Plan } from './plans.js'
 import { fieldsOf } from './shapes.js'
 
-/** After the index was lost, nothing of it was stored by updates that were all rejected: then Sluice knows them still. */
-export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
-  const { isFollowed, op, runId, setting } = load
-  if (memory.isNameReused(runId) || memory.isUnsure) return true
+/** Of a load that stored nothing, Sluice may load everything again with other options, as soon as there is an index. */
+export function mayLoadAnew(memory: Memory, { setting }: Load, plans: readonly Plan[]): boolean {
   const isOther = plans.some(({ match }) => match.kind === 'known' && match.record.setting !== setting)
   const isLeftOut = ({ match }: Plan) =>
     match.kind === 'known' &&
     match.record.setting !== setting &&
     match.record.lines.every(line => line.isBad || memory.shaping(line).length === 0)
-  if ((memory.keyed !== undefined && isOther) || plans.some(isLeftOut)) {
-    memory.lenient('other options after all was rejected')
-    return true
-  }
+  const mayLoad = (memory.keyed !== undefined && isOther) || plans.some(isLeftOut)
+  if (mayLoad) memory.lenient('other options after all was rejected')
+  return mayLoad
+}
+
+/** After the index was lost, nothing of it was stored by updates that were all rejected: then Sluice knows them still. */
+export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
+  const { isFollowed, op, runId } = load
+  if (memory.isNameReused(runId) || memory.isUnsure || mayLoadAnew(memory, load, plans)) return true
   if (!memory.isFollowVague) return false
   const changes = op === 'update' || op === 'delete'
   if (changes) memory.lenient('changes of an index that was lost')

@@ -47,6 +47,8 @@ const leniencies = {
     'docs/guide/verify-and-undo.md: a run that continued behind another one keeps the lines before its own as loaded',
   'forgotten after an unfinished load':
     'docs/guide/interrupted-and-stdin.md: the same. The run that was not finished has begun these inputs',
+  'an index that was lost, and two machines with one state':
+    'docs/guide/interrupted-and-stdin.md: each machine loads the run again that both know, under the same ids',
   'other options after all was rejected':
     'docs/guide/same-input.md: another option, and all documents were rejected before: loads the whole file',
   'the next lines of a run that was forgotten':

@@ -37,7 +37,7 @@ function copyOf({ records, spooled, maybeSpooled, ...same }: OnMachine): OnMachi
 /** What was copied to another machine may be finished there, under the same ids. */
 function shared(machine: OnMachine): OnMachine {
   for (const record of machine.records) record.isCutShort = record.isOpen
-  return { ...machine, spooled: [] }
+  return { ...machine, spooled: [], maybeSpooled: [...machine.maybeSpooled, ...machine.spooled] }
 }
 
 interface Stream {
@@ -47,6 +47,8 @@ interface Stream {
 
 export class Memory {
   readonly leniencies = new Set<string>()
+  /** Whether two machines had the same state. */
+  #hasTwin = false
   readonly records = new Records()
   readonly expected: Expected
   /** Set if ids come from a field. */
@@ -189,6 +191,7 @@ export class Memory {
     this.mayReplayAgain = true
     this.isFollowVague = true
     this.isStateLost = true
+    this.#hasTwin ||= isCopied
     if (isCopied) return
     const there = this.#elsewhere.get(to)
     if (there === undefined) this.stateLost()
@@ -234,6 +237,11 @@ export class Memory {
 
   indexLost(isMadeAnew: boolean): void {
     this.isIndexLost = true
+    // Each machine may load the same run again, under the same ids.
+    if (this.#hasTwin) {
+      this.lenient('an index that was lost, and two machines with one state')
+      this.isBlurred = true
+    }
     this.received.isSure = false
     this.read.clear()
     this.isIndexGone = !isMadeAnew

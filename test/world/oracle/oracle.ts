@@ -4,7 +4,7 @@
  */
 import type { After, Dead, Ended, Load } from '../facts.js'
 import { judgeForget, judgeReplay, judgeUndo, judgeVerify } from './afterwards.js'
-import { isVague, judgeFields, judgeNamed, outcomesOf } from './documents.js'
+import { isVague, judgeFields, judgeNamed, mayLoadAnew, outcomesOf } from './documents.js'
 import { Memory, type Told } from './memory.js'
 import { judgePosted } from './posted.js'
 import { judgeQueued } from './queued.js'
@@ -81,6 +81,11 @@ export class Oracle {
     const isGone = load.isFollowed && memory.isGone(load.disk)
     const counts = outcomesOf(memory, load, plans)
     const isOpen = isVague(memory, load, plans)
+    if (mayLoadAnew(memory, load, plans)) {
+      // Under the ids of that load.
+      memory.isBlurred = true
+      for (const { file } of plans) memory.expected.begin(file.lines)
+    }
     // A load that was refused at its start has begun nothing.
     if (isSpooled || ended.code === undefined || (ended.thisProcess?.read ?? 0) > 0) begin(memory, load, plans)
     let problems: readonly string[]

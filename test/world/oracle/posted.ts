@@ -8,6 +8,7 @@ import { judgeFailure } from './refusals.js'
 export function judgePosted(memory: Memory, load: Load, after: After): readonly string[] {
   const { ended, indexLost } = load
   const before = memory.spooled
+  const mayWait = memory.maybeSpooled.length > 0
   const posts = postsOf(memory, load)
   const plans = posts.taken.map(file => ({ file, match: { kind: 'new' } as const, rest: file.lines }))
   const counts = outcomesOf(memory, load, plans)
@@ -33,7 +34,7 @@ export function judgePosted(memory: Memory, load: Load, after: After): readonly 
   memory.maybeSpooled = []
   const known = {
     isGone: false,
-    isVague: indexLost !== undefined || memory.isUnsure || !received.isSure,
+    isVague: indexLost !== undefined || memory.isUnsure || !received.isSure || mayWait,
     counts,
     // A receiver counts whole segments, also what an earlier process stored of them.
     grown: after.index.length - received.size - received.created,

@@ -1,7 +1,6 @@
 /** The possible words of a command line, as the parser knows them: for completion by shells, and for the man page. */
 import type { Command } from 'commander'
-import { optionNames } from '../../../options/table.js'
-import { describeOption } from '../../../options/describe-option.js'
+import { optionNames, describeOption } from '../../../options/describe-option.js'
 
 export interface CommandNode {
   readonly name: string

@@ -2,11 +2,10 @@
 import { lstat, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskProblem, makeFolder, replaceFile } from '../../../base/disk/safe-files.js'
-import { describeOption } from '../../../options/describe-option.js'
+import { describeOption, type OptionName, optionNames } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
-import type { ClusterAccess } from '../../../options/option-files.js'
-import type { Effective } from '../../../options/resolve.js'
-import { type OptionName, optionNames } from '../../../options/table.js'
+import type { ClusterAccess } from '../../settings/option-files.js'
+import type { Effective } from '../../settings/resolve.js'
 
 export interface ProjectFile {
   readonly path: string

@@ -1,8 +1,8 @@
 /** The questions of `sluice init`, and the answers that a finding of the doctor puts in doubt. */
 import { access } from 'node:fs/promises'
 import type { FailureCode } from '../../../base/failure/catalogue.js'
-import type { Effective } from '../../../options/resolve.js'
-import type { OptionName, Settings } from '../../../options/table.js'
+import type { Effective } from '../../settings/resolve.js'
+import type { OptionName, Settings } from '../../../options/describe-option.js'
 
 /** Flags that the user would have typed. Undefined removes an earlier answer. */
 export type Answers = { readonly [K in OptionName]?: string | boolean | undefined }

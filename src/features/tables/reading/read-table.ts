@@ -8,7 +8,7 @@ import { platformTime } from './row.js'
 import { probeTable } from './probe-table.js'
 import { readPhases, settledAt, type TableRows } from './read-phases.js'
 import type { Selected } from './select-table.js'
-import { isStart, placeOf, readPlace, versionsSeen } from './table-place.js'
+import { continued, isStart, placeOf, readPlace, versionsSeen } from './table-place.js'
 import type { WalkedPage } from './walk-table.js'
 
 export interface TableReading extends Selected {
@@ -64,9 +64,9 @@ async function phasesOf(reading: TableReading, signal: AbortSignal): Promise<Asy
   const start = given ?? placeOf({ ...fresh, seen: versionsSeen() })
   reading.started?.(start)
   // The log gets its own copy of the start, because it follows settled rows and `taken` follows read rows.
-  const log = mode === 'current' ? placeLog(readPlace(start, name)) : undefined
+  const log = mode === 'current' ? placeLog(continued(readPlace(start, name))) : undefined
   if (log !== undefined) reading.begun?.(log)
-  const { phase, cursor, seen } = readPlace(start, name)
+  const { phase, cursor, seen } = continued(readPlace(start, name))
   if (phase.kind === 'end') return undefined
   const now = platformTime(probed.date)
   if (now < phase.since)

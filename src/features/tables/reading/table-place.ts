@@ -64,6 +64,19 @@ export function readPlace(place: Place, source: string): TablePlace {
   }
 }
 
+/**
+ * Where a stopped reading continues. Of the second that it had reached, and of the minute before, more rows may have come since then:
+ * they are read again from where all changes were visible, without the versions that were seen.
+ */
+export function continued({ phase, cursor, seen }: TablePlace): TablePlace {
+  if (phase.kind !== 'changes' || phase.settled === undefined || cursor?.time === undefined)
+    return { phase, cursor, seen }
+  const { settled, ...others } = phase
+  return cursor.time < settled
+    ? { phase, cursor, seen }
+    : { phase: { ...others, since: settled }, cursor: undefined, seen }
+}
+
 function isTimeField(value: unknown): value is TimeField {
   return value === 'sys_updated_on' || value === 'sys_created_on'
 }

@@ -1,4 +1,4 @@
-import { unicodeProblem } from '../../../base/text/visible.js'
+import { unicodeProblem } from '../../../base/text/shown.js'
 import { LINE_FEED, SPACE } from '../../../base/text/bytes.js'
 import { ACTION_MARK, conditionLetters, refusedLineStart } from '../../../base/text/marked-line.js'
 import type { Condition } from '../../../base/text/condition.js'

@@ -42,6 +42,30 @@ export function readAction(
   const from = fields.from[0] as number
   if (!isVerb(operation) || bytes[from] !== OPEN_OBJECT) return undefined
   fields.read(bytes, from)
+  const address = readAddress(bytes, fields)
+  const { id, routing, beside, conditions, isKnown } = address
+  let { problem } = address
+  if (id === undefined && rowOf(operation).changes) problem ??= 'its action has no _id'
+  const condition = conditions === undefined ? undefined : conditionOf(conditions, operation, id !== undefined)
+  if (typeof condition === 'string') problem ??= condition
+  problem ??= addressProblem('_id', id) ?? addressProblem('routing', routing)
+  const index = pattern && indexBeside(beside, pattern)
+  if (typeof index === 'object') problem ??= index.problem
+  if (problem !== undefined && number !== undefined) problem = `line ${number}: ${problem}`
+  return {
+    operation,
+    id,
+    routing,
+    index: typeof index === 'string' ? index : undefined,
+    condition: typeof condition === 'string' ? undefined : condition,
+    problem,
+    isKnown,
+    line,
+  }
+}
+
+/** Reads the fields of an action, as `fields` found them. */
+function readAddress(bytes: Buffer, fields: ObjectFields) {
   let id: Range | undefined
   let routing: Range | undefined
   let beside: Range | undefined
@@ -62,23 +86,7 @@ export function readAction(
     else if (!IGNORED.has(name) && !(first === LETTER_F && OFF.has(name)))
       problem ??= `its action has ${name}, which Sluice cannot keep`
   }
-  if (id === undefined && rowOf(operation).changes) problem ??= 'its action has no _id'
-  const condition = conditions === undefined ? undefined : conditionOf(conditions, operation, id !== undefined)
-  if (typeof condition === 'string') problem ??= condition
-  problem ??= addressProblem('_id', id) ?? addressProblem('routing', routing)
-  const index = pattern && indexBeside(beside, pattern)
-  if (typeof index === 'object') problem ??= index.problem
-  if (problem !== undefined && number !== undefined) problem = `line ${number}: ${problem}`
-  return {
-    operation,
-    id,
-    routing,
-    index: typeof index === 'string' ? index : undefined,
-    condition: typeof condition === 'string' ? undefined : condition,
-    problem,
-    isKnown,
-    line,
-  }
+  return { id, routing, beside, conditions, problem, isKnown }
 }
 
 const OF_CONDITION = new Set(['version', 'version_type', 'if_seq_no', 'if_primary_term'])

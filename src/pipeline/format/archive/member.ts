@@ -1,4 +1,4 @@
-import { visible } from '../../../base/text/visible.js'
+import { visible } from '../../../base/text/shown.js'
 
 /** A file in an archive. The caller reads the bytes of one before it asks for the next one. */
 export interface ArchiveFile {

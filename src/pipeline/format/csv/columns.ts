@@ -1,4 +1,4 @@
-import { visible } from '../../../base/text/visible.js'
+import { visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
 

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure/failure.js'
 import type { Lines } from '../../../base/flow.js'
-import { visible } from '../../../base/text/visible.js'
+import { visible } from '../../../base/text/shown.js'
 import type { CsvOptions, Encoding } from '../formats.js'
 import { columnsOf, columnsProblem } from './columns.js'
 import { type Dialect, findDialect } from './dialect.js'

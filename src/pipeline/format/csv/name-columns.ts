@@ -1,4 +1,4 @@
-import { visible } from '../../../base/text/visible.js'
+import { visible } from '../../../base/text/shown.js'
 
 /** The names of all columns, and what a person should know about those that the file does not name. */
 export interface NamedColumns {

@@ -3,7 +3,7 @@ import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetSchem
 import { fail, isSluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import { refusedLineStart } from '../../../base/text/marked-line.js'
-import { visible } from '../../../base/text/visible.js'
+import { visible } from '../../../base/text/shown.js'
 import { ByteReader } from '../byte-reader.js'
 import { type ParquetField, parquetFields, type RowRefusal, UnreadableColumn } from './fields.js'
 import { type Group, groupsOf, readGroup } from './row-groups.js'

@@ -1,8 +1,7 @@
 /** Compares a command with the open job that it joins: that job keeps what it began with. */
 import { isDeepStrictEqual } from 'node:util'
-import { describeOption } from '../../../options/describe-option.js'
+import { describeOption, type OptionName } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
-import type { OptionName } from '../../../options/table.js'
 import type { JobData } from '../job.js'
 import { documentsOf } from '../plan/queued-options.js'
 

@@ -18,7 +18,7 @@ import { queueRanges } from '../plan/queue-ranges.js'
 import { endOfRange, isForged, type OfJob } from '../range/range-end.js'
 import { retryRanges } from '../range/retry-ranges.js'
 import { inputElsewhere } from './input-elsewhere.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 
 /** Time between two looks at the queue, in milliseconds. */
 const LOOK_MS = 500

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { access, type FileHandle, open, rename } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
+import { fail } from '../../../base/failure/failure.js'
 
 export interface Joined {
   /** Absent: this machine can read none of them. */
@@ -10,7 +11,7 @@ export interface Joined {
   readonly elsewhere: Readonly<Record<string, number>>
 }
 
-/** The files stay, so that a job that continues can join them again. */
+/** The files stay, so that a job that continues can join them again. Its methods throw SluiceError DEAD_LETTERS_UNWRITABLE. */
 export class JoinedDeadLetters implements AsyncDisposable {
   readonly #folder: string
   readonly #path: string
@@ -33,21 +34,34 @@ export class JoinedDeadLetters implements AsyncDisposable {
       this.#elsewhere[host] = (this.#elsewhere[host] ?? 0) + 1
       return
     }
-    this.#file ??= await open(`${this.#path}.part`, 'w')
-    for await (const bytes of createReadStream(file)) await this.#file.writeFile(bytes as Buffer)
+    await this.#written(async () => {
+      this.#file ??= await open(`${this.#path}.part`, 'w')
+      for await (const bytes of createReadStream(file)) await this.#file.writeFile(bytes as Buffer)
+    })
   }
 
   async end(): Promise<Joined> {
     const elsewhere = this.#elsewhere
     if (this.#file === undefined) return { elsewhere }
-    await this[Symbol.asyncDispose]()
-    // Whole, or not at all.
-    await rename(`${this.#path}.part`, this.#path)
+    await this.#written(async () => {
+      await this[Symbol.asyncDispose]()
+      // Whole, or not at all.
+      await rename(`${this.#path}.part`, this.#path)
+    })
     return { path: this.#path, elsewhere }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file?.close()
     this.#file = undefined
+  }
+
+  async #written(write: () => Promise<void>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      throw fail('DEAD_LETTERS_UNWRITABLE', { path: this.#path, problem: code ?? message }, { cause: error })
+    }
   }
 }

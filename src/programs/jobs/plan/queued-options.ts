@@ -3,14 +3,11 @@ import { hostname } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import { parseObject } from '../../../base/json/parse-json.js'
-import { describeOption } from '../../../options/describe-option.js'
+import { describeOption, type OptionName, optionNames, type Settings } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
-import type { Effective } from '../../../options/resolve.js'
-import { type OptionName, optionNames } from '../../../options/table.js'
 import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
-import { formOf, inputForms } from '../../../base/text/input-form.js'
-import { readSourceUrl } from '../../../base/text/source-url.js'
-import { visible } from '../../../base/text/visible.js'
+import { formOf, inputForms, readSourceUrl } from '../../../base/text/source-url.js'
+import { visible } from '../../../base/text/shown.js'
 import type { JobData } from '../job.js'
 import { mostSharing } from './rate-share.js'
 
@@ -25,6 +22,12 @@ function makesDocuments(name: OptionName): boolean {
   return describeOption(name).queued === 'documents'
 }
 
+/** Settings of a command, and where each comes from. */
+interface Given {
+  readonly values: Settings
+  readonly origins: Readonly<Record<OptionName, string>>
+}
+
 interface NamedJob {
   readonly name: string
   /** Whether the command begins a new load each time, so that the name is one of several. */
@@ -33,7 +36,7 @@ interface NamedJob {
 }
 
 /** Throws SluiceError OPTION_INVALID for what only one machine can load. */
-export function queuedJob(effective: Effective, sources: readonly string[], cwd: string): NamedJob {
+export function queuedJob(effective: Given, sources: readonly string[], cwd: string): NamedJob {
   const { values, origins } = effective
   for (const { name, notByWorkers } of optionNames.map(describeOption))
     if (notByWorkers !== undefined && values[name] !== undefined && values[name] !== false)
@@ -82,7 +85,7 @@ export function documentsOf(settings: JobData['settings']): JobData['settings'] 
 const OF_BUDGET = 1 / 4
 const LEAST_RANGE_BYTES = 256 << 10
 
-function sizesOf({ values }: Effective): Pick<JobData, 'rangeBytes' | 'concurrency'> {
+function sizesOf({ values }: Given): Pick<JobData, 'rangeBytes' | 'concurrency'> {
   const { rangeBytes, byteBudget = Infinity, maxRate } = values
   const bytes = byteBudget * OF_BUDGET
   const most = Math.min(values.concurrency, Math.floor(bytes / LEAST_RANGE_BYTES), mostSharing(maxRate))
@@ -145,7 +148,7 @@ function refusal(name: string, problem: string): SluiceError {
  * Returns the options of a job as this process has them, with its own access. Throws SluiceError OPTION_INVALID for an option that no
  * job may have.
  */
-export function withJob(effective: Effective, { settings }: JobData): Effective {
+export function withJob<E extends Given>(effective: E, { settings }: JobData): E {
   checkSettings(settings)
   const queued = Object.entries(settings)
   const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))

@@ -3,7 +3,7 @@ import { explain } from '../../../base/failure/catalogue.js'
 import type { Failure } from '../../../base/failure/failure.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import { blockWaitOf } from '../../../options/read-options.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 import type { JobState } from './job-state.js'
 
 /** How long a job or a range stays with a worker that is refused, in milliseconds. */

@@ -1,5 +1,5 @@
 /** Waits for a queue, but no longer than one takes that works: a worker must be able to leave without it. */
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 
 /** How long a queue may be silent while a worker leaves, in milliseconds. A worker that leaves waits for it a few times. */
 const SILENT_MS = 1000

@@ -3,8 +3,7 @@ import type { BackendFactory, Queue, Worker, WorkerOptions, Processor } from 'bu
 import type { ClientConfig } from 'pg'
 import { parseJson } from '../../../base/json/parse-json.js'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
-import { withoutCredentials } from '../../../options/hide-secrets.js'
-import { queueSecrets, withoutSecrets } from '../../../options/mask-secrets.js'
+import { withoutCredentials, queueSecrets, withoutSecrets } from '../../../base/secrets.js'
 import { inTime } from './in-time.js'
 import { noSeal, type Seal } from './seal.js'
 

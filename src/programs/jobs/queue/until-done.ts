@@ -1,7 +1,7 @@
 /** Repeats work on the queue until it succeeds: the queue may restart, or its memory may be full for a while. */
 import { isSluiceError } from '../../../base/failure/failure.js'
 import { inTime } from './in-time.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 import type { QueueEngine } from './open-engine.js'
 import type { WorkerEvent } from './worker-event.js'
 

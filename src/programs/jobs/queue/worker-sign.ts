@@ -3,7 +3,7 @@
  * sign is old is gone.
  */
 import type { Job, Queue } from 'bullmq'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 import { inTime } from './in-time.js'
 import type { QueueEngine } from './open-engine.js'
 import { isListOf, isSize, isText, optional, shaped, type Test } from './shape.js'

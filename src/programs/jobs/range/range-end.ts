@@ -4,7 +4,7 @@ import { type Failure, failure } from '../../../base/failure/failure.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import { parseJson } from '../../../base/json/parse-json.js'
 import type { RangeData, RangeReceipt } from '../job.js'
-import { visible } from '../../../base/text/visible.js'
+import { visible } from '../../../base/text/shown.js'
 import { isRange, isReceipt } from '../queue/check-entry.js'
 import { macOf, type Seal } from '../queue/seal.js'
 

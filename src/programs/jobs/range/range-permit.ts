@@ -1,7 +1,7 @@
 /** Decides before each request of a range whether it may be sent, and when. */
 import type { JobState } from '../queue/job-state.js'
 import type { Lease } from '../queue/lease.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 
 /** Time between two looks at a state that forbids requests. */
 const LOOK_MS = 100

@@ -27,7 +27,7 @@ import {
   whyNotTaken,
   type WorkerLimits,
 } from './worker-limits.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 
 export interface Working {
   readonly engine: QueueEngine

@@ -1,5 +1,5 @@
 /** The layer that learns from each verdict how many requests, and how large ones, the cluster bears. */
-import { takenOf } from '../../../base/outcomes.js'
+import { takenOf } from '../../../base/operation.js'
 import type { Clock } from '../../../base/flow.js'
 import { AdaptiveLimit } from '../adaptive-limit.js'
 import type { Send, Verdict } from '../send.js'

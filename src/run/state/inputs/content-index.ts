@@ -1,6 +1,6 @@
 /** Finds inputs of earlier runs by their content: the file that holds their lines may be packed in any way, and hold more lines. */
 import { basename } from 'node:path'
-import { isPath } from '../../../base/text/input-form.js'
+import { isPath } from '../../../base/text/source-url.js'
 import { Checksum, FIRST_BYTES } from '../../../base/checksum/checksum.js'
 import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'

@@ -3,7 +3,7 @@
  * docs/guide/same-input.md. The walk of an input ends at the first step that knows it, and each known input is at most one of the load.
  */
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
-import { isPath } from '../../../base/text/input-form.js'
+import { isPath } from '../../../base/text/source-url.js'
 import type { Elsewhere } from '../../../pipeline/source/find-files.js'
 import type { Checkpoint, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentIndex, firstFree, isDecoded } from './content-index.js'

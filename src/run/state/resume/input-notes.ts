@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { Source } from '../../../base/flow.js'
-import { isPath } from '../../../base/text/input-form.js'
-import { localTime } from '../../../base/time/local-time.js'
+import { isPath } from '../../../base/text/source-url.js'
+import { localTime } from '../../../base/time/clock.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
 import type { KnownInput } from '../inputs/known-input.js'
 

@@ -9,7 +9,7 @@ import { lostIndex } from './lost-index.js'
 import { planRun } from './plan-run.js'
 import type { Planning, RunIdentity } from './plan.js'
 import type { Source } from '../../../base/flow.js'
-import { isPath } from '../../../base/text/input-form.js'
+import { isPath } from '../../../base/text/source-url.js'
 
 /** Returns how a load into one index is known. */
 export function plainIdentity(inputs: InputSection, documents: DocumentSection): RunIdentity {

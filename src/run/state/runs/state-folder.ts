@@ -7,14 +7,13 @@ import { constants } from 'node:fs'
 import { access, chmod, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, extname, join, resolve } from 'node:path'
 import { geteuid } from 'node:process'
-import { makeFolder } from '../../../base/disk/safe-files.js'
+import { makeFolder, stateUnwritable } from '../../../base/disk/safe-files.js'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import { type Claiming, Claims } from '../../../base/lock/claims.js'
 import { InputLocks } from '../../../base/lock/lock.js'
 import type { Holder } from '../../../base/lock/lock-holder.js'
-import { systemClock } from '../../../base/time/system-clock.js'
+import { systemClock } from '../../../base/time/clock.js'
 import { runsFolder } from './runs.js'
-import { stateUnwritable } from '../../../base/disk/safe-files.js'
 
 /** The folders in it that hold files of Sluice. */
 const FOLDERS = ['', 'runs', 'earlier', 'history', 'locks', 'limits', 'deletions', 'plan', 'spool', 'serve']

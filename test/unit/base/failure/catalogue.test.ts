@@ -3,8 +3,7 @@ import { type FailureCode, causesFor, explain, failureCodes, fixesFor } from '..
 import { exampleOf } from '../../../../src/base/failure/failure.js'
 import { stages } from '../../../../src/base/failure/entry.js'
 import { symptoms } from '../../../../src/base/failure/symptoms.js'
-import { optionNames } from '../../../../src/options/table.js'
-import { describeOption } from '../../../../src/options/describe-option.js'
+import { optionNames, describeOption } from '../../../../src/options/describe-option.js'
 
 const entries = failureCodes.map(code => ({ code, ...explain(code) }))
 /** All that a person may read. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../support/rounds.js'
-import { nestedField } from '../../../../src/base/json/nested-field.js'
+import { nestedField } from '../../../../src/pipeline/bulk/nested-field.js'
 import { type Seeded, seeded } from '../../../support/random/seeded.js'
 
 const keys = ['id', 'ID', 'i\\u0064', 'i"d', '{', '}', '', 'id ', 'é', '__proto__', 'a:b', 'a,b', '\\', 'ids']

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { quote } from '../../../../src/base/failure/failure.js'
-import { shown, visible, visibleLines } from '../../../../src/base/text/visible.js'
+import { shown, visible, visibleLines } from '../../../../src/base/text/shown.js'
 
 const every = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code)).filter(
   one => !/\p{Surrogate}/u.test(one),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isoTime, localTime } from '../../../../src/base/time/local-time.js'
+import { isoTime, localTime } from '../../../../src/base/time/clock.js'
 
 const zone = process.env['TZ']
 beforeEach(() => delete process.env['TZ'])

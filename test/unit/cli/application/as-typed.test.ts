@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asTyped, sayingOf } from '../../../../src/cli/application/as-typed.js'
 import { failure } from '../../../../src/base/failure/failure.js'
-import { resolveOptions } from '../../../../src/options/resolve.js'
+import { resolveOptions } from '../../../../src/cli/settings/resolve.js'
 
 const said = sayingOf(
   resolveOptions({

@@ -3,7 +3,7 @@ import type { IngestEvent } from '../../../../src/options/run-events.js'
 import { readOptions } from '../../../../src/options/read-options.js'
 import { readRemote } from '../../../../src/features/remote/read-remote.js'
 import { stopSignalsOf } from '../../../../src/run/loop/stop-signals.js'
-import { systemClock } from '../../../../src/base/time/system-clock.js'
+import { systemClock } from '../../../../src/base/time/clock.js'
 
 async function warningsOf(...source: string[]): Promise<readonly IngestEvent[]> {
   const load = readOptions({ source, target: { url: 'https://cluster.example' }, index: 'logs' })

@@ -9,7 +9,7 @@ import type { IngestEvent } from '../../../../src/options/run-events.js'
 import { StopSignals } from '../../../../src/run/loop/stop-signals.js'
 import { readOptions } from '../../../../src/options/read-options.js'
 import { spoolStdin } from '../../../../src/features/spool/spool-stdin.js'
-import { systemClock } from '../../../../src/base/time/system-clock.js'
+import { systemClock } from '../../../../src/base/time/clock.js'
 
 let work: string
 beforeEach(async () => void (work = await mkdtemp(join(tmpdir(), 'spool-stdin-'))))

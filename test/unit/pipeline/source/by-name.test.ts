@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { byName } from '../../../../src/pipeline/source/by-name.js'
+import { byName } from '../../../../src/pipeline/source/find-files.js'
 import { seeded } from '../../../support/random/seeded.js'
 
 test.each([

@@ -7,7 +7,7 @@ import { ENTRY_BYTES, hashOf, type Request, type Segment } from '../../../../src
 import { recover } from '../../../../src/programs/serve/recover.js'
 import { Spool } from '../../../../src/programs/serve/spool.js'
 import { rounds } from '../../../support/rounds.js'
-import { systemClock } from '../../../../src/base/time/system-clock.js'
+import { systemClock } from '../../../../src/base/time/clock.js'
 
 let folder: string
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Tokens } from '../../../../src/route/servicenow/login/token-call.js'
-import { systemClock } from '../../../../src/base/time/system-clock.js'
+import { systemClock } from '../../../../src/base/time/clock.js'
 import { type TokenFile, tokensInFile } from '../../../../src/route/connect/token-file.js'
 import { SkippingClock } from '../../../support/load/held-clock.js'
 

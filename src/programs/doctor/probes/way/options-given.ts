@@ -1,5 +1,5 @@
 import type { Probe } from '../../context.js'
-import { misplacedIn } from '../../../../base/text/misplaced.js'
+import { misplacedIn } from '../../../../base/secrets.js'
 import { addressOf } from '../../../../route/proxy/proxy-url.js'
 import type { HostsSeen } from '../../facts.js'
 import { compareRegions, insideOf, isProxyHost, proxyRegionsOf, readClusterHost } from '../../regions.js'

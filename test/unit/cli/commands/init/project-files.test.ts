@@ -2,7 +2,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compareFiles, configOf, writeFiles } from '../../../../../src/cli/commands/init/project-files.js'
-import type { Effective } from '../../../../../src/options/resolve.js'
+import type { Effective } from '../../../../../src/cli/settings/resolve.js'
 import { folder } from '../../../../support/command/sluice.js'
 
 test('the configuration gets no credentials of a URL, but keeps those that the user has put there', () => {

@@ -74,3 +74,27 @@ test.each(seeds.slice(15))(
   { tags: 'long' },
   check,
 )
+
+test('a reading that goes on reads rows that came since then in the second where it stopped', async () => {
+  const instance = new FakeInstance()
+  instance.insert(idOf(1))
+  const read = async (place: Place | undefined, most = Infinity) => {
+    const source = tableSource(instance, { id: 0, table: 'incident', pageSize: 1 })
+    const ids: string[] = []
+    let isOver = true
+    for await (const chunk of source.open(new AbortController().signal, 0, place)) {
+      ids.push((JSON.parse(Buffer.from(chunk).toString()) as FakeRow)['sys_id'] ?? '')
+      isOver = ids.length < most
+      if (!isOver) break
+    }
+    const settled = JSON.parse(JSON.stringify(source.cursor?.placeAt(ids.length + 1))) as Place
+    return { ids, place: isOver ? source.cursor?.after(settled) : settled }
+  }
+  const { place } = await read(undefined)
+  instance.now += 3_600_000
+  for (const n of [5, 7]) instance.insert(idOf(n))
+  const stopped = await read(place, 1)
+  expect(stopped.ids).toEqual([idOf(5)])
+  instance.insert(idOf(3))
+  expect((await read(stopped.place)).ids.toSorted()).toEqual([idOf(3), idOf(7)].toSorted())
+})

@@ -5,7 +5,7 @@ import type { JobData } from '../../../../../src/programs/jobs/job.js'
 import type { FoundInput } from '../../../../../src/features/ranges/plan-inputs.js'
 import type { LoadingElsewhere } from '../../../../../src/run/loop/run-arguments.js'
 import { stopSignalsOf } from '../../../../../src/run/loop/stop-signals.js'
-import { systemClock } from '../../../../../src/base/time/system-clock.js'
+import { systemClock } from '../../../../../src/base/time/clock.js'
 import { QueueInMemory } from '../../../../support/load/queue-in-memory.js'
 import { noSeal } from '../../../../../src/programs/jobs/queue/seal.js'
 

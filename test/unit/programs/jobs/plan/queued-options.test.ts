@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Effective } from '../../../../../src/options/resolve.js'
+import type { Effective } from '../../../../../src/cli/settings/resolve.js'
 import { problemInSettings, withJob } from '../../../../../src/programs/jobs/plan/queued-options.js'
 import type { JobData } from '../../../../../src/programs/jobs/job.js'
 

@@ -1,3 +1,5 @@
+/** What a caller passes: its objects may change while the call runs, and its listener may throw. */
+
 /** Returns a function that copies its arguments, then loads the function that it stands for. */
 export function loadedAtCall<Given extends readonly unknown[], Result>(
   load: () => Promise<(...given: Given) => Promise<Result>>,
@@ -30,4 +32,20 @@ function copyOf(value: unknown, depth: number): unknown {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return value
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, copyOf(of, depth + 1)]))
+}
+
+/** Returns a function that calls the caller's listener. A listener that throws or rejects is not called again. */
+export function listenerOf<A extends readonly unknown[]>(
+  given: ((...event: A) => unknown) | undefined,
+): (...event: A) => void {
+  let listen = given
+  const stop = (): void => void (listen = undefined)
+  return (...event) => {
+    try {
+      const told = listen?.(...event)
+      if (told instanceof Promise) told.catch(stop)
+    } catch {
+      stop()
+    }
+  }
 }

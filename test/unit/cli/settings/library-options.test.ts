@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type IngestOptions, connect, ingest, isSluiceError } from '../../../src/index.js'
-import { proxySection } from '../../../src/options/read-options.js'
-import { resolveTarget } from '../../../src/route/connect/open-target.js'
-import { startHttpProxy } from '../../support/servers/proxy-servers.js'
+import { type IngestOptions, connect, ingest, isSluiceError } from '../../../../src/index.js'
+import { proxySection } from '../../../../src/options/read-options.js'
+import { resolveTarget } from '../../../../src/route/connect/open-target.js'
+import { startHttpProxy } from '../../../support/servers/proxy-servers.js'
 
 let asked = 0
 const cluster = createServer((request, response) => {

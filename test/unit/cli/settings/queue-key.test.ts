@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readQueueKey } from '../../../src/options/option-files.js'
-import type { Effective } from '../../../src/options/resolve.js'
+import { readQueueKey } from '../../../../src/cli/settings/option-files.js'
+import type { Effective } from '../../../../src/cli/settings/resolve.js'
 
 const own = (queueKeyFile?: string) =>
   ({ values: { queueKeyFile }, origins: { queueKeyFile: '--queue-key-file' } }) as unknown as Effective

@@ -1,12 +1,15 @@
 import { type Candidate, type Candidates, checkTogether } from './cross-checks.js'
-import { invalid } from './option-checks.js'
-import { Problem } from './kinds.js'
-import { nearest } from './nearest.js'
-import { isQuoted } from '../base/text/misplaced.js'
-import { type OptionName, optionNames, type Settings } from './table.js'
-import { type DescribedOption, describeOption } from './describe-option.js'
-import { hidden, withoutCredentials } from './hide-secrets.js'
-import { withoutSecrets } from './mask-secrets.js'
+import { invalid } from '../../options/option-checks.js'
+import { nearest } from '../../base/text/word-lists.js'
+import { isQuoted, hidden, withoutCredentials, withoutSecrets } from '../../base/secrets.js'
+import {
+  type OptionName,
+  optionNames,
+  type Settings,
+  type DescribedOption,
+  describeOption,
+  readSetting,
+} from '../../options/describe-option.js'
 import { findUnsafe } from './unsafe-settings.js'
 
 /** Strongest first. Empty variables count as unset. */
@@ -73,13 +76,11 @@ function inMilliseconds(key: string, value: unknown): unknown {
 }
 
 function readValue(name: OptionName, { raw, said }: Candidate): unknown {
-  const { kind, default: preset, secret } = describeOption(name)
-  const given = raw === undefined ? preset : raw
-  if (given === undefined) return undefined
-  const read = kind.read(given)
-  if (!(read instanceof Problem)) return read
+  const { kind, secret } = describeOption(name)
+  const read = readSetting(name, raw)
+  if ('value' in read) return read.value
   const values: readonly unknown[] = kind.isRepeated === true && Array.isArray(raw) ? raw : [raw]
-  throw invalid(said, `${values.map(value => shown(secret, value)).join(', ')} ${read.text}`)
+  throw invalid(said, `${values.map(value => shown(secret, value)).join(', ')} ${read.problem}`)
 }
 
 /** A value as messages and `sluice config` show it: quoted text, secrets replaced. */

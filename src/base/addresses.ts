@@ -1,4 +1,6 @@
-import { isQuoted } from '../base/text/misplaced.js'
+/** Addresses as people write them: of a cluster, to listen on, and where a tunnel leads. */
+import { isIPv6 } from 'node:net'
+import { isQuoted } from './secrets.js'
 
 /** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
 type ClusterUrl =
@@ -86,4 +88,57 @@ export function nodeUrls(list: string | undefined): readonly string[] {
     .split(/,(?=\s*[a-z][a-z0-9+.-]*:\/\/)/i)
     .map(url => url.trim())
     .filter(url => url !== '')
+}
+
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Reads `ADDRESS:PORT`, `[IPV6]:PORT`, or `PORT` on 127.0.0.1. */
+export function listenAddressIn(text: string): ListenAddress | undefined {
+  const [, v6, name = '127.0.0.1', port = ''] = /^(?:(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
+  return port === '' || Number(port) > 65_535 ? undefined : { host: v6 ?? name, port: Number(port) }
+}
+
+/** Returns in words why the system does not listen there, if there are words for it. */
+export function listenProblem(error: unknown): string | undefined {
+  return problems[(error as NodeJS.ErrnoException).code ?? '']
+}
+
+const problems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program. Stop it, or pass another port',
+  EACCES: 'is a port that this user cannot open. Pass a port above 1023',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  ENOTFOUND: 'is a name that cannot be resolved',
+}
+
+/** Where a tunnel leads: the cluster, the ServiceNow instance, or any host and port behind the proxy. */
+export interface TunnelEnd {
+  readonly to: 'cluster' | 'servicenow' | { readonly host: string; readonly port: number }
+  /** The port of this machine that leads there. 0: any free port. Absent: the user asked for none. */
+  readonly local?: number
+}
+
+/** Returns undefined if the text names no destination. */
+export function readDestination(text: string): TunnelEnd | undefined {
+  const [, local, name = ''] = /^(?:(\d{1,5}):)?(.+)$/.exec(text) ?? []
+  const to = targetIn(name)
+  if (to === undefined || !isPort(Number(local ?? 0))) return undefined
+  return local === undefined ? { to } : { to, local: Number(local) }
+}
+
+function targetIn(name: string): TunnelEnd['to'] | undefined {
+  if (name === 'cluster' || name === 'servicenow') return name
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([a-z0-9._-]+)):(\d{1,5})$/i.exec(name) ?? []
+  const host = (bracketed ?? plain ?? '').toLowerCase()
+  const port = Number(digits)
+  if (port === 0 || !isPort(port)) return undefined
+  // A number before the colon would be a local port without a target.
+  const isHost = bracketed === undefined ? /[a-z.]/.test(host) : isIPv6(bracketed)
+  return isHost ? { host, port } : undefined
+}
+
+function isPort(port: number): boolean {
+  return port >= 0 && port <= 65_535
 }

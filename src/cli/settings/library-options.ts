@@ -1,11 +1,15 @@
 /** Turns the user's settings into options of the library. The table says where each option belongs. */
-import { describeOption, stagedIn } from './describe-option.js'
+import {
+  type DescribedOption,
+  describeOption,
+  stagedIn,
+  type OptionName,
+  optionNames,
+} from '../../options/describe-option.js'
 import type { ClusterAccess, JsonOptions } from './option-files.js'
-import type { IngestOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
-import type { ConnectOptions } from './connect-options.js'
-import type { OptionCommand } from './option.js'
+import type { IngestOptions, RemoteOptions, ReplayOptions } from '../../options/ingest-options.js'
+import type { ConnectOptions } from '../../options/connect-options.js'
 import type { Effective } from './resolve.js'
-import { type OptionName, optionNames } from './table.js'
 
 const connecting: readonly OptionName[] = stagedIn('connecting')
 
@@ -77,7 +81,7 @@ export function serveOptions(effective: Effective, access: ClusterAccess): Conne
 }
 
 /** Options of tables are only for loads of tables. */
-function takenBy(command: Exclude<OptionCommand, 'config'>): OptionName[] {
+function takenBy(command: DescribedOption['commands'][number]): OptionName[] {
   return optionNames.filter(name => {
     const { commands, group } = describeOption(name)
     return commands.includes(command) && group !== 'ServiceNow' && !connecting.includes(name)

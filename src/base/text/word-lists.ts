@@ -1,3 +1,9 @@
+/** Lists names for a sentence: "create, index or delete". */
+export function anyOf(names: readonly string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`
+}
+
 /** Returns the candidate that a person most likely meant, if any is near. */
 export function nearest<T extends string>(word: string, candidates: readonly T[]): T | undefined {
   const allowed = Math.max(1, Math.floor(word.length / 3))
@@ -23,4 +29,9 @@ function distance(a: string, b: string): number {
     row = next
   }
   return row[b.length] ?? 0
+}
+
+/** Returns the fields that a list names: `branch,order.no` has two. A comma in a name is written as `\,`. */
+export function fieldsIn(list: string): readonly string[] {
+  return list.split(/\s*(?<!\\),\s*/).map(name => name.replaceAll('\\,', ','))
 }

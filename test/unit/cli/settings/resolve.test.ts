@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { resolveOptions } from '../../../src/options/resolve.js'
-import { failureOf } from '../../support/command/options-failure.js'
+import { resolveOptions } from '../../../../src/cli/settings/resolve.js'
+import { failureOf } from '../../../support/command/options-failure.js'
 
 describe('the flag beats the environment beats the file beats the default, and the origin is kept', () => {
   const flags = { index: 'from-flag' }

@@ -4,13 +4,19 @@
  */
 import { readFile as readBytes, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { invalid } from './option-checks.js'
+import { invalid } from '../../options/option-checks.js'
 import type { Effective } from './resolve.js'
-import { describeOption } from './describe-option.js'
-import { type OptionName, optionNames, type Secret, type Settings, type table } from './table.js'
-import type { RemoteOptions } from './ingest-options.js'
-import { isQuoted } from '../base/text/misplaced.js'
-import { isObject, type JsonObject, parseJson } from '../base/json/parse-json.js'
+import {
+  describeOption,
+  type JsonOption,
+  type OptionName,
+  optionNames,
+  type Secret,
+  type Settings,
+} from '../../options/describe-option.js'
+import type { RemoteOptions } from '../../options/ingest-options.js'
+import { isQuoted } from '../../base/secrets.js'
+import { isObject, type JsonObject, parseJson } from '../../base/json/parse-json.js'
 
 type ReadFile = (path: string) => Promise<string>
 
@@ -246,9 +252,7 @@ export async function readTunnelToken(effective: Effective): Promise<string | un
 }
 
 /** The options of a load that are JSON. */
-export type JsonOptions = {
-  readonly [K in OptionName as (typeof table)[K] extends { readonly file: 'json' } ? K : never]?: JsonObject
-}
+export type JsonOptions = { readonly [K in JsonOption]?: JsonObject }
 
 const jsonOptions = optionNames.filter((name): name is keyof JsonOptions => describeOption(name).file === 'json')
 

@@ -1,4 +1,6 @@
 /** Writes times in the time zone of this machine. */
+import { setTimeout as after } from 'node:timers/promises'
+import type { Clock } from '../flow.js'
 
 /** Returns ISO 8601 with milliseconds and the offset, as in `2026-11-21T11:03:38.120+01:00`. For programs. */
 export function isoTime(at: Date | number | string): string {
@@ -25,4 +27,10 @@ function clock(time: Date): string {
 
 function padded(number: number, digits = 2): string {
   return String(number).padStart(digits, '0')
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  sleep: async (ms, signal) => await after(ms, undefined, signal === undefined ? undefined : { signal }),
 }

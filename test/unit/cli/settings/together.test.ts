@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { cloudUrl } from '../../../src/options/urls.js'
-import { requireOptions, resolveOptions } from '../../../src/options/resolve.js'
-import { failureOf } from '../../support/command/options-failure.js'
+import { cloudUrl } from '../../../../src/base/addresses.js'
+import { requireOptions, resolveOptions } from '../../../../src/cli/settings/resolve.js'
+import { failureOf } from '../../../support/command/options-failure.js'
 
 const cloudId =
   'cluster:dXMtZWFzdC0xLmF3cy5mb3VuZC5pbyQ0ZmE4ODIxZTc1NjM0MDMyYmVkMWNmMjIxMTBlMmY5NyQ0ZmE4ODIxZTc1NjM0MDMyYmVkMWNmMjIxMTBlMmY5Ng=='

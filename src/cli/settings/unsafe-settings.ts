@@ -5,8 +5,7 @@
 import { type Candidates, settingInForce } from './cross-checks.js'
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { describeOption } from './describe-option.js'
-import { type OptionName, optionNames, type Settings } from './table.js'
+import { describeOption, type OptionName, optionNames, type Settings } from '../../options/describe-option.js'
 
 /** A receiver of credentials, and the options that let somebody on the route read them. */
 interface Receiver {
@@ -73,6 +72,11 @@ interface Unsafe {
   readonly problem: string
 }
 
+function whatItDoes(output: OptionName): string {
+  if (written.includes(output)) return 'leads out of its folder'
+  return output === 'transform' ? 'would run code' : 'would run a command'
+}
+
 /** Returns what is unsafe by the receiver of the credentials. `file`: the path of a file that Sluice found by itself. */
 export function findUnsafe(
   values: Settings,
@@ -95,7 +99,7 @@ export function findUnsafe(
   if (output !== undefined)
     found.written = {
       option: candidates.get(output)?.said ?? output,
-      problem: `${NOT_NAMED}, and ${written.includes(output) ? 'leads out of its folder' : output === 'transform' ? 'would run code' : 'would run a command'}. ${allow}`,
+      problem: `${NOT_NAMED}, and ${whatItDoes(output)}. ${allow}`,
     }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
     const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]

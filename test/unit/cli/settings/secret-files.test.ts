@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isSluiceError } from '../../../src/index.js'
+import { isSluiceError } from '../../../../src/index.js'
 import {
   readAccess,
   readAdminKey,
@@ -13,8 +13,8 @@ import {
   readServiceNowAccess,
   readTunnelToken,
   fileReader,
-} from '../../../src/options/option-files.js'
-import { type Effective, resolveOptions } from '../../../src/options/resolve.js'
+} from '../../../../src/cli/settings/option-files.js'
+import { type Effective, resolveOptions } from '../../../../src/cli/settings/resolve.js'
 
 /** Each option that names a file with a secret, and how the secret is read from it. */
 const options: Readonly<Record<string, (effective: Effective) => Promise<unknown>>> = {

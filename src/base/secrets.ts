@@ -1,9 +1,25 @@
-/** Knows the forms of a secret, and replaces them in text. */
-import { hidden } from './hide-secrets.js'
-import { misplacedIn } from '../base/text/misplaced.js'
-import type { SourceUrl } from '../base/text/source-url.js'
-import { visible } from '../base/text/visible.js'
-import type { Load } from './load.js'
+/** Hides credentials in URLs, replaces secrets in text, and recognises a credential in the place of another one. */
+import type { SourceUrl } from './text/source-url.js'
+import { visible } from './text/shown.js'
+
+export const hidden = '***'
+
+/**
+ * A URL, or what was meant to be one, as it may be shown: scheme, host, port and path. Credentials end at the last @, because
+ * a password that was not encoded may hold an @ itself. Text that does not come apart into these may hold a secret anywhere:
+ * of it only the scheme is shown.
+ */
+export function withoutCredentials(url: string): string {
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0] ?? ''
+  const at = url.lastIndexOf('@')
+  const place = /^(?<host>(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:\/[^?#\s]*)?)(?<query>\?.*)?$/is.exec(
+    url.slice(Math.max(at + 1, scheme.length)),
+  )?.groups
+  // `user:12345` looks like `host:12345`.
+  if (place === undefined || (scheme === '' && at === -1)) return `${scheme}${hidden}`
+  const query = place['query'] === undefined ? '' : `?${hidden}`
+  return `${scheme}${at === -1 ? '' : `${hidden}@`}${place['host']}${query}`
+}
 
 /** A value of text, numbers, lists and plain objects with every secret in its text replaced. */
 export function masked<T>(value: T, secrets: readonly string[]): T {
@@ -86,12 +102,29 @@ export function knownSecrets(
   return [...new Set(forms)].filter(form => form.length >= shortest)
 }
 
+/** The parts of a load that hold secrets. */
+interface WithSecrets {
+  readonly connecting: {
+    readonly target: Omit<SecretAccess, 'proxy'> & { readonly url?: string | URL | undefined }
+    readonly proxy: { readonly url: string | undefined; readonly environmentProxy: string | undefined }
+  }
+  readonly tables: { readonly servicenow: InstanceAccess } | undefined
+  readonly remote:
+    | { readonly addresses: ReadonlyMap<string, SourceUrl>; readonly token: string | undefined }
+    | undefined
+}
+
+/** Credentials of an instance of ServiceNow. */
+interface InstanceAccess {
+  readonly apiKey?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly clientSecret?: string | undefined
+  readonly refreshToken?: string | undefined
+}
+
 /** Collects the secrets of a load. */
-export function secretsOf({
-  connecting: { target, proxy },
-  tables,
-  remote,
-}: Pick<Load, 'connecting' | 'tables' | 'remote'>): string[] {
+export function secretsOf({ connecting: { target, proxy }, tables, remote }: WithSecrets): string[] {
   const { apiKey, username, password, key, url } = target
   const {
     apiKey: instanceKey,
@@ -169,4 +202,40 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+interface Login {
+  readonly apiKey?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}
+
+/** Users that every cluster has. */
+const BUILT_IN = /^(elastic|kibana|kibana_system|logstash_system|beats_system|apm_system|remote_monitoring_user)$/
+
+/** An encoded API key is longer: even its id has 20 characters. */
+const SHORTEST_KEY = 40
+
+/** Returns which credential is in the place of another one, as far as the credentials themselves show it. Never shows their values. */
+export function misplacedIn({ apiKey, username = '', password = '' }: Login): string | undefined {
+  if (apiKey !== undefined)
+    return isEncodedKey(apiKey) ? undefined : 'The API key is not in its encoded form, which is base64 of ID:KEY'
+  for (const [value, name] of [
+    [username, 'user name'],
+    [password, 'password'],
+  ] as const)
+    if (value.length >= SHORTEST_KEY && isEncodedKey(value))
+      return `The ${name} is an encoded API key. Set it as ELASTICSEARCH_API_KEY, without user name and password`
+  if (BUILT_IN.test(password) && !BUILT_IN.test(username))
+    return 'The password is the name of a built-in user, so user name and password are probably swapped'
+  return username !== '' && username === password ? 'The user name and the password are the same' : undefined
+}
+
+function isEncodedKey(apiKey: string): boolean {
+  return /^[\x21-\x7e]+:[\x21-\x7e]+$/.test(Buffer.from(apiKey, 'base64').toString('latin1'))
+}
+
+/** Returns whether a value was pasted with the quotes around it, straight or typographic. */
+export function isQuoted(value: string): boolean {
+  return /^(["'`]).*\1$|^[“„‘‚«].*[”“’‘»]$/s.test(value)
 }

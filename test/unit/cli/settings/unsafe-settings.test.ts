@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readAccess } from '../../../src/options/option-files.js'
-import { type OptionSources, resolveOptions } from '../../../src/options/resolve.js'
+import { readAccess } from '../../../../src/cli/settings/option-files.js'
+import { type OptionSources, resolveOptions } from '../../../../src/cli/settings/resolve.js'
 
 const path = 'sluice.config.json'
 const key = { ELASTICSEARCH_API_KEY: 'key' }

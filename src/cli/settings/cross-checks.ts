@@ -1,12 +1,15 @@
-import { invalid } from './option-checks.js'
-import { cloudUrl, readClusterUrl } from './urls.js'
-import { isQuoted } from '../base/text/misplaced.js'
-import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
-import { checkExcludes } from './check-across.js'
-import { checkFollowedFormat } from './check-follow.js'
-import { describeOption } from './describe-option.js'
-import { checkEdits } from './edit-kinds.js'
-import { type OptionName, optionNames, secrets, type SetAlways, type Settings } from './table.js'
+import { checkSettings } from '../../options/check-options.js'
+import { invalid } from '../../options/option-checks.js'
+import { cloudUrl, readClusterUrl } from '../../base/addresses.js'
+import { isQuoted } from '../../base/secrets.js'
+import {
+  describeOption,
+  type OptionName,
+  optionNames,
+  secrets,
+  type SetAlways,
+  type Settings,
+} from '../../options/describe-option.js'
 
 /** The kinds of sources, strongest first. */
 type Layer = 'flag' | 'environment' | 'file' | 'default'
@@ -37,13 +40,7 @@ export function checkTogether(values: Settings, candidates: Candidates): Check {
   settleDirect(check)
   findCluster(check)
   settleCredentials(check)
-  checkDocuments(check.values, name => said(check, name))
-  checkDump(check.values, name => said(check, name))
-  for (const { name, alsoNeeds } of rows) if (alsoNeeds !== undefined) requireTogether(check, name, alsoNeeds)
-  checkTableFormat(check.values, name => said(check, name))
-  checkEdits(check.values, name => said(check, name))
-  checkExcludes(check.values, name => said(check, name))
-  checkFollowedFormat(check.values, said(check, 'follow'))
+  checkSettings(check.values, name => said(check, name))
   return check
 }
 
@@ -145,11 +142,6 @@ function settleCredentials(check: Check): void {
     }
     for (const name of keyWins ? basic : apiKey) drop(check, name)
   }
-}
-
-function requireTogether(check: Check, name: OptionName, others: readonly OptionName[]): void {
-  if (check.values[name] === undefined || others.some(other => check.values[other] !== undefined)) return
-  throw invalid(said(check, name), `also needs ${others.map(other => said(check, other)).join(' or ')}`)
 }
 
 const ranks: Record<Layer, number> = { flag: 3, environment: 2, file: 1, default: 0 }

@@ -1,5 +1,0 @@
-/** Lists names for a sentence: "create, index or delete". */
-export function anyOf(names: readonly string[]): string {
-  const last = names.at(-1) ?? ''
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`
-}
