@@ -79,7 +79,11 @@ async function keep() {
 async function uuids() {
   const { connect } = await import('../../dist/index.js')
   const { url, apiKey, caFile } = lab.line.cluster
-  await using way = await connect({ target: { url, apiKey, ca: readFileSync(caFile) }, proxy: lab.line.proxy.http })
-  const settings = await way.client.indices.getSettings({ index })
-  return { cluster: (await way.client.info()).cluster_uuid, index: settings[index].settings.index.uuid }
+  const way = await connect({ target: { url, apiKey, ca: readFileSync(caFile) }, proxy: lab.line.proxy.http })
+  try {
+    const settings = await way.client.indices.getSettings({ index })
+    return { cluster: (await way.client.info()).cluster_uuid, index: settings[index].settings.index.uuid }
+  } finally {
+    await way.close()
+  }
 }
