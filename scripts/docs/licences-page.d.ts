@@ -1,0 +1,2 @@
+/** Licences that ask for nothing but their own text. */
+export const permissive: readonly string[]
