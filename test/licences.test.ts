@@ -1,21 +1,25 @@
 /** Whoever uses Sluice gets the licences of its packages with it. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-// What the page of licences calls permissive.
-import { permissive } from '../scripts/docs/licences-page.js'
+import { forTestsOnly, permissive } from '../scripts/docs/licences-page.js'
 
-/** Only the tests use it, and no part of it reaches a user: it asks to publish changes of its own files. */
-const ofTools = ['lightningcss']
+interface Locked {
+  readonly license?: string
+  readonly dev?: boolean
+}
 
-test('each package has a permissive licence', () => {
-  const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
-  const { packages } = JSON.parse(lock) as {
-    packages: Record<string, { readonly license?: string; readonly dev?: boolean }>
-  }
+const root = new URL('../', import.meta.url)
+const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8')) as {
+  packages: Record<string, Locked>
+}
+
+test('each package has a permissive licence, or is a named exception that only tests use', () => {
   const others = Object.entries(packages).flatMap(([path, { license = 'none', dev = false }]) => {
     const name = path.replace(/^.*node_modules\//, '')
-    const isTool = dev && ofTools.some(tool => name === tool || name.startsWith(`${tool}-`))
-    return path === '' || permissive.includes(license) || isTool ? [] : [`${name}: ${license}`]
+    const isException = Object.entries(forTestsOnly).some(
+      ([tool, its]) => dev && license === its && (name === tool || name.startsWith(`${tool}-`)),
+    )
+    return path === '' || permissive.includes(license) || isException ? [] : [`${name}: ${license}`]
   })
   expect(others).toEqual([])
 })

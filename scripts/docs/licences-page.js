@@ -4,6 +4,8 @@ import { packagesInside } from '../bundle/notices.js'
 
 /** Licences that ask for nothing but their own text. */
 export const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']
+/** Packages that ask for more: who changes their files publishes the changes. Only tests use them, and no part of them reaches a user. */
+export const forTestsOnly = { lightningcss: 'MPL-2.0' }
 
 /** Returns the licences of all packages, as the lockfile knows them. `build`: the folder of the built package. */
 export function licencesPage(root, build) {
@@ -35,10 +37,16 @@ ${table(groups.inside)}
 
 ## Only for building and testing
 
-These packages reach no user. They include the optional ones, such as \`@aws-sdk/client-s3\`, that you install yourself if you need them.
+These packages are not in the package of Sluice, and \`npm install\` does not bring them. Some are optional, such as \`@aws-sdk/client-s3\`: you install them yourself if you need them.
+${exceptions()}
 
 ${byLicence(groups.tools)}
 `
+}
+
+function exceptions() {
+  const named = Object.entries(forTestsOnly).map(([name, licence]) => `\`${name}\` (${licence})`)
+  return `The only licence that is not permissive is that of ${named.join(', ')}, with the files that it has for each platform. Only the test runner uses it.`
 }
 
 function table(packages) {
