@@ -4,6 +4,13 @@
 const use = `
 async function useEveryDoor() {
   const lab = await startLab()
+  try {
+    await useWith(lab)
+  } finally {
+    await lab.close()
+  }
+}
+async function useWith(lab) {
   const { url, apiKey, caFile } = lab.line.cluster
   const target = { url, apiKey, ca: readFileSync(caFile) }
   const options = { target, proxy: lab.line.proxy.http, index: 'faces' }
@@ -49,7 +56,6 @@ async function useEveryDoor() {
   assert.equal((await client.count({ index: 'faces' })).count, 18)
   await client.close()
   await platform.close()
-  await lab.close()
 }
 `.replace('source: lines_(lines)', 'source: Readable.from([lines])')
 const modules = `
