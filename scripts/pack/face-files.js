@@ -31,7 +31,7 @@ async function useWith(lab) {
     array: documents,
     generator: each(),
     buffers: [Buffer.from('{"a":1}'), '{"a":2}'],
-    stream: Readable.from([Buffer.from(lines)]),
+    stream: Readable.from([Buffer.from(lines)], { objectMode: false }),
     objects: Readable.from(documents),
     webBytes: web([bytes.subarray(0, 5), bytes.subarray(5)]),
     webText: web([lines]),
@@ -41,7 +41,8 @@ async function useWith(lab) {
     const { status, created } = await ingest({ ...options, source })
     assert.deepEqual([name, status, created], [name, 'finished', 2])
   }
-  const transformed = await ingest({ ...options, source: lines_(lines), transform: document => ({ ...document, b: 1 }) })
+  const byteStream = Readable.from([lines], { objectMode: false })
+  const transformed = await ingest({ ...options, source: byteStream, transform: document => ({ ...document, b: 1 }) })
   assert.equal(transformed.created, 2)
   const error = await ingest({ ...options, source: documents, target: { ...target, apiKey: 'bm86Ym9keQ==' } }).catch(one => one)
   assert.ok(error instanceof SluiceError, String(error))
@@ -57,7 +58,7 @@ async function useWith(lab) {
   await client.close()
   await platform.close()
 }
-`.replace('source: lines_(lines)', 'source: Readable.from([lines])')
+`
 const modules = `
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -79,6 +80,21 @@ export function testFor(runner, isCommon) {
   const its = isCommon ? `const { test } = require('${runner}')\n` : `import { test } from '${runner}'\n`
   return its + (isCommon ? common : modules) + use + (runner === 'node:test' ? nodeTest : test)
 }
+
+/** Both module systems in one process: an error of either is an error of the other. */
+export const bothSystems = `
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import * as imported from 'sluice'
+const required = createRequire(import.meta.url)('sluice')
+assert.notEqual(required.ingest, imported.ingest)
+for (const { ingest } of [required, imported]) {
+  const error = await ingest({ source: [], index: 'faces' }).catch(one => one)
+  assert.ok(error instanceof required.SluiceError, String(error))
+  assert.ok(error instanceof imported.SluiceError, String(error))
+}
+assert.ok(!(new Error('another') instanceof imported.SluiceError))
+`
 
 const streams = `
 import { Readable } from 'node:stream'

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compilers, consumer } from './consumer.js'
-import { testFor, typeFiles } from './face-files.js'
+import { bothSystems, testFor, typeFiles } from './face-files.js'
 import { check, install, pack, root, run } from './steps.js'
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, folder: { type: 'string' } } })
@@ -17,6 +17,8 @@ const { exports, devDependencies } = JSON.parse(readFileSync(join(root, 'package
 const typescripts = ['5.4', '5.9', '7']
 const libraries = ['es2022', 'es2022,dom']
 const jests = ['28', '29', '30']
+const rows = []
+const failed = []
 
 try {
   prepare()
@@ -28,6 +30,8 @@ try {
   row('vitest', () => runVitest())
   row('node:test, import', () => runNodeTest('esm.test.mjs', false))
   row('node:test, require', () => runNodeTest('cjs.test.cjs', true))
+  row('require and import in one process', () => runBothSystems())
+  console.log(`${rows.length - failed.length} of ${rows.length} hold`)
 } finally {
   if (values.folder === undefined) rmSync(folder, { recursive: true, force: true })
 }
@@ -44,7 +48,9 @@ function prepare() {
 }
 
 function row(what, does) {
-  if (what.includes(values.only)) check(what, does)
+  if (!what.includes(values.only)) return
+  rows.push(what)
+  if (!check(what, does)) failed.push(what)
 }
 
 function compile(version, settings, library) {
@@ -74,6 +80,11 @@ function runVitest() {
 function runNodeTest(file, isCommon) {
   write(`node/${file}`, testFor('node:test', isCommon))
   run(process.execPath, ['--test', file], join(folder, 'node'))
+}
+
+function runBothSystems() {
+  write('node/both.mjs', bothSystems)
+  run(process.execPath, ['both.mjs'], join(folder, 'node'))
 }
 
 /** Returns the packages of a project of its own, which also finds those of the folder above. */

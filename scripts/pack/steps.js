@@ -23,12 +23,15 @@ export function run(command, args, cwd) {
   return execFileSync(command, args, options)
 }
 
+/** Returns whether it holds. */
 export function check(what, does) {
   try {
     does()
     console.log(`ok    ${what}`)
+    return true
   } catch (error) {
     console.log(`FAIL  ${what}\n${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`)
     process.exitCode = 1
+    return false
   }
 }
