@@ -2,15 +2,14 @@
  * Packs Sluice, installs the package in an empty project, and uses it there: what works in the checkout alone fails here.
  * Takes the build as it is: `npm run build` first. It needs what `npm install` needs. `--nodes 22,24`: also runs the package on these.
  */
-import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { compilers, consumer } from './pack/consumer.js'
 import { checkContents } from './pack/contents.js'
+import { check, install, isWindows, pack, root, run as runIn } from './pack/steps.js'
 
 /** As many packages as an installation has: Sluice, its own, and what the client of Elasticsearch brings. */
 const MOST_PACKAGES = 30
@@ -18,19 +17,17 @@ const MOST_PACKAGES = 30
 const lint = ['publint@0.3.25', '--strict']
 const typesOf = ['@arethetypeswrong/cli@0.18.5']
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const project = mkdtempSync(join(tmpdir(), 'sluice-pack-'))
-const windows = process.platform === 'win32'
 const { values } = parseArgs({ options: { nodes: { type: 'string', default: '' } } })
 const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 try {
-  const { filename, files, size, unpackedSize } = pack()
+  const { filename, files, size, unpackedSize } = pack(project)
   const tarball = join(project, filename)
   check('what is packed', () => checkContents(files.map(file => file.path)))
   check('publint', () => run('npx', ['--yes', ...lint, tarball]))
   check('are the types wrong', () => run('npx', ['--yes', ...typesOf, tarball]))
-  const packages = install(tarball)
+  const packages = installPackage(tarball)
   check(`${packages} packages`, () => atMost(packages, MOST_PACKAGES))
   check('sluice --version', () => same(sluice('--version').trim(), version))
   check('sluice demo', () => includes(sluice('demo'), 'it balances'))
@@ -38,9 +35,9 @@ try {
     check(`every door, from ${file}`, () => same(run(process.execPath, [file]).trim(), 'finished 2 string 2'))
   for (const example of ['orders.ndjson', 'orders.csv'])
     check(`examples/${example}`, () => includes(loadExample(example), 'it balances'))
-  if (!windows) check('examples/cron', () => runCron())
+  if (!isWindows) check('examples/cron', () => runCron())
   installBeside()
-  if (!windows) check('examples/fastify', () => runFastify())
+  if (!isWindows) check('examples/fastify', () => runFastify())
   for (const settings of compilers) check(`types: ${settings.join(' ')}`, () => compile(settings))
   for (const node of values.nodes.split(',').filter(Boolean)) check(`Node ${node}`, () => runOn(node))
   console.log(`${filename}: ${files.length} files, ${kB(size)} packed, ${kB(unpackedSize)} unpacked`)
@@ -48,14 +45,8 @@ try {
   rmSync(project, { recursive: true, force: true })
 }
 
-function pack() {
-  // The build stands: `prepare` would make it again, and print into the JSON.
-  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', project], root))
-  return packed
-}
-
 /** Returns how many packages are installed. */
-function install(tarball) {
+function installPackage(tarball) {
   const doors = Object.entries(exports).flatMap(([door, to]) =>
     typeof to === 'string' ? [] : [door.replace('.', 'sluice')],
   )
@@ -63,7 +54,7 @@ function install(tarball) {
     mkdirSync(dirname(join(project, name)), { recursive: true })
     writeFileSync(join(project, name), text)
   }
-  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--omit=dev', tarball])
+  install(project, '--omit=dev', tarball)
   const installed = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8'))
   return Object.keys(installed.packages).length
 }
@@ -114,7 +105,7 @@ function runFastify() {
 function installBeside() {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const wanted = `@types/node@${devDependencies['@types/node']}`
-  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--no-save', wanted, 'fastify@5'])
+  install(project, '--no-save', wanted, 'fastify@5')
 }
 
 function compile(settings) {
@@ -148,7 +139,7 @@ function runOn(node) {
 }
 
 function shim() {
-  return [join('node_modules', '.bin', windows ? 'sluice.cmd' : 'sluice')]
+  return [join('node_modules', '.bin', isWindows ? 'sluice.cmd' : 'sluice')]
 }
 
 function sluice(...args) {
@@ -156,18 +147,7 @@ function sluice(...args) {
 }
 
 function run(command, args, cwd = project) {
-  const shell = windows && command !== process.execPath
-  return execFileSync(command, args, { cwd, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-}
-
-function check(what, does) {
-  try {
-    does()
-    console.log(`ok    ${what}`)
-  } catch (error) {
-    console.log(`FAIL  ${what}\n${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`)
-    process.exitCode = 1
-  }
+  return runIn(command, args, cwd)
 }
 
 function same(found, wanted) {

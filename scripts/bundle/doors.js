@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
+const symbols = fileURLToPath(new URL('symbols.js', import.meta.url))
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { exports, dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** Packages without CommonJS. They are inside. */
@@ -21,6 +22,9 @@ export async function openDoors(build) {
     input: Object.fromEntries(doors().map(door => [door.replace(/\.js$/, ''), join(build, door)])),
     platform: 'node',
     external,
+    transform: {
+      inject: { 'Symbol.dispose': [symbols, 'dispose'], 'Symbol.asyncDispose': [symbols, 'asyncDispose'] },
+    },
     onLog: (level, { message }) => {
       throw new Error(`${level}: ${message}`)
     },

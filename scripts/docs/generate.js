@@ -1,6 +1,6 @@
 /**
  * Writes docs/failures.md, docs/messages.md, docs/options.md, the man page and the JSON Schema of the configuration file from the
- * catalogue of failures, the code and the table of options.
+ * catalogue of failures, the code and the table of options. Writes docs/licences.md from the lockfile.
  *
  *   node scripts/docs/generate.js [--check] [DIST]
  *
@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import { withPicture } from './architecture-picture.js'
 import { configSchema } from './config-schema.js'
 import { failuresPage } from './failures-page.js'
+import { licencesPage } from './licences-page.js'
 import { messagesPage } from './messages-page.js'
 import { optionsPage } from './options-page.js'
 
@@ -33,6 +34,7 @@ const entries = failureCodes.map(code => [code, explain(code)])
 const pages = {
   'docs/architecture.md': withPicture(read(join(root, 'docs/architecture.md')) ?? '', root),
   'docs/failures.md': failuresPage({ entries, stages, symptoms, indexErrors, exampleOf }),
+  'docs/licences.md': licencesPage(root, dist),
   'docs/messages.md': messagesPage({ entries, exampleOf, root }),
   'docs/options.md': optionsPage(optionNames.map(describeOption)),
   'schema/sluice.config.schema.json': configSchema(optionNames.map(describeOption)),
