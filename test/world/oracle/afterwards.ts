@@ -108,7 +108,10 @@ export function judgeReplay(
   const { index, dead } = after
   memory.isReplayed = true
   for (const { id, n, isRepaired } of letters) {
-    if (!isRepaired || memory.replayed.has(`${id} ${n}`)) continue
+    if (!isRepaired) continue
+    // Somebody else may have written it since the first replay.
+    if (memory.mayReplayAgain) memory.keyed?.begin([{ n, v: 1, isBad: false }])
+    if (memory.replayed.has(`${id} ${n}`)) continue
     memory.replayed.add(`${id} ${n}`)
     memory.expected.repaired(n)
   }

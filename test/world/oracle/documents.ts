@@ -20,6 +20,9 @@ export function mayLoadAnew(memory: Memory, { setting }: Load, plans: readonly P
 export function isVague(memory: Memory, load: Load, plans: readonly Plan[]): boolean {
   const { isFollowed, op, runId } = load
   if (memory.isNameReused(runId) || memory.isUnsure || mayLoadAnew(memory, load, plans)) return true
+  // Nothing of it was in the index that is lost.
+  const isLeftOut = ({ file: { lines } }: Plan) => lines.every(line => memory.shaping(line).length === 0)
+  if (memory.isIndexLost && plans.some(isLeftOut)) return true
   if (!memory.isFollowVague) return false
   const changes = op === 'update' || op === 'delete'
   if (changes) memory.lenient('changes of an index that was lost')

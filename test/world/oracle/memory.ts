@@ -47,6 +47,8 @@ interface Stream {
 
 export class Memory {
   readonly leniencies = new Set<string>()
+  /** Lines of unfinished loads that others have written meanwhile. */
+  readonly #maySettle: Line[] = []
   /** Whether two machines had the same state. */
   #hasTwin = false
   readonly records = new Records()
@@ -172,6 +174,7 @@ export class Memory {
 
   prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
+    this.expected.begin(this.#maySettle)
     // A load that was repeated after its index was lost may be complete, and does not send them again.
     if (this.isUnsure) for (const n of numbers) this.writtenByOthers.add(n)
     for (const record of this.records.all) {
@@ -180,6 +183,7 @@ export class Memory {
       // Sluice may have settled them before, and then does not send them again.
       this.lenient('written by others while a load was unfinished')
       this.expected.begin(written)
+      this.#maySettle.push(...written)
       record.pending = record.pending.filter(line => !written.includes(line))
     }
     this.see(after)

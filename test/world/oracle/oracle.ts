@@ -43,7 +43,7 @@ export class Oracle {
       begin(memory, load, own)
     }
     const judged =
-      load.indexLost === undefined ? (refused ?? this.#loaded(load, plans, after)) : this.#lostIn(load, plans)
+      load.indexLost === undefined ? (refused ?? this.#loaded(load, plans, after)) : this.#lostIn(load, plans, refused)
     return this.#noted(load, after, judged, plans)
   }
 
@@ -57,7 +57,7 @@ export class Oracle {
   }
 
   /** The index was deleted while it was loaded into: what came before is lost, and the next load sends everything again. */
-  #lostIn(load: Load, plans: readonly Plan[]): readonly string[] {
+  #lostIn(load: Load, plans: readonly Plan[], refused: readonly string[] | undefined): readonly string[] {
     const memory = this.#memory
     const { ended, isKept, isSpooled } = load
     memory.indexLost(load.indexLost === 'made anew')
@@ -70,7 +70,12 @@ export class Oracle {
       }
     else begin(memory, load, plans)
     if (isSpooled) keepSpool(memory, load)
-    if (load.isFollowed) noteFollowed(memory, load)
+    if (load.isFollowed) {
+      noteFollowed(memory, load)
+      // Rotated files are loaded again, too.
+      for (const { lines } of load.disk) memory.expected.begin(lines)
+    }
+    if (refused?.length === 0) return []
     return ended.code === undefined && ended.isKilled !== true ? judgeExit(load) : judgeFailure(memory, load, plans)
   }
 

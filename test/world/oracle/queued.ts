@@ -22,6 +22,8 @@ export function judgeQueued(memory: Memory, load: Load, after: After): readonly 
     memory.lenient('the rest of a group')
     memory.expected.begin(lines)
   }
+  // The joined file holds again what was replayed before.
+  memory.mayReplayAgain = true
   const wasOpen = memory.isJobOpen
   memory.isJobOpen = ended.isKilled === true || ended.code !== undefined
   if (ended.isKilled === true || isLeft(load)) return []

@@ -70,7 +70,7 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
       return trouble === 'node'
     case 'CLUSTER_UNAVAILABLE':
       // The node went down while it had a connection.
-      return trouble === 'node' && ended.said.includes('broke the connection')
+      return trouble === 'node'
     case 'CLUSTER_AUTH_REJECTED':
       return trouble === 'key'
     case 'STATE_UNWRITABLE':
