@@ -8,11 +8,11 @@ export const sins = [
   },
   {
     name: 'a file is known by its name',
-    file: 'src/run/state/inputs/known-inputs.ts',
-    from: `const now = await this.#compare(known, file)
-    return now === undefined ? undefined : asKnown(known, known.input.file, now, file)`,
-    to: `const now = (await this.#compare(known, file)) ?? { ...known.input.file, stat: file.stat }
-    return asKnown(known, known.input.file, now, file)`,
+    file: 'src/run/state/inputs/recognise.ts',
+    from: `const now = await this.#files.compare(known, file)
+    return now === undefined ? undefined : asKnown(known, now, file)`,
+    to: `const now = (await this.#files.compare(known, file)) ?? { ...known.input.file, stat: file.stat }
+    return asKnown(known, now, file)`,
   },
   {
     name: 'a rotated file is passed over',
