@@ -24,9 +24,9 @@ export const sins = [
     name: 'a document that was stored before its answer was lost is called rejected',
     file: 'src/route/sender/judge-answer.ts',
     from: `if (body.ownIds && body.resent) return 'duplicate'
-    if`,
+  if`,
     to: `if (body.ownIds && body.resent) return 'refused'
-    if`,
+  if`,
   },
   {
     name: 'the receipt counts what was sent as stored',
