@@ -71,7 +71,7 @@ async function keep() {
   cpSync(work, join(kept, 'work'), { recursive: true })
   const stored = lab.control
     .ids(index)
-    .map(id => `${JSON.stringify({ create: { _id: id } })}\n${lab.control.source(index, id)}\n`)
+    .map(id => `${JSON.stringify({ create: { _id: id } })}\n${String(lab.control.source(index, id))}\n`)
   writeFileSync(join(kept, 'stored.ndjson'), stored.join(''))
   console.log(`${kept}: ${stored.length} documents are stored`)
 }

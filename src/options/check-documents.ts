@@ -58,7 +58,8 @@ function namesDocuments(ids: unknown): boolean {
 function checkIds(given: { readonly [K in Documents]?: unknown }, said: (name: Documents) => string): void {
   const { ids = 'run', idField, idSeparator } = given
   const isOfFields = namesDocuments(ids)
-  if (isOfFields && idField === undefined) throw invalid(said('ids'), `is '${ids}' and needs ${said('idField')}`)
+  if (isOfFields && idField === undefined)
+    throw invalid(said('ids'), `is '${String(ids)}' and needs ${said('idField')}`)
   if (!isOfFields && idField !== undefined)
     throw invalid(said('idField'), `needs ${said('ids')} 'field' or 'hash', not '${String(ids)}'`)
   if (idSeparator !== undefined && (typeof idField !== 'string' || fieldsIn(idField).length < 2))
