@@ -64,9 +64,10 @@ describeOnRealServers({ major: 9, settings: small }, world => {
   test('an index that takes no writes stops the run with every document unsent', async () => {
     const index = newIndex('limits')
     await world().ask('PUT', `/${index}`, { settings: { 'index.blocks.write': true } })
-    const { receipt, code } = await load(world(), index, lines(200))
+    const { receipt, code, retried } = await load(world(), index, lines(200))
     expect(code).toBe('INDEX_BLOCKED')
-    expect(receipt).toMatchObject({ created: 0, rejected: 0, unknown: 0 })
+    // A slow server may answer the first request too late. Then its documents are unknown.
+    expect(receipt).toMatchObject({ created: 0, rejected: 0, ...(retried.length === 0 ? { unknown: 0 } : {}) })
     expect(await world().count(index)).toBe(0)
   })
 
