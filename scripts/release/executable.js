@@ -96,7 +96,7 @@ function smoke(work) {
       '--state-dir',
       join(work, `state-${args.join()}`),
     )
-  tried('the version', run('--version'), /^\d+\.\d+\.\d+\n$/)
+  tried('the version', run('--version'), /^\d+\.\d+\.\d+(?:-rc\.\d+)?\n$/)
   tried('a file, a gzip file and a CSV file', ingest('a.ndjson', 'b.ndjson.gz', 'c.csv'), /"created":8,/)
   tried('a function of your own, in a worker thread', ingest('a.ndjson', '--transform', 'twice.mjs'), /"created":6,/)
   tried('edits', ingest('a.ndjson', '--set', 'm=1', '--drop', 'n'), /"created":3,/)

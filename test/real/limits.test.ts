@@ -66,7 +66,7 @@ describeOnRealServers({ major: 9, settings: small }, world => {
     await world().ask('PUT', `/${index}`, { settings: { 'index.blocks.write': true } })
     const { receipt, code, retried } = await load(world(), index, lines(200))
     expect(code).toBe('INDEX_BLOCKED')
-    // A slow server may answer the first request too late. Then its documents are unknown.
+    // The request is too large, and its connection may end before the 413 is read. Then its documents are unknown.
     expect(receipt).toMatchObject({ created: 0, rejected: 0, ...(retried.length === 0 ? { unknown: 0 } : {}) })
     expect(await world().count(index)).toBe(0)
   })
