@@ -35,7 +35,7 @@ export function option(name: string, value: string | number | undefined): string
 
 /** Returns the options of a load. */
 export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, settings: Settings): string[] {
-  const { op, ids, batchDocs, runId, maxRejected, isAgain, skips, byteBudget } = settings
+  const { op, ids, batchDocs, runId, maxRejected, isAgain, skips, limit } = settings
   return [
     ...option('--index', world.target),
     // A file with ids of its own may have actions of its own, too.
@@ -49,7 +49,7 @@ export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, se
     ...option('--dead-letters', world.at('dead.ndjson')),
     ...shapingArgs(world, settings),
     ...option('--on-conflict', skips === true ? 'skip' : undefined),
-    ...option('--byte-budget', byteBudget),
+    ...(limit?.flags ?? []),
     ...option('--run-id', runId),
     ...option('--max-rejected', maxRejected),
     ...(isAgain ? ['--again'] : []),
@@ -91,14 +91,14 @@ export async function runLibrary(
     let said = ''
     signals.on('SIGINT', () => stop.abort('SIGINT'))
     const { SLUICE_GRACE } = world.env
-    const { isAgain, runId, maxRejected, byteBudget } = settings
+    const { isAgain, runId, maxRejected, limit } = settings
     const options: IngestOptions = {
       source,
       ...wayOf(world),
       index: world.target,
       ...documentsOf(settings),
       ...shapingOptions(settings),
-      byteBudget,
+      ...limit?.options,
       again: isAgain,
       runId,
       maxRejected,

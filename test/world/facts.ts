@@ -81,7 +81,7 @@ export interface Ended {
 export type Trouble =
   | 'none'
   | 'answers'
-  | 'budget'
+  | 'limit'
   | 'server'
   | 'filter'
   | 'key'

@@ -5,6 +5,7 @@ import { table } from '../../src/options/table.js'
 import { districts } from '../support/house.js'
 import { acts } from './acts.js'
 import { sins } from '../../scripts/world/sins-list.js'
+import { limits } from './limits.js'
 import { argsOf } from './command.js'
 import { notInModel } from './not-in-model.js'
 import { draw } from './story.js'
@@ -27,6 +28,7 @@ for (const name of [
   'destinations',
   'option --follow',
   'transform',
+  'limits',
 ])
   played.add(name)
 
@@ -40,13 +42,14 @@ const settings = {
   skips: true,
   runId: 'name',
   maxRejected: 0,
-  byteBudget: 1000,
   isAgain: true,
 }
 for (const way of Object.values(ways))
   for (const edit of edits)
     for (const flag of argsOf({ at: path => path, state: 'state', target: 'index', way }, { ...settings, edit }))
       played.add(`option ${flag}`)
+for (const limit of Object.values(limits))
+  for (const flag of limit.of({ kind: '', after: 0, times: 0, turns: 0 }).flags) played.add(`option ${flag}`)
 
 /** Options that change which documents are sent, or how. */
 function optionsOf(...groups: readonly string[]): string[] {

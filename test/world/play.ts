@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { losses } from './losses.js'
 import { acts } from './acts.js'
+import { limitOf, limits } from './limits.js'
 import { LATE } from './bucket.js'
 import { runCommand } from './command.js'
 import type { After, Ended, Load, Trouble } from './facts.js'
 import { Oracle } from './oracle/oracle.js'
 import type { Act, Story } from './story.js'
-import { BUDGET } from './trouble.js'
 import { type Settings, type Stage, World } from './world.js'
 import { ways } from './ways.js'
 
@@ -104,11 +104,11 @@ export class Play {
     // Without an input, the command is refused before it does anything.
     if (names.length === 0) return
     const { op, ids, batchDocs, tag, edit, transforms, skips, runId, maxRejected } = this.#story
-    const byteBudget = this.#byteBudget()
+    const limit = limitOf(world)
     const shaping = { tag, edit, transforms, skips }
-    const settings = { op, ids, batchDocs, ...shaping, runId, maxRejected, byteBudget, isAgain: false, ...other }
+    const settings = { op, ids, batchDocs, ...shaping, runId, maxRejected, limit, isAgain: false, ...other }
     const [inputs, disk] = [world.see(names.filter(name => !world.isLate(name, names))), world.see(world.names)]
-    const trouble = this.#trouble(inputs.length > 0)
+    const trouble = this.#trouble(inputs.length > 0, limit !== undefined)
     const command = async () => await world.way.load(world, { names, spelling: Number(act['spelling'] ?? 0), settings })
     const ended = isTwice ? await this.#both(command) : await command()
     if (ended.run !== undefined && ended.counts !== undefined && ended.counts.read > 0 && ended.code === undefined) {
@@ -151,18 +151,11 @@ export class Play {
     return first
   }
 
-  #byteBudget(): number | undefined {
-    const { trouble, way } = this.world
-    // What has no end has no budget.
-    const hasNone = way.posts !== undefined || this.#story.way === 'follow'
-    return trouble.kind === BUDGET && !hasNone ? 6000 + 2000 * (trouble.after + trouble.turns / 5) : undefined
-  }
-
-  #trouble(isSeen: boolean): Trouble {
+  #trouble(isSeen: boolean, isLimited: boolean): Trouble {
     const { kind } = this.world.trouble
     const loss = losses[kind]
     if (loss !== undefined) return loss.trouble
-    if (kind === BUDGET) return this.#byteBudget() === undefined ? 'none' : 'budget'
+    if (limits[kind] !== undefined) return isLimited ? 'limit' : 'none'
     // A list that lags shows the objects of before.
     if (kind === LATE) return isSeen ? 'none' : 'server'
     if (kind.startsWith('killed')) return 'killed'

@@ -4,6 +4,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from
 import { basename, join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../src/lab/index.js'
+import { limits } from './limits.js'
 import { losses } from './losses.js'
 import { serverTroubles } from './bucket.js'
 import type { Ended } from './facts.js'
@@ -32,9 +33,6 @@ const faults: Readonly<Record<string, (after: number, times: number) => Faults>>
 /** A request that is late takes longer than this, and no other one does. */
 const TIME_LIMIT = '1s'
 
-/** The load may send and receive only so many bytes. */
-export const BUDGET = 'budget'
-
 /** No command of a story takes a tenth of these turns. */
 const HANG_TURNS = 600
 const TURN_MS = 100
@@ -43,7 +41,7 @@ export const troubles = [
   ...Object.keys(faults),
   ...serverTroubles,
   ...Object.keys(losses),
-  BUDGET,
+  ...Object.keys(limits),
   'filter closed',
   'index deleted',
   'index made anew',

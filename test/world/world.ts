@@ -23,6 +23,7 @@ import type { Dead, Line, Seen, Stored } from './facts.js'
 import { documentOf, partOf } from './formats.js'
 import { packed, packingOf } from './packing.js'
 import { type Edit, shapeModule } from './shaping.js'
+import type { Limit } from './limits.js'
 import type { Story } from './story.js'
 import type { Way } from './ways.js'
 
@@ -59,7 +60,7 @@ export interface Settings {
   readonly transforms?: boolean | undefined
   /** Whether documents whose id exists are skipped. */
   readonly skips?: boolean | undefined
-  readonly byteBudget?: number | undefined
+  readonly limit?: Limit | undefined
   readonly runId?: string | undefined
   readonly maxRejected?: number | undefined
   readonly isAgain: boolean

@@ -63,7 +63,10 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
     case 'EGRESS_NOT_ALLOWED':
       return trouble === 'filter' || trouble === 'address'
     case 'BYTE_BUDGET_SPENT':
-      return trouble === 'budget'
+    case 'PLAN_SPENT':
+    case 'PLAN_LIMIT_REACHED':
+    case 'TOO_MANY_INDICES':
+      return trouble === 'limit'
     case 'EGRESS_PARTLY_ALLOWED':
       return trouble === 'address'
     case 'PROXY_UNREACHABLE':
@@ -80,7 +83,7 @@ function hasReason(memory: Memory, load: Load, plans: readonly Plan[]): boolean 
       return trouble === 'rights'
     case 'OPTION_INVALID':
       // The first checks and one document do not fit (docs/guide/limits.md).
-      if (trouble === 'budget' && ended.said.includes('byte-budget')) return true
+      if (trouble === 'limit' && ended.said.includes('byte-budget')) return true
       if (
         load.isFollowed &&
         plans.some(({ file: { lines } }) => lines.length > 0 && lines.every(({ isBad }) => isBad))
