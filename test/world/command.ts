@@ -72,11 +72,9 @@ export async function run(
   const exit = await runProgram(args, openTerminal(host as unknown as NodeJS.Process), '0.0.0')
   const [text, said] = [stdout.text(), stderr.text()]
   world.tell(`sluice ${args.join(' ')} → ${exit}`)
-  return endedOf(
-    exit,
-    text === '' ? {} : (JSON.parse(text) as Partial<Receipt>),
-    said.replaceAll(/"fixes":.*?\],/g, ''),
-  )
+  const shown = text === '' ? {} : (JSON.parse(text) as Partial<Receipt> & { readonly notes?: readonly string[] })
+  const { notes = [] } = shown
+  return endedOf(exit, shown, [said.replaceAll(/"fixes":.*?\],/g, ''), ...notes].join('\n'))
 }
 
 /** Loads by the library. `follow` ends by its signal as soon as the run has begun. */

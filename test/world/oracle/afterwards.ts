@@ -36,7 +36,12 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
       for (const part of parts) if (part.run === run) memory.expected.takeBack(lines.slice(part.from, part.to), false)
   } else if (memory.keyed === undefined && ended.exit !== 2) {
     if (stream !== undefined) memory.expected.takeBack(stream.lines, stream.isSure && ended.exit === 0)
-    forgetParts(memory, run, lines => memory.expected.takeBack(lines, ended.exit === 0))
+    // Only the newest of the runs with this name is undone (docs/guide/verify-and-undo.md).
+    const isOneOfMany = ended.said.includes('had the same name')
+    if (isOneOfMany) memory.lenient('a name of several runs')
+    const there = new Set(after.index.map(({ n }) => n))
+    const isUndone = (lines: readonly Line[]) => !isOneOfMany || !lines.some(({ n }) => there.has(n))
+    forgetParts(memory, run, lines => memory.expected.takeBack(lines, ended.exit === 0), isUndone)
   }
   memory.see(after)
   const problems = memory.expected.check(after.index)
@@ -53,7 +58,12 @@ export function judgeForget(memory: Memory, run: string, ended: Ended, after: Af
 }
 
 /** The part of a run is no longer known, unless a later run continued behind it. */
-function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) => void): void {
+function forgetParts(
+  memory: Memory,
+  run: string,
+  act: (lines: readonly Line[]) => void,
+  isMeant: (lines: readonly Line[]) => boolean = () => true,
+): void {
   memory.isForgotten = true
   memory.expected.forgetIds()
   if (memory.isIndexLost) {
@@ -69,12 +79,18 @@ function forgetParts(memory: Memory, run: string, act: (lines: readonly Line[]) 
   }
   for (const record of memory.records.all) {
     let isOneLeft = true
-    while (isOneLeft) isOneLeft = forgetPart(memory, record, run, act)
+    while (isOneLeft) isOneLeft = forgetPart(memory, record, run, act, isMeant)
   }
 }
 
-function forgetPart(memory: Memory, record: Record, run: string, act: (lines: readonly Line[]) => void): boolean {
-  const at = record.parts.findLastIndex(part => part.run === run)
+function forgetPart(
+  memory: Memory,
+  record: Record,
+  run: string,
+  act: (lines: readonly Line[]) => void,
+  isMeant: (lines: readonly Line[]) => boolean,
+): boolean {
+  const at = record.parts.findLastIndex(part => part.run === run && isMeant(record.lines.slice(part.from, part.to)))
   const part = record.parts[at]
   if (part === undefined) return false
   act(record.lines.slice(part.from, part.to))

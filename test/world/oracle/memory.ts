@@ -26,6 +26,7 @@ interface OnMachine {
   readonly maybeSpooled: Line[]
   readonly isSpoolCut: boolean
   readonly spoolSetting: string | undefined
+  readonly read: (readonly [string, readonly Line[]])[]
 }
 
 /** A load changes records in place. */
@@ -175,8 +176,8 @@ export class Memory {
   prefilled(after: After, numbers: readonly number[]): void {
     this.keyed?.prefilled(after.index)
     this.expected.begin(this.#maySettle)
-    // A load that was repeated after its index was lost may be complete, and does not send them again.
-    if (this.isUnsure) for (const n of numbers) this.writtenByOthers.add(n)
+    // A job that is open has settled some. A load that was repeated after its index was lost may be complete. Neither sends them again.
+    if (this.isUnsure || this.isJobOpen) for (const n of numbers) this.writtenByOthers.add(n)
     for (const record of this.records.all) {
       const written = record.pending.filter(({ n }) => numbers.includes(n))
       if (written.length === 0) continue
@@ -185,6 +186,13 @@ export class Memory {
       this.expected.begin(written)
       this.#maySettle.push(...written)
       record.pending = record.pending.filter(line => !written.includes(line))
+    }
+    const waiting = this.spooled.filter(({ n }) => numbers.includes(n))
+    if (waiting.length > 0) {
+      this.lenient('written by others while a load was unfinished')
+      this.expected.begin(waiting)
+      this.spooled = this.spooled.filter(line => !waiting.includes(line))
+      this.maybeSpooled.push(...waiting)
     }
     this.see(after)
   }
@@ -211,15 +219,18 @@ export class Memory {
       maybeSpooled: this.maybeSpooled,
       isSpoolCut: this.isSpoolCut,
       spoolSetting: this.spoolSetting,
+      read: [...this.read],
     })
   }
 
-  #put({ records, streams, keys, ...spool }: OnMachine): void {
+  #put({ records, streams, keys, read, ...spool }: OnMachine): void {
     this.records.all = records
     this.keys.clear()
     for (const [key, taken] of keys) this.keys.set(key, taken)
     this.streams.clear()
     for (const [run, stream] of streams) this.streams.set(run, stream)
+    this.read.clear()
+    for (const [command, rows] of read) this.read.set(command, rows)
     Object.assign(this, spool)
   }
 
