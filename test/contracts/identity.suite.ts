@@ -357,6 +357,15 @@ const cases: Readonly<Record<string, Case>> = {
     expect(at.did(seen, 'a.ndjson')).toBe('Loads the whole file')
     return [`${did}, and the new file`, seen]
   },
+  'compressed: copied, and then the original was compressed anew with more lines': async at => {
+    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 25))))
+    at.first = await at.load(at.path('a.ndjson.gz'))
+    at.holds = range(1, 25)
+    await copyFile(at.path('a.ndjson.gz'), at.path('b.ndjson.gz'))
+    await writeFile(at.path('a.ndjson.gz'), gzipSync(lines(range(1, 35))))
+    const [did, seen] = await again(at, at.path('b.ndjson.gz'), 'b.ndjson.gz')
+    return [`${did} of the copy`, seen]
+  },
   'rotated: copied, and then emptied and filled again': async at => {
     await at.loaded()
     await copyFile(at.path('a.ndjson'), at.path('b.ndjson'))

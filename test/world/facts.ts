@@ -111,6 +111,8 @@ export interface Load {
   readonly isKept: boolean
   readonly isSpooled: boolean
   readonly isFollowed: boolean
+  /** Whether the beginning of a file changes when the file grows. */
+  readonly hasHead?: boolean
   /** Set if callers posted the inputs. `hasKeys`: with an `Idempotency-Key`, which is the same for the same lines. */
   readonly posted?: { readonly hasKeys: boolean }
   /** Whether the inputs are tables. `reconciles`: documents of deleted rows are deleted. */

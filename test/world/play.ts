@@ -129,6 +129,8 @@ export class Play {
       isKept,
       isSpooled: this.#story.way === 'spool',
       isFollowed: this.#story.way === 'follow',
+      // It begins with the number of its hits.
+      ...(this.#story.way === 'search' ? { hasHead: true } : {}),
       ...(world.way.isTable === true ? { isTable: true, reconciles: world.way.isWhole === true } : {}),
       ...(world.way.isQueued === true ? { isQueued: true } : {}),
       ...(world.way.posts === undefined ? {} : { posted: world.way.posts }),

@@ -61,6 +61,8 @@ const leniencies = {
     'docs/guide/many-workers.md: a changed input is loaded again. If its lines keep their ids, they count as duplicate',
   'an index that is no longer behind its alias':
     'docs/guide/verify-and-undo.md: Sluice does not look there. Its documents count as missing, and undo keeps the run',
+  'an index that the key may not see':
+    'docs/guide/same-input.md: without view_index_metadata, Sluice cannot notice that an index was made anew, and says so',
   'a name of several runs': 'docs/guide/verify-and-undo.md: a name that several runs have is refused',
 } as const
 

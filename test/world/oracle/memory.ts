@@ -269,7 +269,7 @@ export class Memory {
     for (const { inode } of this.records.all) if (inode !== undefined) this.inodesBefore.add(inode)
     this.records.all = []
     this.streams.clear()
-    for (const there of this.#elsewhere.values()) Object.assign(there, { records: [], streams: [] })
+    for (const there of this.#elsewhere.values()) Object.assign(there, { records: [], streams: [], read: [] })
     this.replayed.clear()
     this.mayReplayAgain = true
     this.size = 0

@@ -39,7 +39,7 @@ export class Oracle {
     // A followed load may have loaded other files before.
     // Stdin is spooled to its end, whatever becomes of the load.
     if (refused !== undefined && (load.isSpooled || (load.ended.thisProcess?.read ?? 0) > 0)) {
-      const own = plans.filter(plan => !isOther(plan, load.setting))
+      const own = plans.filter(plan => load.isFollowed || !isOther(plan, load.setting))
       begin(memory, load, own)
     }
     const judged =
@@ -84,6 +84,10 @@ export class Oracle {
     const memory = this.#memory
     const { ended, isSpooled } = load
     const isGone = load.isFollowed && memory.isGone(load.disk)
+    if (isBlind(load)) {
+      memory.lenient('an index that the key may not see')
+      return judgeExit(load)
+    }
     const counts = outcomesOf(memory, load, plans)
     const isOpen = isVague(memory, load, plans)
     if (mayLoadAnew(memory, load, plans)) {
@@ -148,4 +152,9 @@ export class Oracle {
   indexLost(isMadeAnew: boolean): void {
     this.#memory.indexLost(isMadeAnew)
   }
+}
+
+/** The index may have been made anew, but the key may not see that. Sluice says so, and takes the inputs for loaded. */
+function isBlind({ trouble, ended }: Load): boolean {
+  return trouble === 'rights' && ended.code === undefined && ended.said.includes('cannot notice a new index')
 }

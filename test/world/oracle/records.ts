@@ -57,7 +57,8 @@ export class Records {
     const found = new Map<Seen, Match>()
     const free = new Set(this.all.filter(one => one.lines.length > 0 && !taken.has(one)))
     // A file that was renamed and is no input of this load is nowhere, as far as Sluice knows.
-    const isThere = ({ path, lines }: Record) => disk.some(one => one.path === path && begins(one.lines, lines))
+    const isThere = ({ path, lines }: Record) =>
+      disk.some(one => one.path === path && begins(one.lines, lines) && !isPackedAnew(one, lines))
     const rules: ((file: Seen, record: Record) => boolean)[] = [
       (file, record) => record.inode !== undefined && record.inode === file.inode,
       (file, record) => record.path === file.path,
@@ -79,6 +80,11 @@ export class Records {
     }
     return found
   }
+}
+
+/** What was packed again with more lines has no byte of before. */
+function isPackedAnew({ path, lines }: Seen, before: readonly Line[]): boolean {
+  return /\.(?:gz|bz2|zst|xz|br)$/.test(path) && lines.length > before.length
 }
 
 function isFileOf({ path, inode }: Seen, record: Record): boolean {

@@ -6,11 +6,14 @@ import type { Plan } from './plans.js'
 /** Returns problems if Sluice refused a load before it sent anything. Undefined: it did not. */
 export function judgeRefusal(
   memory: Memory,
-  { ended, setting, isSpooled }: Load,
+  { ended, setting, isSpooled, hasHead }: Load,
   plans: readonly Plan[],
 ): readonly string[] | undefined {
   if (ended.code === 'INPUT_CHANGED') {
-    const isChanged = memory.wasOpen || plans.some(({ match }) => match.kind === 'unclear')
+    const isChanged =
+      memory.wasOpen ||
+      plans.some(({ match }) => match.kind === 'unclear') ||
+      (hasHead === true && plans.some(hasGrownOpen))
     if (isChanged) memory.lenient('an input changed while its load was unfinished')
     return isChanged ? [] : [`INPUT_CHANGED, but no input changed: ${ended.said.slice(-300)}`]
   }
@@ -20,6 +23,11 @@ export function judgeRefusal(
       ? []
       : ['RUN_OPTIONS_CHANGED, but the options are those of before']
   return undefined
+}
+
+/** Whether its load was interrupted, and it has grown since. */
+function hasGrownOpen({ file, match }: Plan): boolean {
+  return match.kind === 'known' && match.record.isOpen && file.lines.length > match.record.lines.length
 }
 
 /** New edits apply to new lines (docs/guide/edits.md). Only an unfinished load is refused. */
