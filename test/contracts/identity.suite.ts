@@ -565,6 +565,15 @@ const cases: Readonly<Record<string, Case>> = {
     await at.begun()
     return await again(at, at.path('a.ndjson'), 'a.ndjson', { again: true })
   },
+  'interrupted, then with `--again` beside a loaded file': async at => {
+    await at.write('b.ndjson', ...range(201, 225))
+    await at.load(at.path('b.ndjson'))
+    at.holds.push(...range(201, 225))
+    await at.begun()
+    const [did, seen] = await again(at, at.path('*.ndjson'), 'a.ndjson', { again: true })
+    expect(at.did(seen, 'b.ndjson')).toBe('Loads nothing')
+    return [`${did}, and loads nothing of the loaded file`, seen]
+  },
 
   '`--again`': async at => {
     await at.loaded()

@@ -34,7 +34,9 @@ function copyOfRotated(memory: Memory, plan: Plan): Plan {
 function matchesOf({ records }: Memory, load: Load, inputs: readonly Seen[]): ReadonlyMap<Seen, Match> {
   if (!load.isKept) return new Map()
   const matches = records.match(load, inputs)
-  if (!load.isAgain) return matches
+  // It continues what was interrupted, and loads nothing again.
+  const isOpen = [...matches.values()].some(match => match.kind !== 'new' && match.record.isOpen)
+  if (!load.isAgain || (isOpen && load.ended.said.includes('Sluice first continues run'))) return matches
   return new Map([...matches].filter(([, match]) => match.kind !== 'new' && match.record.isOpen))
 }
 

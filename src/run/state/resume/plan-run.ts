@@ -51,8 +51,20 @@ export async function planRun(planning: Planning): Promise<Plan> {
     isDone: continues?.status === 'finished' && left.length === 0,
     isDoubtful: continues?.isDoubtful === true || left.some(input => isDoubtful(input, isNew)),
     warnings: [...(isNew ? anotherSelection(inputs, previous) : unfinishedOf(continues, inputs))],
-    notes: [...sinceWhen(inputs), ...notes.all()],
+    notes: [
+      ...sinceWhen(inputs),
+      ...notes.all(),
+      ...(planning.again && !loadsAgain ? finishedFirst(continues, inputs) : []),
+    ],
   }
+}
+
+/** With `again`, what was interrupted continues, and what was finished waits for the next command. */
+function finishedFirst(continues: Checkpoint | undefined, inputs: readonly PlannedInput[]): string[] {
+  const finished = inputs.filter(({ isLoaded }) => isLoaded).length
+  if (continues === undefined || finished === 0) return []
+  const what = finished === 1 ? 'the finished input' : `the ${finished} finished inputs`
+  return [`Sluice first continues run ${continues.run}. To load ${what} again, run the same command once more`]
 }
 
 /** Names the inputs that the run has begun, and that it would leave unfinished. */
