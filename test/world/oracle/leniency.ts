@@ -63,6 +63,10 @@ const leniencies = {
     'docs/guide/verify-and-undo.md: Sluice does not look there. Its documents count as missing, and undo keeps the run',
   'an index that the key may not see':
     'docs/guide/same-input.md: without view_index_metadata, Sluice cannot notice that an index was made anew, and says so',
+  'a load whose disk failed, and undo':
+    'docs/failures.md, STATE_UNWRITABLE: what a run stored after its last checkpoint is not known to undo',
+  'a corrected dead letter has fewer fields':
+    'docs/guide/bad-input-and-replay.md: a dead letter is sent as the user corrected it',
   'a name of several runs': 'docs/guide/verify-and-undo.md: a name that several runs have is refused',
 } as const
 

@@ -56,6 +56,8 @@ export class Memory {
   readonly expected: Expected
   /** Set if ids come from a field. */
   readonly keyed: Keyed | undefined
+  /** Whether a load could not write what it did. */
+  hadFullDisk = false
   /** Lines of a spool that was not loaded to its end. */
   spooled: Line[] = []
   /** Lines that a spool may hold whose end Sluice did not see. */
@@ -178,6 +180,7 @@ export class Memory {
     this.expected.begin(this.#maySettle)
     // A job that is open has settled some. A load that was repeated after its index was lost may be complete. Neither sends them again.
     if (this.isUnsure || this.isJobOpen) for (const n of numbers) this.writtenByOthers.add(n)
+    for (const { pending } of this.records.all) this.expected.begin(pending)
     for (const record of this.records.all) {
       const written = record.pending.filter(({ n }) => numbers.includes(n))
       if (written.length === 0) continue

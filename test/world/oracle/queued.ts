@@ -57,7 +57,7 @@ function isLeft({ ended, trouble }: Load): boolean {
 
 /** An input as the queue knows it. */
 function keyOf({ path, inode, writtenMs, lines }: Load['inputs'][number]): string {
-  return JSON.stringify([path, inode, writtenMs, lines.length])
+  return JSON.stringify([path, inode, writtenMs, lines.map(({ n, v }) => [n, v])])
 }
 
 /** Each bad line is in the dead letters. */

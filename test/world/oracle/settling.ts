@@ -23,6 +23,7 @@ function beginKept(
   const { path, inode, lines } = file
   const isBroken = ended.isKilled === true || ended.code !== undefined
   memory.wasUnfinished ||= isBroken
+  memory.hadFullDisk ||= isBroken && trouble === 'disk'
   const before = isAgain && isBroken ? records.all.find(one => one.path === path && !one.isOpen) : undefined
   const mayBeWhole = inputs.length > 1 || trouble === 'disk'
   const fresh = { path, inode, lines, pending: [...rest], setting, parts: [], mayBeWhole }
