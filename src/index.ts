@@ -3,7 +3,7 @@ export type { AlarmOptions, Reported, RunOutcome } from './programs/alarm/alarm-
 export type { Connected } from './route/connect/connect.js'
 export type { OverConnection } from './route/connect/over-connection.js'
 export type { Cause } from './programs/doctor/diagnose.js'
-export type { DoctorOptions } from './programs/doctor/doctor-options.js'
+export type { DoctorOptions } from './route/examine/examine-options.js'
 export type { DoctorReport, Finding, Severity } from './programs/doctor/report.js'
 export type { RollbackOptions, RolledBack } from './features/guarded/rollback.js'
 export type { DocumentPlace, IngestOptions, ReplayOptions, TransformFunction } from './options/ingest-options.js'

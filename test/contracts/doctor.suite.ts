@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { diagnose } from '../support/lab/patient-doctor.js'
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import type { DoctorReport } from '../../src/programs/doctor/report.js'
 import { connect } from '../../src/index.js'
 import { allPairs, newIndex, proxyKinds, through } from './options.js'

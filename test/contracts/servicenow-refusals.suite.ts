@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnose, diagnoseRefusal } from '../support/lab/patient-doctor.js'
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import { ingest, type IngestOptions, isSluiceError, type Receipt } from '../../src/index.js'
 import {
   type InstanceWorld,

@@ -1,6 +1,6 @@
 /** Runs what was asked, and hears what is named first. */
 import { diagnose, diagnoseRefusal } from '../support/lab/patient-doctor.js'
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import type { Severity } from '../../src/programs/doctor/report.js'
 import { type FailureCode, ingest, type IngestOptions, isSluiceError } from '../../src/index.js'
 import type { Asked, Told } from './cause.js'

@@ -3,7 +3,7 @@
  * no test can install one.
  */
 import { readFileSync } from 'node:fs'
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import { type IngestOptions, type ServiceNowOptions, type TableOptions, ingest } from '../../src/index.js'
 import { type Lab, startLab } from '../../src/lab/index.js'
 import {

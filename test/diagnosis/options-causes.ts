@@ -1,5 +1,5 @@
 /** Options that cannot be used, or that contradict each other: nothing is sent for them. */
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import type { LabWorld } from '../contracts/lab-world.js'
 import { type IngestOptions, ingest } from '../../src/index.js'
 import { documents, newIndex, through } from '../contracts/options.js'

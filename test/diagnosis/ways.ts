@@ -1,6 +1,6 @@
 /** Options for a world, healthy but for what is given. */
 import { readFileSync } from 'node:fs'
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import { type Connected, type TargetOptions, connect } from '../../src/index.js'
 import { through } from '../contracts/options.js'
 import type { World } from '../contracts/world.js'

@@ -105,6 +105,14 @@ export const districts: readonly District[] = [
           'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
       gzip: { doors: 'gzip kernel/kernel' },
+      examine: {
+        beside: 'cluster connect proxy servicenow',
+        doors: 'certificate examine examine-options facts try-filter',
+      },
+      destination: {
+        beside: 'cluster connect proxy servicenow',
+        doors: 'open-cluster-destination open-destination open-instance-destination',
+      },
       sender: {
         beside: 'cluster gzip',
         doors: 'body layers/access layers/byte-budget layers/rate send sender',
@@ -171,7 +179,7 @@ export const districts: readonly District[] = [
     name: 'programs',
     rooms: {
       alarm: { doors: 'alarm alarm-options' },
-      doctor: { doors: 'diagnose doctor-options report' },
+      doctor: { doors: 'diagnose report' },
       'doctor/watch': { beside: 'doctor', doors: 'watch watch-metrics' },
       filter: { doors: 'filter policy' },
       jobs: { doors: 'job' },

@@ -17,7 +17,7 @@ import {
   type Settings,
   optionNames,
 } from '../../src/options/describe-option.js'
-import type { DoctorOptions } from '../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../src/route/examine/examine-options.js'
 import type { ServeOptions } from '../../src/programs/serve/serve-options.js'
 import { type table } from '../../src/options/table.js'
 

@@ -54,3 +54,9 @@ export function showDuration(ms: number): string {
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60]
   return h > 0 ? `${h} h ${m} min` : `${m} min ${s} s`
 }
+
+/** Writes a share from 0 to 1 as whole percents, below ten with the first digit that counts. */
+export function percent(share: number): string {
+  const hundredths = share * 100
+  return `${hundredths >= 10 ? Math.round(hundredths) : Number(hundredths.toPrecision(1))}%`
+}

@@ -1,6 +1,6 @@
 /** Asks the doctor, for the command `doctor` and for the cause of a refused run. */
 import type { Cause } from '../../programs/doctor/diagnose.js'
-import type { DoctorOptions } from '../../programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../route/examine/examine-options.js'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
 import type { Receipt, ServiceNowOptions } from '../../index.js'

@@ -1,5 +1,6 @@
 /** Adds to the doctor's report what it sees of the queue, if one is set. */
-import { finding, type DoctorReport, type Finding, type Step } from '../../programs/doctor/report.js'
+import { type DoctorReport, finding, type Finding } from '../../programs/doctor/report.js'
+import type { Step } from '../../route/examine/facts.js'
 import { failure, isSluiceError } from '../../base/failure/failure.js'
 import { withoutCredentials } from '../../base/secrets.js'
 import type { Effective } from '../settings/resolve.js'

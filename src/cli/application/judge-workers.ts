@@ -1,5 +1,6 @@
 /** Says what the signs of workers mean: who has static addresses of its own, who goes without a proxy, and whose clock is wrong. */
-import { finding, type Finding, type Step } from '../../programs/doctor/report.js'
+import { finding, type Finding } from '../../programs/doctor/report.js'
+import type { Step } from '../../route/examine/facts.js'
 import { failure } from '../../base/failure/failure.js'
 import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
 import { plural } from '../terminal/columns.js'

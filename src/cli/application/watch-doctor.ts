@@ -1,5 +1,5 @@
 /** Watches the route, for `sluice doctor` and `sluice serve`: one line for each change, and what others hear of it. */
-import type { DoctorOptions } from '../../programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../route/examine/examine-options.js'
 import type { DoctorReport } from '../../programs/doctor/report.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import { SluiceError } from '../../base/failure/failure.js'

@@ -1,4 +1,5 @@
-import type { DoctorReport, Finding, Step } from '../../programs/doctor/report.js'
+import type { DoctorReport, Finding } from '../../programs/doctor/report.js'
+import type { Step } from '../../route/examine/facts.js'
 import { explain, fixesFor } from '../../base/failure/catalogue.js'
 import { masked } from '../../base/secrets.js'
 import { shown } from '../../base/text/shown.js'

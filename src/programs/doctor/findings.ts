@@ -2,7 +2,7 @@
  * Turns facts into findings. Pure. The rules follow the order of the path, and each sees all facts. So the first
  * finding is the cause, and its consequences are not reported again.
  */
-import type { Facts } from './facts.js'
+import type { Facts } from '../../route/examine/facts.js'
 import type { Finding, FindingRule, Severity } from './report.js'
 import * as cluster from './rules-of-the-cluster.js'
 import * as instance from './rules-of-the-instance.js'

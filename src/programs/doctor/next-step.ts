@@ -1,6 +1,6 @@
 /** Names the first thing to do, and the rules for the cluster's IP filter, with what the probes saw. Pure. */
 import { explain, fixesFor } from '../../base/failure/catalogue.js'
-import type { Facts } from './facts.js'
+import type { Facts } from '../../route/examine/facts.js'
 import type { Finding, PolicyNeeded } from './report.js'
 
 const BOTH = 'both static addresses in the dashboard of your proxy'

@@ -1,6 +1,6 @@
 import { type FailureCode, fixesFor } from '../../base/failure/catalogue.js'
 import type { Evidence, Failure } from '../../base/failure/failure.js'
-import type { Facts } from './facts.js'
+import type { Facts, Step } from '../../route/examine/facts.js'
 
 /**
  * `error`: a load stops on it, or the cluster answers this machine past the proxy. `warning`: a load works and is less safe than it
@@ -14,16 +14,6 @@ export interface Finding {
   readonly message: string
   readonly evidence: Evidence
   readonly advice: readonly string[]
-}
-
-export interface Step {
-  readonly name: string
-  readonly ok: boolean
-  /** Absent if nothing was sent. */
-  readonly ms?: number | undefined
-  readonly detail: string
-  /** There was nothing to see, or it was not wanted: `detail` says why. */
-  readonly isLeftOut?: true | undefined
 }
 
 export interface PolicyNeeded {
@@ -54,10 +44,4 @@ export function finding(severity: Severity, { code, message, evidence }: Failure
   // A quoted message may be a whole sentence.
   const told = more === '' ? message : `${message.replace(/\.$/, '')}. ${more}.`
   return { code, severity, message: told, evidence, advice: fixesFor(code, told) }
-}
-
-/** Writes a share from 0 to 1 as whole percents, below ten with the first digit that counts. */
-export function percent(share: number): string {
-  const hundredths = share * 100
-  return `${hundredths >= 10 ? Math.round(hundredths) : Number(hundredths.toPrecision(1))}%`
 }

@@ -2,8 +2,9 @@
 import { explain } from '../../base/failure/catalogue.js'
 import { type Evidence, type Failure, failure } from '../../base/failure/failure.js'
 import { nameStrangers } from '../../route/cluster/egress-check.js'
-import type { Facts, NodeSeen } from './facts.js'
-import { type Finding, finding, type FindingRule, percent } from './report.js'
+import type { Facts, NodeSeen } from '../../route/examine/facts.js'
+import { type Finding, finding, type FindingRule } from './report.js'
+import { percent } from '../../base/text/shown.js'
 
 /** A second address that was not seen is significantly absent below this chance. */
 const SIGNIFICANT = 0.001

@@ -1,6 +1,6 @@
 /** Rules for ServiceNow: its addresses, its logins, its tables. */
 import { type Failure, failure } from '../../base/failure/failure.js'
-import { type Facts, type LoginSeen, ROWS_ASKED, type VerdictsSeen } from './facts.js'
+import { type Facts, type LoginSeen, ROWS_ASKED, type VerdictsSeen } from '../../route/examine/facts.js'
 import { type Finding, finding, type FindingRule } from './report.js'
 import { addressesOf, allowedOf, blockedOf, tellRoute, tellWhich } from './rules-of-the-cluster.js'
 import { connectionFinding } from './rules-of-the-way.js'

@@ -1,13 +1,13 @@
 /** A local port that stands for one destination: tools that know no proxy use it like the destination itself. */
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
-import { type Socket, createServer as createRawServer } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createRawServer, type Socket } from 'node:net'
 import type { Failure } from '../../base/failure/failure.js'
 import { isOfThisMachine } from './callers.js'
 import { joinSockets } from './join-sockets.js'
-import { type LoopbackPort, listenOnLoopback } from './loopback-port.js'
-import type { OpenDestination } from './open-destination.js'
-import { type RequestRoute, passRequest } from './pass-request.js'
-import { failureOf, type CallerRefusal, refuse, refuseTunnel } from './refusals.js'
+import { listenOnLoopback, type LoopbackPort } from './loopback-port.js'
+import { failureOf, type OpenDestination, type RequestRoute } from '../../route/destination/open-destination.js'
+import { passRequest } from './pass-request.js'
+import { type CallerRefusal, refuse, refuseTunnel } from './refusals.js'
 
 /** The parts that all entrances of a tunnel share. */
 export interface Passage {

@@ -1,13 +1,13 @@
 /** A local proxy for programs that know proxies. It leads only to the destinations, and only callers with the token may use it. */
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Failure } from '../../base/failure/failure.js'
 import { httpTimes, type Passage } from './entrance.js'
 import { joinSockets } from './join-sockets.js'
-import { type LoopbackPort, listenOnLoopback } from './loopback-port.js'
-import type { OpenDestination } from './open-destination.js'
+import { listenOnLoopback, type LoopbackPort } from './loopback-port.js'
+import { failureOf, type OpenDestination } from '../../route/destination/open-destination.js'
 import { passRequest } from './pass-request.js'
-import { failureOf, type CallerRefusal, gatewayRefusal, refuse, refuseTunnel } from './refusals.js'
+import { type CallerRefusal, gatewayRefusal, refuse, refuseTunnel } from './refusals.js'
 
 interface ProxyPassage extends Passage {
   /** Somebody with the token wanted to go elsewhere. */

@@ -9,9 +9,9 @@ import { readConnecting } from '../../options/read-options.js'
 import { openEntrance, type Passage } from './entrance.js'
 import { openForwardProxy } from './forward-proxy.js'
 import type { LoopbackPort } from './loopback-port.js'
-import { openClusterDestination } from './open-cluster-destination.js'
-import { type OpenDestination, openRaw, type TunnelTraffic } from './open-destination.js'
-import { openInstanceDestination } from './open-instance-destination.js'
+import { openClusterDestination } from '../../route/destination/open-cluster-destination.js'
+import { type OpenDestination, openRaw, type TunnelTraffic } from '../../route/destination/open-destination.js'
+import { openInstanceDestination } from '../../route/destination/open-instance-destination.js'
 import { tokenGuard } from './callers.js'
 
 export interface TunnelOptions {

@@ -4,33 +4,11 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { unzipSync } from 'node:zlib'
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
-import type { Route } from '../../route/proxy/route.js'
 import { systemClock } from '../../base/time/clock.js'
-import { failureOf, gatewayRefusal, refuse } from './refusals.js'
+import { failureOf, type RequestRoute, type RouteResponse } from '../../route/destination/open-destination.js'
+import { gatewayRefusal, refuse } from './refusals.js'
 
-type RouteResponse = Awaited<ReturnType<Route['request']>>
 type AnswerBody = RouteResponse['body']
-
-/** How requests reach a destination. */
-export interface RequestRoute {
-  readonly route: Route
-  /** Path of the destination's URL, without a slash at its end. */
-  readonly prefix: string
-  /** Returns the header with the configured credentials. Absent: there are none. */
-  readonly login?: ((signal: AbortSignal) => Promise<Readonly<Record<string, string>>>) | undefined
-  readonly isReader?: (headers: RouteResponse['headers']) => boolean
-  /** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted. */
-  checkPlaintext(): void
-  /** Returns the failure if something before the destination itself refused. */
-  judge(answer: RefusedAnswer): Failure | undefined
-}
-
-/** An answer with a status of 400 or more, with the first bytes of its body. */
-interface RefusedAnswer {
-  readonly statusCode: number
-  readonly headers: RouteResponse['headers']
-  readonly body: Buffer
-}
 
 interface Passing {
   /** Path and query. */

@@ -1,10 +1,8 @@
 /** Answers callers whose request could not be passed on, in the form in which Elasticsearch answers errors. */
-import type { ServerResponse } from 'node:http'
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { fixesFor } from '../../base/failure/catalogue.js'
-import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
-import { RouteError } from '../../route/proxy/route-error.js'
+import type { Failure } from '../../base/failure/failure.js'
 
 export interface CallerRefusal {
   readonly status: number
@@ -13,12 +11,6 @@ export interface CallerRefusal {
   readonly reason: string
   readonly fixes?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
-}
-
-/** Names why a request or a connection did not reach its destination. */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof RouteError || isSluiceError(error)) return error.failure
-  return failure('INTERNAL', { problem: error instanceof Error ? error.message : String(error) })
 }
 
 /** The route to the destination failed. The status is that of a gateway, because a 407 or 403 would be taken for the caller's own fault. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { diagnoseRefusal } from '../../support/lab/patient-doctor.js'
-import type { DoctorOptions } from '../../../src/programs/doctor/doctor-options.js'
+import type { DoctorOptions } from '../../../src/route/examine/examine-options.js'
 import { failure } from '../../../src/base/failure/failure.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { mechanisms, mendInstance, platformOf } from '../../contracts/instance-world.js'

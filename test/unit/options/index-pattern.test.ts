@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDoctorOptions } from '../../../src/programs/doctor/doctor-options.js'
+import { readDoctorOptions } from '../../../src/route/examine/examine-options.js'
 import { ingest, isSluiceError, replay, serve } from '../../../src/index.js'
 
 const target = { url: 'http://127.0.0.1:9' }

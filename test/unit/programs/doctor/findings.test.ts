@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { CertificateProblem } from '../../../../src/programs/doctor/certificate.js'
-import type { ConnectionSeen, Facts, FilterSeen } from '../../../../src/programs/doctor/facts.js'
+import type { CertificateProblem } from '../../../../src/route/examine/certificate.js'
+import type { ConnectionSeen, Facts, FilterSeen } from '../../../../src/route/examine/facts.js'
 import { findingsOf } from '../../../../src/programs/doctor/findings.js'
 import { nextStep, policyNeeded } from '../../../../src/programs/doctor/next-step.js'
 import { failure } from '../../../../src/base/failure/failure.js'

@@ -5,7 +5,7 @@ import type {
   LoginSeen,
   TableSeen,
   VerdictsSeen,
-} from '../../../../src/programs/doctor/facts.js'
+} from '../../../../src/route/examine/facts.js'
 import { findingsOf } from '../../../../src/programs/doctor/findings.js'
 import { nextStep } from '../../../../src/programs/doctor/next-step.js'
 import { failure } from '../../../../src/base/failure/failure.js'
