@@ -1,5 +1,5 @@
 /** Exports the library. Loads a function with its first call: an application that imports the library starts sooner. */
-export type { AlarmOptions, Reported, RunOutcome } from './programs/alarm/alarm-options.js'
+export type { AlarmOptions, Reported, RunOutcome } from './programs/alarm/alarm.js'
 export type { Connected } from './route/connect/connect.js'
 export type { OverConnection } from './route/connect/over-connection.js'
 export type { Cause } from './programs/doctor/diagnose.js'
@@ -16,12 +16,12 @@ export type {
   TargetOptions,
 } from './options/connect-options.js'
 export type { IngestEvent } from './options/run-events.js'
-export type { ClusterInfo } from './route/cluster/preflight.js'
+export type { ClusterInfo } from './route/cluster/answers.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './base/failure/catalogue.js'
 export { type Evidence, type Failure, SluiceError } from './base/failure/failure.js'
 export type { Destination, Origin, Refused } from './base/flow.js'
 export type { Operation } from './base/operation.js'
-export type { AliasReceipt } from './features/guarded/guarded-load.js'
+export type { AliasReceipt } from './features/guarded/rollback.js'
 export {
   type Counts,
   type InputReceipt,
@@ -41,7 +41,7 @@ export type {
   Serving,
   Waiting,
 } from './programs/serve/serve-options.js'
-export type { VerifiedInput } from './programs/verify/tally.js'
+export type { VerifiedInput } from './programs/verify/verify-options.js'
 export type { InferOptions, InferredMapping } from './features/mapping/infer-mapping.js'
 export type { Restored, UntuneOptions } from './features/tuned/untune.js'
 export type { Undone } from './programs/verify/undo.js'

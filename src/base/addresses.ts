@@ -142,3 +142,14 @@ function targetIn(name: string): TunnelEnd['to'] | undefined {
 function isPort(port: number): boolean {
   return port >= 0 && port <= 65_535
 }
+
+/** host:port as CONNECT wants it, an IPv6 host in brackets. */
+export function authorityOf(url: URL): string {
+  return `${url.hostname}:${addressOf(url).port}`
+}
+
+/** Host without brackets, and the port in effect. */
+export function addressOf(url: URL): { host: string; port: number } {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
+}

@@ -1,5 +1,4 @@
 /** The operations of a load: one row each. What Sluice knows of an operation is in its row, and everything else derives from it. */
-
 /**
  * What Elasticsearch does with a document. `create`: stores it if its id is new. `index`: stores or replaces it. `update`: changes
  * the given fields of a stored document. `upsert`: the same, or stores it if its id is new. `delete`: deletes the document with its id.
@@ -219,3 +218,21 @@ export type OutcomeName = (typeof outcomes)[number]
 export function takenOf(counts: Readonly<Partial<Record<Taken, number>>>): number {
   return taken.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
 }
+
+export interface FieldIds {
+  readonly from: 'field' | 'hash'
+  /** A list of paths: `branch,order.no`. */
+  readonly field: string
+  /** One character between the values. Default `|`. */
+  readonly separator?: string
+}
+
+/**
+ * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and
+ * the ids of a run can be listed. `by` offset: the offset of its line takes the place of the number, so that the ids do not depend on how
+ * an input is cut. `field`: the values of fields. `hash`: the SHA-256 of these. `cluster`: Elasticsearch makes
+ * it, and an unknown outcome stays unknown.
+ */
+export type Ids = { readonly from: 'run'; readonly by?: 'offset' } | FieldIds | { readonly from: 'cluster' }
+
+export const DEFAULT_SEPARATOR = '|'

@@ -1,6 +1,6 @@
 /** Checks what a program passes. All throw SluiceError OPTION_INVALID, and INDEX_NAME_INVALID for a load. */
 import * as check from './option-checks.js'
-import { DEFAULT_SEPARATOR, type Ids } from '../pipeline/bulk/action-line.js'
+import { DEFAULT_SEPARATOR, type Ids } from '../base/operation.js'
 import type { IngestOptions, InputOptions, RemoteOptions, ReplayOptions } from './ingest-options.js'
 import type {
   ConnectOptions,

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { Ids } from '../pipeline/bulk/action-line.js'
+import type { Ids, Operation } from '../base/operation.js'
 import type { RejectionLimit } from '../base/flow.js'
-import type { Operation } from '../base/operation.js'
 import type { CsvOptions, Format } from '../pipeline/format/formats.js'
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { ConnectOptions, FreshCredentials, ServiceNowOptions, TableOptions } from './connect-options.js'

@@ -2,10 +2,9 @@
 import type { JsonObject } from '../base/json/parse-json.js'
 import type { IndexPattern } from '../base/text/index-pattern.js'
 import type { SourceUrl } from '../base/text/source-url.js'
-import type { Ids } from '../pipeline/bulk/action-line.js'
+import type { Ids, Script } from '../base/operation.js'
 import type { IngestSource } from '../pipeline/source/open-sources.js'
 import type { RangeList } from '../pipeline/source/ranges.js'
-import type { Script } from '../base/operation.js'
 import type {
   EditOptions,
   IngestOptions,

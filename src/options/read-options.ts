@@ -1,6 +1,5 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
-import { isOperation, rowOf, type Script } from '../base/operation.js'
-import type { Ids } from '../pipeline/bulk/action-line.js'
+import { type Ids, isOperation, rowOf, type Script } from '../base/operation.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'

@@ -26,14 +26,14 @@ export const districts: readonly District[] = [
     // The words and tools that every part uses.
     name: 'base',
     rooms: {
-      memory: { doors: 'free-memory web-assembly' },
+      'memory.ts': {},
       'caller.ts': {},
       'operation.ts': {},
       json: {
         beside: 'text',
-        most: 10,
+        most: 9,
         doors:
-          'json-fault object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout valid-json',
+          'json-fault object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
       },
       text: {
         beside: 'operation.ts',
@@ -42,10 +42,10 @@ export const districts: readonly District[] = [
       },
       'addresses.ts': { beside: 'secrets.ts' },
       'secrets.ts': { beside: 'text' },
-      failure: { beside: 'text', doors: 'catalogue entry failure index-errors symptoms' },
+      failure: { beside: 'text', doors: 'catalogue entry failure index-errors' },
       'flow.ts': { beside: 'failure operation.ts' },
-      checksum: { beside: 'memory', doors: 'checksum file kernel/kernel tokens' },
-      compression: { beside: 'failure memory', doors: 'decompress' },
+      checksum: { beside: 'memory.ts', doors: 'checksum file kernel/kernel tokens' },
+      compression: { beside: 'failure memory.ts', doors: 'decompress' },
       time: { beside: 'failure flow.ts', doors: 'change-signal clock retry' },
       disk: { beside: 'failure json', doors: 'safe-files' },
       lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
@@ -60,9 +60,9 @@ export const districts: readonly District[] = [
         doors: 'cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
       },
       format: { doors: 'decode formats' },
-      bulk: { most: 7, doors: 'action-batcher action-line batcher dead-letter frame-lines replay-batcher slots' },
+      bulk: { doors: 'action-batcher batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        doors: 'account committed-prefix dead-letters ledger receipt truncate-dead-letters',
+        doors: 'account committed-prefix dead-letters ledger receipt',
       },
     },
   },
@@ -101,8 +101,7 @@ export const districts: readonly District[] = [
       connect: {
         beside: 'cluster proxy servicenow',
         most: 8,
-        doors:
-          'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
+        doors: 'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection',
       },
       gzip: { doors: 'gzip kernel/kernel' },
       examine: {
@@ -111,7 +110,7 @@ export const districts: readonly District[] = [
       },
       destination: {
         beside: 'cluster connect proxy servicenow',
-        doors: 'open-cluster-destination open-destination open-instance-destination',
+        doors: 'destination open-destination',
       },
       sender: {
         beside: 'cluster gzip',
@@ -136,9 +135,8 @@ export const districts: readonly District[] = [
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
-        most: 11,
-        doors:
-          'hooks line-starts load-documents locked-run moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
+        most: 9,
+        doors: 'hooks locked-run moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
       },
     },
   },
@@ -150,18 +148,18 @@ export const districts: readonly District[] = [
       destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
       edits: { doors: 'edit-documents' },
       follow: { doors: 'follow-inputs rounds' },
-      guarded: { doors: 'guard-alias guarded-load rollback' },
+      guarded: { doors: 'guard-alias rollback' },
       'limits/traffic-plan': { doors: 'plan-use' },
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
       mapping: { doors: 'infer-mapping map-index rehearse' },
-      metrics: { doors: 'metrics-server run-metrics textfile trace-run worker-metrics' },
+      metrics: { doors: 'run-metrics show-metrics trace-run worker-metrics' },
       ranges: { doors: 'plan-inputs range-load' },
       // It opens routes of its own, to the servers of inputs.
       remote: { doors: 'read-remote' },
       replay: { beside: 'destinations', doors: 'meant-index send-dead-letters' },
       report: { doors: 'kept-timeline record-timeline write-report' },
       rotated: { doors: 'name-unread' },
-      spool: { doors: 'run-list segments spool-stdin' },
+      spool: { doors: 'segments spool-stdin' },
       tables: { doors: 'open-platform pull read-tables' },
       transform: { doors: 'transform-documents' },
       tuned: { doors: 'tune-index untune' },
@@ -178,7 +176,7 @@ export const districts: readonly District[] = [
     // They stand beside a load.
     name: 'programs',
     rooms: {
-      alarm: { doors: 'alarm alarm-options' },
+      alarm: { doors: 'alarm' },
       doctor: { doors: 'diagnose report' },
       'doctor/watch': { beside: 'doctor', doors: 'watch watch-metrics' },
       filter: { doors: 'filter policy' },
@@ -209,7 +207,7 @@ export const districts: readonly District[] = [
       },
       serve: { doors: 'serve serve-metrics serve-options' },
       tunnel: { doors: 'open-tunnel' },
-      verify: { doors: 'tally undo verify verify-options' },
+      verify: { doors: 'undo verify verify-options' },
     },
   },
   {

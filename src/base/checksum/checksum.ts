@@ -1,6 +1,6 @@
 import { STRIPE_BYTES, AREA_BYTES } from './kernel/layout.js'
 import { addStripesPlainly, firstStripe, highOfProduct } from './plain-stripes.js'
-import { newMemory } from '../memory/web-assembly.js'
+import { newMemory } from '../memory.js'
 import { type Kernel, kernelAt, sumInPlace } from './kernel/kernel.js'
 
 /** Sluice compares two inputs only if these first bytes have the same checksum. */

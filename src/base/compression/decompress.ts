@@ -1,4 +1,4 @@
-import { free } from '../memory/free-memory.js'
+import { free } from '../memory.js'
 import { gunzip, inflateRaw, unbrotli } from './inflate.js'
 import { decodeByProgram } from './program.js'
 import { unzstd } from './zstd.js'

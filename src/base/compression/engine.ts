@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream'
-import { free, spare } from '../memory/free-memory.js'
+import { free, spare } from '../memory.js'
 
 export const OUTPUT_BYTES = 1 << 20
 const FIRST_SLICE_BYTES = 1 << 10

@@ -46,6 +46,8 @@ interface Written extends Omit<Entry, 'stage' | 'exit' | 'retry' | 'causes' | 'f
 /** Failures of one part of the path. */
 export type Entries = Readonly<Record<string, Written>>
 
+export type Stage = keyof typeof stages
+
 /** The parts of the path, in its order, as headings call them. */
 export const stages = {
   options: 'Options',
@@ -58,5 +60,3 @@ export const stages = {
   queue: 'The queue',
   run: 'The run',
 } as const
-
-export type Stage = keyof typeof stages

@@ -1,4 +1,4 @@
-import type { AlarmOptions, Reported } from '../../programs/alarm/alarm-options.js'
+import type { AlarmOptions, Reported } from '../../programs/alarm/alarm.js'
 import { explain } from '../../base/failure/catalogue.js'
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
 import type { Receipt, ServiceNowOptions } from '../../index.js'

@@ -1,8 +1,7 @@
 /** Edits the documents of an input, line by line. A line that is no document stays unchanged: the next stage rejects it. */
 import { isUtf8 } from 'node:buffer'
 import type { Lines } from '../../base/flow.js'
-import { LineStarts } from '../../run/loop/line-starts.js'
-import type { RewrittenLines } from '../../run/loop/moved-lines.js'
+import { LineStarts, type RewrittenLines } from '../../run/loop/moved-lines.js'
 import { endOfLine, isWhiteSpace, LINE_FEED } from '../../base/text/bytes.js'
 import { type CarriedAction, findAction, mayBeRefusedLine, refusedLineStart } from '../../base/text/marked-line.js'
 import { jsonFault, NO_FAULT } from '../../base/json/json-fault.js'

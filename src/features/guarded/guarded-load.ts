@@ -9,22 +9,14 @@ import {
   startLoading,
 } from '../../route/cluster/index-under-load.js'
 import type { AliasFacts } from '../../route/cluster/indices.js'
-import { type LoadedIndex, type LoadedSections, checkCopies, checkLoad, countMatches } from './check-load.js'
+import { checkCopies, checkLoad, countMatches, type LoadedIndex, type LoadedSections } from './check-load.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { fail, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { PreparationSection, StateSection } from '../../options/load.js'
-import { type StepRetrying, retryStep } from '../../run/loop/retry-step.js'
-
-export interface AliasReceipt {
-  readonly name: string
-  readonly from?: string
-  readonly to: string
-  readonly switched: boolean
-  /** Why Sluice did not switch the alias, if nothing failed. */
-  readonly reason?: string
-}
+import { retryStep, type StepRetrying } from '../../run/loop/retry-step.js'
+import type { AliasReceipt } from './rollback.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {

@@ -55,3 +55,12 @@ export async function rollback(options: RollbackOptions): Promise<RolledBack> {
 function impossible(alias: string, observed: string): SluiceError {
   return fail('ROLLBACK_IMPOSSIBLE', { alias, observed })
 }
+
+export interface AliasReceipt {
+  readonly name: string
+  readonly from?: string
+  readonly to: string
+  readonly switched: boolean
+  /** Why Sluice did not switch the alias, if nothing failed. */
+  readonly reason?: string
+}

@@ -1,6 +1,6 @@
 /** Fetches a part of an object. What was received before a connection broke is not fetched again. */
 import { fail } from '../../base/failure/failure.js'
-import { free } from '../../base/memory/free-memory.js'
+import { free } from '../../base/memory.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import type { ObjectFacts, Store } from './store.js'
 

@@ -6,7 +6,7 @@
 import { setMaxListeners } from 'node:events'
 import { Checksum } from '../../base/checksum/checksum.js'
 import { fail, type SluiceError } from '../../base/failure/failure.js'
-import { free } from '../../base/memory/free-memory.js'
+import { free } from '../../base/memory.js'
 import { Attempts } from './attempts.js'
 import { hashNumber } from './judge-answer.js'
 import type { PartMemory } from './memory.js'

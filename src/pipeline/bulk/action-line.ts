@@ -1,29 +1,21 @@
 import { createHash } from 'node:crypto'
 import type { Lines } from '../../base/flow.js'
-import { type ConditionFields, type Operation, type Script, bulkFormOf } from '../../base/operation.js'
+import {
+  bulkFormOf,
+  type ConditionFields,
+  DEFAULT_SEPARATOR,
+  type FieldIds,
+  type Ids,
+  type Operation,
+  type Script,
+} from '../../base/operation.js'
 import { MAX_ID_BYTES } from '../../base/json/strict/layout.js'
-import { type ConditionNumber, conditionForm, conditionKindOf, numberIn } from '../../base/text/condition.js'
+import { conditionForm, conditionKindOf, type ConditionNumber, numberIn } from '../../base/text/condition.js'
 import { fieldsIn } from '../../base/text/word-lists.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
 import { hasOffsets, ownNumber, type OwnPlace } from './own-number.js'
 import { unicodeProblem } from '../../base/text/shown.js'
 import { nestedField } from './nested-field.js'
-
-/**
- * The source of a document's `_id`. `run`: a token and the document's number, so that a resend doubles nothing and
- * the ids of a run can be listed. `by` offset: the offset of its line takes the place of the number, so that the ids do not depend on how
- * an input is cut. `field`: the values of fields. `hash`: the SHA-256 of these. `cluster`: Elasticsearch makes
- * it, and an unknown outcome stays unknown.
- */
-export type Ids = { readonly from: 'run'; readonly by?: 'offset' } | FieldIds | { readonly from: 'cluster' }
-
-interface FieldIds {
-  readonly from: 'field' | 'hash'
-  /** A list of paths: `branch,order.no`. */
-  readonly field: string
-  /** One character between the values. Default `|`. */
-  readonly separator?: string
-}
 
 export interface ActionOptions extends ConditionFields {
   readonly operation: Operation
@@ -44,8 +36,6 @@ interface IdRule {
   readonly separator: string
   readonly isHashed: boolean
 }
-
-export const DEFAULT_SEPARATOR = '|'
 
 export function idRule({ from, field, separator = DEFAULT_SEPARATOR }: FieldIds): IdRule {
   return { fields: fieldsIn(field), separator, isHashed: from === 'hash' }

@@ -6,7 +6,7 @@ import { nextStep, policyNeeded } from './next-step.js'
 import { type DoctorReport, finding, type Finding } from './report.js'
 import { explain } from '../../base/failure/catalogue.js'
 import type { Failure } from '../../base/failure/failure.js'
-import { authorityOf } from '../../route/proxy/proxy-url.js'
+import { authorityOf } from '../../base/addresses.js'
 
 /** Diagnoses as `diagnose` does, and asks when the API key expires. */
 export async function diagnoseForWatch(options: DoctorOptions, tools: Tools = {}): Promise<DoctorReport> {

@@ -1,26 +1,25 @@
 /** Runs the HTTP server: it listens, routes and answers requests, and closes without cutting off an answer. */
 import {
+  createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
   type ServerResponse,
-  createServer,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '../../route/cluster/credentials.js'
-import { type OpenExchange, limitConnections } from './connections.js'
+import { limitConnections, type OpenExchange } from './connections.js'
 import { Room } from './room.js'
-import type { ServeMetrics } from './serve-metrics.js'
-import type { ServeStatus } from './serve-options.js'
+import type { ServeMetrics, ServeStatus } from './serve-options.js'
 import {
-  Turns,
   bearerGuard,
   type Intake,
   type OpenIntake,
   type PostAnswer,
   refusal,
   takePost,
+  Turns,
   unauthorized,
 } from './take-post.js'
 import { systemClock } from '../../base/time/clock.js'

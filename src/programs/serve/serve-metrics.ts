@@ -1,12 +1,6 @@
 /** The metrics of a receiver: those of its loads, and what callers sent. */
 import type { RunMetrics } from '../../features/metrics/run-metrics.js'
-import type { ServeEvent, ServeStatus } from './serve-options.js'
-
-export interface ServeMetrics {
-  readonly type: string
-  hear(event: ServeEvent): void
-  text(): Promise<string>
-}
+import type { ServeEvent, ServeMetrics, ServeStatus } from './serve-options.js'
 
 /** Loads the code of metrics, which few receivers need. `status`: undefined before the receiver listens. */
 export async function openServeMetrics(status: () => ServeStatus | undefined): Promise<ServeMetrics> {

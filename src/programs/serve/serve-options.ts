@@ -126,3 +126,9 @@ export interface Serving extends AsyncDisposable {
    */
   close(): Promise<ServeReceipt>
 }
+
+export interface ServeMetrics {
+  readonly type: string
+  hear(event: ServeEvent): void
+  text(): Promise<string>
+}

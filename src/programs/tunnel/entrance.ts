@@ -5,7 +5,7 @@ import type { Failure } from '../../base/failure/failure.js'
 import { isOfThisMachine } from './callers.js'
 import { joinSockets } from './join-sockets.js'
 import { listenOnLoopback, type LoopbackPort } from './loopback-port.js'
-import { failureOf, type OpenDestination, type RequestRoute } from '../../route/destination/open-destination.js'
+import { failureOf, type OpenDestination, type RequestRoute } from '../../route/destination/destination.js'
 import { passRequest } from './pass-request.js'
 import { type CallerRefusal, refuse, refuseTunnel } from './refusals.js'
 

@@ -5,7 +5,7 @@ import type { Failure } from '../../base/failure/failure.js'
 import { httpTimes, type Passage } from './entrance.js'
 import { joinSockets } from './join-sockets.js'
 import { listenOnLoopback, type LoopbackPort } from './loopback-port.js'
-import { failureOf, type OpenDestination } from '../../route/destination/open-destination.js'
+import { failureOf, type OpenDestination } from '../../route/destination/destination.js'
 import { passRequest } from './pass-request.js'
 import { type CallerRefusal, gatewayRefusal, refuse, refuseTunnel } from './refusals.js'
 

@@ -4,14 +4,12 @@ import type { InstanceOptions } from '../../route/connect/open-servicenow.js'
 import { type Failure, fail } from '../../base/failure/failure.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
 import type { TunnelEnd } from '../../base/addresses.js'
-import type { ConnectSection } from '../../options/load.js'
 import { readConnecting } from '../../options/read-options.js'
 import { openEntrance, type Passage } from './entrance.js'
 import { openForwardProxy } from './forward-proxy.js'
 import type { LoopbackPort } from './loopback-port.js'
-import { openClusterDestination } from '../../route/destination/open-cluster-destination.js'
-import { type OpenDestination, openRaw, type TunnelTraffic } from '../../route/destination/open-destination.js'
-import { openInstanceDestination } from '../../route/destination/open-instance-destination.js'
+import type { OpenDestination, TunnelTraffic } from '../../route/destination/destination.js'
+import { openDestination } from '../../route/destination/open-destination.js'
 import { tokenGuard } from './callers.js'
 
 export interface TunnelOptions {
@@ -83,7 +81,7 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
     await Promise.all(opened.map(async to => await to.close()))
   }
   try {
-    for (const wanted of destinations) opened.push(await openDestination(wanted, connecting, options))
+    for (const wanted of destinations) opened.push(await openDestination(wanted.to, connecting, options))
     if (withLogin) checkLogins(opened)
     for (const [at, to] of opened.entries()) {
       const local = destinations[at]?.local
@@ -113,17 +111,6 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
     await close(AbortSignal.abort())
     throw error
   }
-}
-
-async function openDestination(
-  { to }: TunnelEnd,
-  connecting: ConnectSection,
-  { instance, signal }: TunnelOptions,
-): Promise<OpenDestination> {
-  if (to === 'cluster') return await openClusterDestination(connecting, signal)
-  if (to !== 'servicenow') return await openRaw(to, connecting, signal)
-  if (instance === undefined) throw fail('OPTION_INVALID', { option: 'servicenow.url', problem: 'is not set' })
-  return await openInstanceDestination(instance, connecting, signal)
 }
 
 function checkLogins(opened: readonly OpenDestination[]): void {

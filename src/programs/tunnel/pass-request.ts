@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { unzipSync } from 'node:zlib'
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
 import { systemClock } from '../../base/time/clock.js'
-import { failureOf, type RequestRoute, type RouteResponse } from '../../route/destination/open-destination.js'
+import { failureOf, type RequestRoute, type RouteResponse } from '../../route/destination/destination.js'
 import { gatewayRefusal, refuse } from './refusals.js'
 
 type AnswerBody = RouteResponse['body']

@@ -1,36 +1,7 @@
 /** Adds up what was seen of a run, input by input. */
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { type InputIds, idOf, type Sighting } from './run-ids.js'
-
-/** The documents of a run. `documents` = `found` + `rejected` + `missing`, and `dropped` for all inputs together. */
-interface DocumentCounts {
-  readonly documents: number
-  readonly found: number
-  /** Not there, and in the dead letters. */
-  readonly rejected: number
-  /** Not there, and in no dead letters that could be read. */
-  readonly missing: number
-  /** There, and numbered behind the last settled one: sent before the run was cut off. A resume settles them. */
-  readonly unsettled: number
-  /** There, with the token of the run, and none of its documents. */
-  readonly foreign: number
-  /** There in more than one index behind an alias or data stream. */
-  readonly doubled: number
-}
-
-/** The documents of one input in the cluster. */
-export interface VerifiedInput extends DocumentCounts {
-  readonly name: string
-  /** Its ids are `TOKEN-NUMBER`. */
-  readonly token: string
-  /** The numbers of the first and the last settled document. */
-  readonly first: number
-  readonly last: number
-  /** The first of them. */
-  readonly missingIds: readonly string[]
-  readonly foreignIds: readonly string[]
-  readonly doubledIds: readonly string[]
-}
+import { idOf, type InputIds, type Sighting } from './run-ids.js'
+import type { DocumentCounts, VerifiedInput } from './verify-options.js'
 
 /** The documents of all inputs in the cluster. */
 export interface Tallied extends DocumentCounts {

@@ -8,7 +8,7 @@ import { type Failure, failure, quote } from '../../base/failure/failure.js'
 import { proxyRefusal, withoutQuery } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { type JsonObject, parseObject } from '../../base/json/parse-json.js'
-import { type Stranger, elasticsearchBeside, strangerIn } from './strangers.js'
+import { elasticsearchBeside, type Stranger, strangerIn } from './strangers.js'
 
 export interface AnswerHead {
   readonly statusCode: number
@@ -209,4 +209,12 @@ function nameElasticsearchRefusal(
 /** Returns the JSON object of an answer. Empty if it is none. */
 export function jsonIn({ body }: ClusterAnswer): JsonObject {
   return parseObject(body) ?? {}
+}
+
+export interface ClusterInfo {
+  readonly name: string
+  readonly uuid?: string
+  /** `version.number`. Serverless answers a constant, so `flavor` decides there. */
+  readonly version: string
+  readonly flavor: 'stack' | 'serverless'
 }

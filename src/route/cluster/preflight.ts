@@ -5,14 +5,14 @@
 import type { Clock } from '../../base/flow.js'
 import { type Failure, failure, quote, SluiceError } from '../../base/failure/failure.js'
 import type { Route } from '../proxy/route.js'
-import { type ClusterAnswer, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, type ClusterInfo, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
 import { judgeManagedRoot } from './managed-endpoint.js'
 import { parseObject } from '../../base/json/parse-json.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import { systemClock } from '../../base/time/clock.js'
 import { ask } from './request.js'
 import { askForMix, type ConnectionsToAsk, ENOUGH } from './ask-connections.js'
-import { type Ended, connectionEnd } from './connection-end.js'
+import { connectionEnd, type Ended } from './connection-end.js'
 import { manyListeners, missChance } from '../proxy/fresh-connections.js'
 
 export interface Preflight {
@@ -160,14 +160,6 @@ export function judgeRoot(
 
 export function ended(failed: Failure, isPastFilter?: boolean): Ended {
   return { end: connectionEnd(failed), failure: failed, isPastFilter }
-}
-
-export interface ClusterInfo {
-  readonly name: string
-  readonly uuid?: string
-  /** `version.number`. Serverless answers a constant, so `flavor` decides there. */
-  readonly version: string
-  readonly flavor: 'stack' | 'serverless'
 }
 
 /** Reads the body of GET /. Returns a failure if it is not Elasticsearch 8, 9 or serverless. */

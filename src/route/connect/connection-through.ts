@@ -12,7 +12,7 @@ import { proxySection } from '../../options/read-options.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import { proxyTo } from './proxy-to.js'
+import { proxyTo } from './open-target.js'
 
 export interface ThroughOptions extends Pick<ConnectOptions, 'concurrency'> {
   /** The proxy's URL, or an object with `url` and `ca`. Required: without a proxy nothing connects. */

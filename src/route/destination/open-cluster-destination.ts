@@ -3,7 +3,7 @@ import { authorization, refusePlaintext } from '../cluster/credentials.js'
 import { openTarget, resolveTarget } from '../connect/open-target.js'
 import type { ConnectSection } from '../../options/load.js'
 import { openRawTunnels } from '../proxy/raw-tunnels.js'
-import { MOST_REQUESTS, type OpenDestination, type RequestRoute, sum, wayTo } from './open-destination.js'
+import { MOST_REQUESTS, type OpenDestination, type RequestRoute, sum, wayTo } from './destination.js'
 
 /** Opens the cluster as a load does. Tools may bring credentials of their own. Throws SluiceError: see `openTarget`. */
 export async function openClusterDestination(

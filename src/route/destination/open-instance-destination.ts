@@ -9,7 +9,7 @@ import { judgeRefusal } from '../servicenow/calls/judge-refusal.js'
 import { loginHeaders } from '../servicenow/choose-access.js'
 import type { OpenInstance } from '../servicenow/open-instance.js'
 import { lookIn } from '../servicenow/refusal/look-in.js'
-import { MOST_REQUESTS, type OpenDestination, type RequestRoute, sum, wayTo } from './open-destination.js'
+import { MOST_REQUESTS, type OpenDestination, type RequestRoute, sum, wayTo } from './destination.js'
 
 type Given = InstanceOptions['servicenow']
 

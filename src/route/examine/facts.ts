@@ -1,5 +1,5 @@
 /** Observed facts. Every probe adds its own part. A skipped probe leaves its part absent. Holds no secret. */
-import type { ClusterInfo } from '../cluster/preflight.js'
+import type { ClusterInfo } from '../cluster/answers.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Phase } from '../proxy/route-error.js'
 import type { CertificateProblem, CertificateSeen } from './certificate.js'

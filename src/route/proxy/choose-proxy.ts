@@ -1,6 +1,7 @@
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { addressOf, parseProxyUrl, type ProxyUrl } from './proxy-url.js'
-import { isIPv6, BlockList, isIP, isIPv4 } from 'node:net'
+import { addressOf } from '../../base/addresses.js'
+import { parseProxyUrl, type ProxyUrl } from './proxy-url.js'
 
 /** A proxy URL as it was given. */
 interface GivenProxy {

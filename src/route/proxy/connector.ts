@@ -1,12 +1,12 @@
 /** Builds connections to the target, layer by layer: TCP, TLS to the proxy, the tunnel, TLS to the target. */
-import { type Socket, connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { established, type SecureLayer } from './tls-layer.js'
 import { openHttpTunnel } from './http-tunnel.js'
-import { connectTimeoutFault, connectingFault, notTlsFault } from './connect-fault.js'
+import { connectingFault, connectTimeoutFault, notTlsFault } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { RouteTarget } from './destination.js'
-import { addressOf } from './proxy-url.js'
+import { addressOf } from '../../base/addresses.js'
 import { accountOf, type TrafficMeter, trafficThrough } from './traffic-meter.js'
 
 /** `tunnel`: the proxy passes bytes on. `forward`: the proxy reads plain http requests and sends them on itself. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { connectRefusedFault, notHttpFault, proxyClosedFault } from './tunnel-fault.js'
-import { authorityOf, type ProxyUrl } from './proxy-url.js'
+import { authorityOf } from '../../base/addresses.js'
+import type { ProxyUrl } from './proxy-url.js'
 import type { RouteTarget } from './destination.js'
 
 /** A proxy's answer to CONNECT has a few hundred bytes. */

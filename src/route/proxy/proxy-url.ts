@@ -142,14 +142,3 @@ function portMisfit(scheme: ProxyScheme, port: number): string | undefined {
   if (port === 9294 && scheme === 'http') return 'says http:// with port 9294, which expects TLS. Use https://'
   return undefined
 }
-
-/** Host without brackets, and the port in effect. */
-export function addressOf(url: URL): { host: string; port: number } {
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
-}
-
-/** host:port as CONNECT wants it, an IPv6 host in brackets. */
-export function authorityOf(url: URL): string {
-  return `${url.hostname}:${addressOf(url).port}`
-}

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { notSocksFault, proxyClosedFault, socksRefusedFault } from './tunnel-fault.js'
-import { addressOf, type ProxyUrl } from './proxy-url.js'
-import { type RouteError, errorCodeOf, isClientCertAlert } from './route-error.js'
+import { addressOf } from '../../base/addresses.js'
+import type { ProxyUrl } from './proxy-url.js'
+import { errorCodeOf, isClientCertAlert, type RouteError } from './route-error.js'
 import type { RouteTarget } from './destination.js'
 
 /**

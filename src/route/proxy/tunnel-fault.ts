@@ -1,10 +1,10 @@
 /** Names why a proxy opened no tunnel, from its answer. Pure. Nothing of the request has left. */
 import { type Failure, failure } from '../../base/failure/failure.js'
 import { nameClientCert } from './connect-fault.js'
-import { type ProxyAnswer, nameProxyAnswer } from './proxy-answer.js'
-import { RouteError, errorCodeOf, isClientCertAlert, isTlsAlert, quoteBytes } from './route-error.js'
-import { type RouteTarget, proxyOf } from './destination.js'
-import { authorityOf } from './proxy-url.js'
+import { nameProxyAnswer, type ProxyAnswer } from './proxy-answer.js'
+import { errorCodeOf, isClientCertAlert, isTlsAlert, quoteBytes, RouteError } from './route-error.js'
+import { proxyOf, type RouteTarget } from './destination.js'
+import { authorityOf } from '../../base/addresses.js'
 
 /** CONNECT was answered with something else than 2xx: the proxy's own answer, whatever the number. */
 export function connectRefusedFault(

@@ -11,6 +11,7 @@ import type { Counts } from '../../pipeline/ledger/receipt.js'
 import { skipBytes } from '../../pipeline/source/stored-file.js'
 import { beginning, untilAborted } from './lines-again.js'
 import { linesOfRange } from './lines-of-range.js'
+import type { Loaded } from './run-arguments.js'
 
 /** Inputs that are read while one is framed, if they are small files. */
 const AHEAD = 16
@@ -62,15 +63,6 @@ export interface Loading {
   /** Adds to each `progress` event. */
   progress?(): object
   tell(event: IngestEvent): void
-}
-
-export interface Loaded {
-  /** Why the run stopped, or the first input that could not be read to its end. */
-  readonly failure?: Failure
-  /** The error below it: what an iterable threw, or the system. */
-  readonly cause?: unknown
-  /** Decoded bytes. */
-  readonly bytesRead: number
 }
 
 /** Resolves when every document that was read has an outcome, also after a failure. Rejects only for a bug. */

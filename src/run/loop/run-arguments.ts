@@ -5,7 +5,7 @@ import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import type { DecodeOptions } from '../../pipeline/format/decode.js'
 import type { RunIdentity } from '../state/resume/plan.js'
 import type { Feature, Run } from './hooks.js'
-import type { Loaded } from './load-documents.js'
+import type { Failure } from '../../base/failure/failure.js'
 
 /** Each has a default, and at most one feature gives it. */
 export interface RunArguments {
@@ -45,4 +45,13 @@ export interface RunPlace {
 export interface LoadingElsewhere extends Run {
   readonly inputs: readonly Source[]
   readonly ledger: Pick<Ledger, 'begin' | 'end' | 'book' | 'overLimit' | 'isOverLimit'>
+}
+
+export interface Loaded {
+  /** Why the run stopped, or the first input that could not be read to its end. */
+  readonly failure?: Failure
+  /** The error below it: what an iterable threw, or the system. */
+  readonly cause?: unknown
+  /** Decoded bytes. */
+  readonly bytesRead: number
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { explain, failureCodes } from '../../../src/base/failure/catalogue.js'
-import { exampleOf } from '../../../src/base/failure/failure.js'
 import { stages } from '../../../src/base/failure/entry.js'
-import { symptoms } from '../../../src/base/failure/symptoms.js'
+import { exampleOf } from '../../../src/base/failure/failure.js'
+import { symptoms } from '../../../src/cli/commands/symptoms.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 
 // Each test starts processes.

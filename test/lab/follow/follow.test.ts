@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { codeOf } from '../../support/lab/run-world.js'
 import { index, lab, path, shareLab, smallBatches } from '../../support/lab/shared-lab.js'
-import { listRuns } from '../../../src/features/spool/run-list.js'
+import { listRuns } from '../../../src/cli/commands/run-list.js'
 import { follow, linesOf, log, numbers, upTo } from './followed.js'
 
 shareLab()

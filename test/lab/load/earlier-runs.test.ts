@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { undo, verify } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import { listRuns, forgetRun } from '../../../src/features/spool/run-list.js'
+import { listRuns, forgetRun } from '../../../src/cli/commands/run-list.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 
 let lab: Lab

@@ -4,7 +4,7 @@ import { appendFile, copyFile, readdir, readFile, rename, rm, utimes, writeFile 
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { connect, ingest, type IngestOptions, isSluiceError, replay, type Receipt, verify } from '../../../src/index.js'
-import { forgetRun } from '../../../src/features/spool/run-list.js'
+import { forgetRun } from '../../../src/cli/commands/run-list.js'
 import { index, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 import { ObjectServer } from '../../support/servers/object-server.js'
 import { runFiles } from '../../support/state/stored-runs.js'

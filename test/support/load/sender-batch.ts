@@ -1,8 +1,7 @@
 import { Batcher } from '../../../src/pipeline/bulk/batcher.js'
-import type { Ids } from '../../../src/pipeline/bulk/action-line.js'
+import type { Ids, Operation } from '../../../src/base/operation.js'
 import { SlotPool } from '../../../src/pipeline/bulk/slots.js'
 import type { Batch } from '../../../src/base/flow.js'
-import type { Operation } from '../../../src/base/operation.js'
 import { HeldClock } from './held-clock.js'
 
 /** The lines of one input as one batch; ids of a run are `t-1`, `t-2`… */

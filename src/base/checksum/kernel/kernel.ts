@@ -1,4 +1,4 @@
-import { compile, type Memory, webAssembly } from '../../memory/web-assembly.js'
+import { compile, type Memory, webAssembly } from '../../memory.js'
 import { keys } from '../plain-stripes.js'
 import { kernelCode } from './code.js'
 import { KEYS, STRIPE_BYTES } from './layout.js'

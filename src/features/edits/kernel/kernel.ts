@@ -1,5 +1,5 @@
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../../base/json/strict/layout.js'
-import { compile, type Global, newMemory, webAssembly } from '../../../base/memory/web-assembly.js'
+import { compile, type Global, newMemory, webAssembly } from '../../../base/memory.js'
 import type { Rules } from '../rules.js'
 import type { ValueText } from '../values.js'
 import { kernelCode } from './code.js'

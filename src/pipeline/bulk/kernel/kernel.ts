@@ -28,7 +28,7 @@ import type { KernelMemory } from './memory.js'
 import { Names } from './names.js'
 import { firstState, roundConstants } from './sha256-constants.js'
 import { ID_FIELD, LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START } from '../../../base/json/strict/layout.js'
-import { compile, type Global, webAssembly } from '../../../base/memory/web-assembly.js'
+import { compile, type Global, webAssembly } from '../../../base/memory.js'
 
 /** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */
 interface Exports {

@@ -1,7 +1,7 @@
 import type { ReadMemory } from '../../../base/flow.js'
 import { sumInPlace } from '../../../base/checksum/kernel/kernel.js'
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../../base/json/strict/layout.js'
-import { type Memory, newMemory } from '../../../base/memory/web-assembly.js'
+import { type Memory, newMemory } from '../../../base/memory.js'
 import { CHECKSUM, NAMES_BYTES } from './layout.js'
 
 /** Bytes per read of a file. Twice as much would fall out of the CPU's second cache before it is framed. */

@@ -1,5 +1,5 @@
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../../base/json/strict/layout.js'
-import { compile, type Global, newMemory, webAssembly } from '../../../base/memory/web-assembly.js'
+import { compile, type Global, newMemory, webAssembly } from '../../../base/memory.js'
 import { type Cut, type Cutter, INPUT_BYTES, LONGEST_BYTES, type Between } from '../cut.js'
 import { kernelCode } from './code.js'
 import { FIRST, NEXT, STOP_END, STOP_OBJECT, TOP_LEVEL } from './layout.js'

@@ -1,6 +1,6 @@
 import type { Probe } from '../context.js'
 import { misplacedIn } from '../../../base/secrets.js'
-import { addressOf } from '../../proxy/proxy-url.js'
+import { addressOf } from '../../../base/addresses.js'
 import type { HostsSeen } from '../facts.js'
 import { compareRegions, insideOf, isProxyHost, proxyRegionsOf, readClusterHost } from '../regions.js'
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { kernelCode } from './code.js'
 import { BLOCK_BYTES, INPUT, MEMORY_BYTES, OUTPUT } from './layout.js'
-import { compile, newMemory, webAssembly } from '../../../base/memory/web-assembly.js'
+import { compile, newMemory, webAssembly } from '../../../base/memory.js'
 
 /** The functions of assembly/deflate.ts. Sizes and addresses are in bytes. */
 interface Exports {

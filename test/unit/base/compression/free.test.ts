@@ -1,7 +1,7 @@
 import { markAsUntransferable } from 'node:worker_threads'
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { free } from '../../../../src/base/memory/free-memory.js'
+import { free } from '../../../../src/base/memory.js'
 import { gunzip, inflateRaw, unbrotli } from '../../../../src/base/compression/inflate.js'
 
 test('memory is free at once', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type FailureCode, causesFor, explain, failureCodes, fixesFor } from '../../../../src/base/failure/catalogue.js'
-import { exampleOf } from '../../../../src/base/failure/failure.js'
+import { causesFor, explain, type FailureCode, failureCodes, fixesFor } from '../../../../src/base/failure/catalogue.js'
 import { stages } from '../../../../src/base/failure/entry.js'
-import { symptoms } from '../../../../src/base/failure/symptoms.js'
-import { optionNames, describeOption } from '../../../../src/options/describe-option.js'
+import { exampleOf } from '../../../../src/base/failure/failure.js'
+import { symptoms } from '../../../../src/cli/commands/symptoms.js'
+import { describeOption, optionNames } from '../../../../src/options/describe-option.js'
 
 const entries = failureCodes.map(code => ({ code, ...explain(code) }))
 /** All that a person may read. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../../../src/base/operation.js'
 import type { Author } from '../../../../src/pipeline/ledger/dead-letter-record.js'
 import { record } from '../../../support/load/dead-letter.js'
-import { truncateDeadLetters } from '../../../../src/pipeline/ledger/truncate-dead-letters.js'
+import { truncateDeadLetters } from '../../../../src/pipeline/ledger/dead-letters.js'
 
 let folder: string
 beforeEach(async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeRun, reportRun } from '../../../../src/programs/alarm/alarm.js'
-import type { AlarmOptions } from '../../../../src/programs/alarm/alarm-options.js'
+import { type AlarmOptions, judgeRun, reportRun } from '../../../../src/programs/alarm/alarm.js'
 import { failedText, goodText } from '../../../../src/programs/alarm/alarm-text.js'
 import { jobOf } from '../../../../src/cli/application/open-alarm.js'
 import { failure, SluiceError } from '../../../../src/base/failure/failure.js'

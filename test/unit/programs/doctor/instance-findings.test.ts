@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type {
-  ConnectionSeen,
-  Facts,
-  LoginSeen,
-  TableSeen,
-  VerdictsSeen,
-} from '../../../../src/route/examine/facts.js'
+import type { ConnectionSeen, Facts, LoginSeen, TableSeen, VerdictsSeen } from '../../../../src/route/examine/facts.js'
 import { findingsOf } from '../../../../src/programs/doctor/findings.js'
 import { nextStep } from '../../../../src/programs/doctor/next-step.js'
 import { failure } from '../../../../src/base/failure/failure.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LineStarts } from '../../../../src/run/loop/line-starts.js'
+import { LineStarts } from '../../../../src/run/loop/moved-lines.js'
 
 test('lines that the kernel leaves are found by their number, and forgotten behind a mark', () => {
   const starts = new LineStarts(0, 1)

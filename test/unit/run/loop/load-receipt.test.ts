@@ -1,4 +1,4 @@
-import { mkdtempSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,7 +11,8 @@ import type { Batch, Outcome, Refused, RejectionLimit, Source } from '../../../.
 import type { IngestEvent } from '../../../../src/options/run-events.js'
 import { DeadLetters } from '../../../../src/pipeline/ledger/dead-letters.js'
 import { Ledger } from '../../../../src/pipeline/ledger/ledger.js'
-import { type Loaded, load } from '../../../../src/run/loop/load-documents.js'
+import type { Loaded } from '../../../../src/run/loop/run-arguments.js'
+import { load } from '../../../../src/run/loop/load-documents.js'
 import { HeldClock } from '../../../support/load/held-clock.js'
 import { type Seeded, seeded } from '../../../support/random/seeded.js'
 

@@ -7,7 +7,7 @@ import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { lockInputs, ownRuns } from '../../run/state/runs/state-folder.js'
 import { type KnownRun, knownRuns, readRun, removeRun } from '../../run/state/runs/runs.js'
 import { isoTime } from '../../base/time/clock.js'
-import { type KeptSpool, keptSpools, removeSpool } from './segments.js'
+import { type KeptSpool, keptSpools, removeSpool } from '../../features/spool/segments.js'
 
 /** A run, also one that was refused at its start or found nothing new. */
 export interface ListedRun {
