@@ -1,4 +1,3 @@
 /** Any Elasticsearch client through the static-IP proxy: `sluice/connection`. Loads no client. */
-export { connectionThrough, type ThroughOptions } from './route/connect/connection-through.js'
-export type { ConnectionClass } from './route/cluster/node-connection.js'
+export { type ConnectionClass, connectionThrough, type ThroughOptions } from './route/connect/connection-through.js'
 export { SluiceError, isSluiceError } from './base/failure/failure.js'

@@ -1,6 +1,6 @@
 /** Exports the library. Loads a function with its first call: an application that imports the library starts sooner. */
 export type { AlarmOptions, Reported, RunOutcome } from './programs/alarm/alarm.js'
-export type { Connected } from './route/connect/connect.js'
+export type { ClusterInfo, Connected } from './route/connect/connect.js'
 export type { OverConnection } from './route/connect/over-connection.js'
 export type { Cause } from './programs/doctor/diagnose.js'
 export type { DoctorOptions } from './route/examine/examine-options.js'
@@ -16,7 +16,6 @@ export type {
   TargetOptions,
 } from './options/connect-options.js'
 export type { IngestEvent } from './options/run-events.js'
-export type { ClusterInfo } from './route/cluster/answers.js'
 export { type Entry, type FailureCode, explain, failureCodes } from './base/failure/catalogue.js'
 export { type Evidence, type Failure, SluiceError } from './base/failure/failure.js'
 export type { Destination, Origin, Refused } from './base/flow.js'

@@ -1,6 +1,7 @@
 /** Addresses as people write them: of a cluster, to listen on, and where a tunnel leads. */
 import { isIPv6 } from 'node:net'
 import { isQuoted } from './secrets.js'
+import { type Failure, failure } from './failure/failure.js'
 
 /** The parts of a cluster URL, or its problem. Messages never repeat the credentials. */
 type ClusterUrl =
@@ -152,4 +153,13 @@ export function authorityOf(url: URL): string {
 export function addressOf(url: URL): { host: string; port: number } {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
+}
+
+/** Names addresses that are not the dashboard's. */
+export function nameStrangers(
+  seen: Readonly<Record<string, number>>,
+  expected: readonly string[] = [],
+): Failure | undefined {
+  const strangers = Object.keys(seen).filter(address => expected.length > 0 && !expected.includes(address))
+  return strangers.length === 0 ? undefined : failure('EGRESS_UNEXPECTED', { seen: strangers, expected })
 }

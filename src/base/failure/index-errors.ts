@@ -1,4 +1,4 @@
-import { type FailureCode, explain } from './catalogue.js'
+import { explain, type FailureCode } from './catalogue.js'
 
 /**
  * Why Elasticsearch rejects single documents, by the types of its own errors, as receipts and dead letters show them. For
@@ -98,4 +98,19 @@ export function adviceOn(type: string): string | undefined {
   if (error !== undefined) return `${error.meaning} ${error.fix}`
   const own = explain(type as FailureCode) as ReturnType<typeof explain> | undefined
   return own === undefined ? undefined : `${own.title}. ${own.fixes[0]}`
+}
+
+/** Says a refusal to people: `total is text in 1.2% of documents, first at orders.csv, line 812`. */
+export function sayRefusal({ field, kind, documents, first, reason }: RehearsedRefusal, all: number): string {
+  const share = `in ${((100 * documents) / Math.max(1, all)).toFixed(1)}% of documents, first at ${first}`
+  return field === undefined || kind === undefined ? `${reason}, ${share}` : `${field} is ${kind} ${share}`
+}
+
+export interface RehearsedRefusal {
+  readonly field?: string
+  /** The kind of values that the documents have in this field. */
+  readonly kind?: string
+  readonly documents: number
+  readonly first: string
+  readonly reason: string
 }

@@ -1,11 +1,10 @@
 import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js'
-import { adviceOn } from '../../base/failure/index-errors.js'
+import { adviceOn, sayRefusal } from '../../base/failure/index-errors.js'
 import { describeOrigin } from '../../pipeline/ledger/receipt.js'
 import { type OutcomeName, outcomes, taken } from '../../base/operation.js'
 import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
-import { balance, bytes, columns, count, countRows, showDuration, plural } from '../terminal/columns.js'
+import { balance, bytes, columns, count, countRows, plural, showDuration } from '../terminal/columns.js'
 import { shown, visible } from '../../base/text/shown.js'
-import { sayRefusal } from '../../features/mapping/rehearse.js'
 import { failureJson } from './say-error.js'
 
 /** Shows the receipt to people: the outcome of every document, the balance and the route. */

@@ -5,7 +5,7 @@ import type { Feature } from '../../run/loop/hooks.js'
 import { ByteBudget, type Spent } from '../../route/sender/layers/byte-budget.js'
 import { TokenBucket } from '../../route/sender/layers/rate.js'
 import { systemClock } from '../../base/time/clock.js'
-import { type OpenPlan, openPlan, type PlanUse } from './traffic-plan/plan-use.js'
+import { openUnspentPlan, type PlanUse } from './traffic-plan/plan-use.js'
 
 interface LimitedLoad {
   readonly stopping: Pick<StopSection, 'byteBudget'>
@@ -59,21 +59,6 @@ export function limitTraffic(load: LimitedLoad, limits: SharedLimits, stateDir: 
       receipt: () => (plan === undefined ? {} : { plan: plan.use.receipt() }),
       dispose: async () => await Promise.resolve(plan?.[Symbol.dispose]()),
     }
-  }
-}
-
-/** Opens the plan, if there is one. Throws SluiceError PLAN_SPENT, STATE_UNWRITABLE. */
-export async function openUnspentPlan(
-  { traffic, connecting }: Omit<LimitedLoad, 'stopping'>,
-  stateDir: string | undefined,
-): Promise<OpenPlan | undefined> {
-  const plan = await openPlan(traffic, connecting.proxy, stateDir)
-  try {
-    plan?.use.refuseSpent()
-    return plan
-  } catch (error) {
-    plan?.[Symbol.dispose]()
-    throw error
   }
 }
 

@@ -8,7 +8,8 @@ import { retryStep } from '../../run/loop/retry-step.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { simulate, whyNotAsked } from './ask-cluster.js'
 import { newFields, refuses, typeAt } from './predict.js'
-import { type ShapeFeature, Shapes, type Shape } from './shapes.js'
+import { type Shape, type ShapeFeature, Shapes } from './shapes.js'
+import { type RehearsedRefusal, sayRefusal } from '../../base/failure/index-errors.js'
 
 interface Rehearsal {
   /** Different shapes of documents, and those that would be refused. */
@@ -20,15 +21,6 @@ interface Rehearsal {
   readonly refusals: readonly RehearsedRefusal[]
   /** The questions without an answer, and the reasons. */
   readonly notes: readonly string[]
-}
-
-interface RehearsedRefusal {
-  readonly field?: string
-  /** The kind of values that the documents have in this field. */
-  readonly kind?: string
-  readonly documents: number
-  readonly first: string
-  readonly reason: string
 }
 
 declare module '../../pipeline/ledger/receipt.js' {
@@ -225,10 +217,4 @@ function failureOf({ shapes, refused, refusals }: Rehearsal, index: string, docu
   const said = refusals.slice(0, NAMED).map(one => sayRefusal(one, documents))
   const more = refusals.length > NAMED ? `, and ${refusals.length - NAMED} more reasons` : ''
   return failure('REHEARSAL_REFUSED', { index, refused, shapes, observed: said.join('; ').replaceAll(';', ',') + more })
-}
-
-/** Says a refusal to people: `total is text in 1.2% of documents, first at orders.csv, line 812`. */
-export function sayRefusal({ field, kind, documents, first, reason }: RehearsedRefusal, all: number): string {
-  const share = `in ${((100 * documents) / Math.max(1, all)).toFixed(1)}% of documents, first at ${first}`
-  return field === undefined || kind === undefined ? `${reason}, ${share}` : `${field} is ${kind} ${share}`
 }

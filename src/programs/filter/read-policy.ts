@@ -4,7 +4,7 @@
  */
 import type { Policy, Rule } from './policy.js'
 import { isObject, type JsonObject, parseObject } from '../../base/json/parse-json.js'
-import type { ClusterAnswer } from '../../route/cluster/answers.js'
+import type { ClusterAnswer } from '../../route/cluster/request.js'
 import { type Failure, fail, failure, quote, SluiceError } from '../../base/failure/failure.js'
 
 /** A deployment or a serverless project. */

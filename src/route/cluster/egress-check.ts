@@ -1,11 +1,12 @@
 import { isIPv4 } from 'node:net'
-import { type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
+import { type Failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { askInWaves } from '../proxy/fresh-connections.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { parseObject } from '../../base/json/parse-json.js'
 import { ENOUGH } from './ask-connections.js'
 import { ask } from './request.js'
+import { nameStrangers } from '../../base/addresses.js'
 
 /** The source addresses that the egress check saw, each with its count. */
 export type EgressSeen = Readonly<Record<string, number>>
@@ -66,12 +67,6 @@ export async function checkEgress(route: Route, options: EgressCheckOptions): Pr
 
 export function tellMany(addresses: readonly string[]): string {
   return `requests leave from ${addresses.length} addresses (${addresses.join(', ')}), but a static-IP proxy has two`
-}
-
-/** Names addresses that are not the dashboard's. */
-export function nameStrangers(seen: EgressSeen, expected: readonly string[] = []): Failure | undefined {
-  const strangers = Object.keys(seen).filter(address => expected.length > 0 && !expected.includes(address))
-  return strangers.length === 0 ? undefined : failure('EGRESS_UNEXPECTED', { seen: strangers, expected })
 }
 
 export function countEgress(shown: readonly { readonly address?: string }[]): EgressSeen {

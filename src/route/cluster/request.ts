@@ -10,6 +10,8 @@ import { isLoopback } from './credentials.js'
 import { type Bounds, bounded, notAsked } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
 
+export type { ClusterAnswer }
+
 export interface ReachedCluster {
   readonly client: Client
   readonly route: Route

@@ -7,6 +7,8 @@ import type { ConnectOptions } from '../../options/connect-options.js'
 import { openTarget } from './open-target.js'
 import { SharedConnection } from './shared-connection.js'
 
+export type { ClusterInfo }
+
 /** A checked and open connection to a cluster. */
 export interface Connected<C = Client> extends AsyncDisposable {
   /** The official client over one pool through the proxy. It retries nothing by itself. */

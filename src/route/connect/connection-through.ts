@@ -14,6 +14,8 @@ import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
 import { proxyTo } from './open-target.js'
 
+export type { ConnectionClass }
+
 export interface ThroughOptions extends Pick<ConnectOptions, 'concurrency'> {
   /** The proxy's URL, or an object with `url` and `ca`. Required: without a proxy nothing connects. */
   readonly proxy: string | URL | Pick<ProxyOptions, 'url' | 'ca' | 'origin'> | undefined

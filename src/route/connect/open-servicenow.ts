@@ -15,6 +15,8 @@ import type { TokenStore } from '../servicenow/login/session.js'
 import { systemClock } from '../../base/time/clock.js'
 import { tokensInFile } from './token-file.js'
 
+export type { OpenInstance }
+
 export { grantOf } from '../servicenow/choose-access.js'
 
 export interface InstanceOptions extends Omit<ServiceNowConnection, 'signal'> {

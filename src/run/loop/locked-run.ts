@@ -1,34 +1,10 @@
-import type { SlotPool } from '../../pipeline/bulk/slots.js'
-import type { Cluster } from '../../route/cluster/open-cluster.js'
-import type { ResolvedTarget } from '../../route/connect/open-target.js'
 import type { Source } from '../../base/flow.js'
-import type { BatchSection, ConnectSection, DocumentSection, RetrySection, StateSection } from '../../options/load.js'
 import type { InputLocks } from '../../base/lock/lock.js'
 import type { RunIdentity } from '../state/resume/plan.js'
 import type { HookList } from './hook-list.js'
 import type { Run } from './hooks.js'
-import type { RunArguments } from './run-arguments.js'
+import type { OpenConnection, RunArguments, RunSections } from './run-arguments.js'
 import type { RunRecord } from './run-record.js'
-
-/** The options that the stages of a run take. */
-export interface RunSections {
-  readonly connecting: ConnectSection
-  readonly documents: DocumentSection
-  readonly batching: BatchSection
-  readonly retrying: RetrySection
-  readonly state: StateSection
-  readonly dryRun: boolean
-}
-
-/** A connection that several runs use one after another. The caller who opened the connection closes it. */
-export interface OpenConnection {
-  readonly cluster: Cluster
-  readonly way: ResolvedTarget
-  /** Memory for bodies. All slots are free between two runs. */
-  readonly slots: SlotPool
-  /** The part of the ids that belongs to the one input of the run, if it has one. */
-  readonly token?: string
-}
 
 /** A run whose inputs are found, and locked if state is kept. */
 export interface LockedRun extends Run {

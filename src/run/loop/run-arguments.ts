@@ -6,6 +6,9 @@ import type { DecodeOptions } from '../../pipeline/format/decode.js'
 import type { RunIdentity } from '../state/resume/plan.js'
 import type { Feature, Run } from './hooks.js'
 import type { Failure } from '../../base/failure/failure.js'
+import type { SlotPool } from '../../pipeline/bulk/slots.js'
+import type { ResolvedTarget } from '../../route/connect/open-target.js'
+import type { BatchSection, ConnectSection, DocumentSection, RetrySection, StateSection } from '../../options/load.js'
 
 /** Each has a default, and at most one feature gives it. */
 export interface RunArguments {
@@ -54,4 +57,24 @@ export interface Loaded {
   readonly cause?: unknown
   /** Decoded bytes. */
   readonly bytesRead: number
+}
+
+/** The options that the stages of a run take. */
+export interface RunSections {
+  readonly connecting: ConnectSection
+  readonly documents: DocumentSection
+  readonly batching: BatchSection
+  readonly retrying: RetrySection
+  readonly state: StateSection
+  readonly dryRun: boolean
+}
+
+/** A connection that several runs use one after another. The caller who opened the connection closes it. */
+export interface OpenConnection {
+  readonly cluster: Cluster
+  readonly way: ResolvedTarget
+  /** Memory for bodies. All slots are free between two runs. */
+  readonly slots: SlotPool
+  /** The part of the ids that belongs to the one input of the run, if it has one. */
+  readonly token?: string
 }

@@ -186,3 +186,18 @@ function payerOf({ url, environmentProxy, direct, origin }: ProxySection): strin
     return undefined
   }
 }
+
+/** Opens the plan, if there is one. Throws SluiceError PLAN_SPENT, STATE_UNWRITABLE. */
+export async function openUnspentPlan(
+  { traffic, connecting }: { readonly traffic: TrafficSection; readonly connecting: { readonly proxy: ProxySection } },
+  stateDir: string | undefined,
+): Promise<OpenPlan | undefined> {
+  const plan = await openPlan(traffic, connecting.proxy, stateDir)
+  try {
+    plan?.use.refuseSpent()
+    return plan
+  } catch (error) {
+    plan?.[Symbol.dispose]()
+    throw error
+  }
+}

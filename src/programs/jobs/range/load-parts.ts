@@ -4,8 +4,7 @@ import type { IngestOptions } from '../../../options/ingest-options.js'
 import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
 import type { RangeJob } from '../../../features/ranges/range-load.js'
 import type { Feature } from '../../../run/loop/hooks.js'
-import type { OpenConnection } from '../../../run/loop/locked-run.js'
-import type { Composed } from '../../../run/loop/run-arguments.js'
+import type { Composed, OpenConnection } from '../../../run/loop/run-arguments.js'
 
 export interface LoadParts {
   /** Finds inputs, and looks into those of at least `cutFrom` bytes. */
