@@ -40,7 +40,7 @@ export const districts: readonly District[] = [
         most: 7,
         doors: 'bytes condition index-pattern marked-line shown source-url word-lists',
       },
-      'addresses.ts': { beside: 'secrets.ts' },
+      'addresses.ts': { beside: 'failure secrets.ts' },
       'secrets.ts': { beside: 'text' },
       failure: { beside: 'text', doors: 'catalogue entry failure index-errors' },
       'flow.ts': { beside: 'failure operation.ts' },
@@ -136,7 +136,7 @@ export const districts: readonly District[] = [
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
         most: 9,
-        doors: 'hooks locked-run moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
+        doors: 'hooks moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
       },
     },
   },
