@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { doors } from './doors.js'
 
 /** The pages of docs/ are made from these (scripts/docs/generate.js). */
-const documented = ['base/failure/entry.js', 'base/failure/index-errors.js', 'cli/commands/symptoms.js']
+const documented = ['base/failure/entry.js', 'base/failure/index-errors.js', 'base/failure/symptoms.js']
 /** The declarations of the doors name it. */
 const types = 'apache-arrow.d.ts'
 

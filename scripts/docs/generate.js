@@ -26,7 +26,7 @@ const built = async path => await import(pathToFileURL(join(dist, path)).href)
 const { explain, failureCodes } = await built('base/failure/catalogue.js')
 const { exampleOf } = await built('base/failure/failure.js')
 const { stages } = await built('base/failure/entry.js')
-const { symptoms } = await built('cli/commands/symptoms.js')
+const { symptoms } = await built('base/failure/symptoms.js')
 const { indexErrors } = await built('base/failure/index-errors.js')
 const { describeOption, optionNames } = await built('options/describe-option.js')
 

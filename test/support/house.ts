@@ -42,7 +42,7 @@ export const districts: readonly District[] = [
       },
       'addresses.ts': { beside: 'failure secrets.ts' },
       'secrets.ts': { beside: 'text' },
-      failure: { beside: 'text', doors: 'catalogue entry failure index-errors' },
+      failure: { beside: 'text', doors: 'catalogue entry failure index-errors symptoms' },
       'flow.ts': { beside: 'failure operation.ts' },
       checksum: { beside: 'memory.ts', doors: 'checksum file kernel/kernel tokens' },
       compression: { beside: 'failure memory.ts', doors: 'decompress' },

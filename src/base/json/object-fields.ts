@@ -83,7 +83,7 @@ export function passSpace(bytes: Buffer, from: number): number {
 }
 
 /** Passes a text. Returns the offset behind it. */
-export function passString(bytes: Buffer, from: number): number {
+function passString(bytes: Buffer, from: number): number {
   let at = from + 1
   for (let byte = bytes[at]; byte !== QUOTE && byte !== undefined; byte = bytes[at]) at += byte === BACKSLASH ? 2 : 1
   return at + 1

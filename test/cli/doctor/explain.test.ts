@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { explain, failureCodes } from '../../../src/base/failure/catalogue.js'
 import { stages } from '../../../src/base/failure/entry.js'
 import { exampleOf } from '../../../src/base/failure/failure.js'
-import { symptoms } from '../../../src/cli/commands/symptoms.js'
+import { symptoms } from '../../../src/base/failure/symptoms.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 
 // Each test starts processes.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failureCodes } from '../../../../src/base/failure/catalogue.js'
-import { lookUp, symptoms } from '../../../../src/cli/commands/symptoms.js'
+import { lookUp, symptoms } from '../../../../src/base/failure/symptoms.js'
 import { contractErrors } from '../../../support/facts/contract-errors.js'
 
 describe("the contract's error table", () => {

@@ -2,8 +2,8 @@
  * From what somebody sees, in whatever tool, to the failures that it may be. A symptom without codes is no failure: its note
  * says why.
  */
-import { type FailureCode, explain, failureCodes } from '../../base/failure/catalogue.js'
-import { type IndexError, indexErrors } from '../../base/failure/index-errors.js'
+import { type FailureCode, explain, failureCodes } from './catalogue.js'
+import { type IndexError, indexErrors } from './index-errors.js'
 
 export interface Symptom {
   /** The side that seems to answer. */
