@@ -68,7 +68,7 @@ export async function probeThrough(
     : { verdict: 'failed', detail: named.message, failure: named }
 }
 
-export /** Sends no credentials, so a 401 of the cluster shows that the filter accepted the connection. */
+/** Sends no credentials, so a 401 of the cluster shows that the filter accepted the connection. */
 async function judge(
   route: Route,
   way: ResolvedTarget,
