@@ -39,7 +39,11 @@ async function keepKind(kind, play) {
 /** What a kind of work needs: files, commands, and the cluster. */
 function worldOf(work, { control }, { env }) {
   const start = (args, more) => {
-    const place = ['--state-dir', 'state', ...(args.includes('--index') || args[0] === 'replay' ? [] : ['--index', index])]
+    const place = [
+      '--state-dir',
+      'state',
+      ...(args.includes('--index') || args[0] === 'replay' ? [] : ['--index', index]),
+    ]
     const command = [join(root, 'bin', 'sluice.js'), ...args, ...place]
     const child = spawn(process.execPath, command, { cwd: work, env: { PATH: process.env['PATH'], ...env, ...more } })
     let stderr = ''

@@ -1,6 +1,6 @@
 /** Finds files that were renamed while Sluice did not run, and whose last lines it has not read. */
 import { readdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileStat } from '../../base/checksum/file.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
@@ -29,15 +29,18 @@ export function earlierFiles(
   followed: readonly FollowedFile[],
   folder: string,
 ): readonly EarlierFile[] {
-  const names = new Map(followed.map(file => [resolve(folder, file.name), 0]))
+  const nameOf = namesIn(followed, folder)
+  const found = new Map<string, number>()
   const seen = new Set(followed.map(({ inode }) => inode))
   const earlier: EarlierFile[] = []
   for (const run of runs)
     for (const input of [...run.inputs].toReversed()) {
-      const { name, file } = input
-      const found = names.get(resolve(folder, name))
-      if (found === undefined || found >= MOST_EARLIER || !isPlain(file) || seen.has(file.stat.inode)) continue
-      names.set(resolve(folder, name), found + 1)
+      const { file } = input
+      const name = nameOf(input)
+      if (name === undefined || !isPlain(file) || seen.has(file.stat.inode)) continue
+      const count = found.get(name) ?? 0
+      if (count >= MOST_EARLIER) continue
+      found.set(name, count + 1)
       seen.add(file.stat.inode)
       earlier.push({
         name,
@@ -53,14 +56,14 @@ export function earlierFiles(
 
 /** Returns what earlier runs know of the followed names. `runs`: newest first. */
 export function remembered(runs: readonly Checkpoint[], followed: readonly FollowedFile[], folder: string): Remembered {
-  const names = new Map(followed.map(file => [resolve(folder, file.name), file.name]))
+  const nameOf = namesIn(followed, folder)
   const last = new Map<string, LookBack & Required<Pick<LookBack, 'last'>>>()
   const read = new Map<number, string>()
   for (const run of runs)
     for (const input of [...run.inputs].toReversed()) {
-      const { name, file } = input
+      const { file } = input
       const stateMs = Date.parse(run.written)
-      const followedAs = names.get(resolve(folder, name))
+      const followedAs = nameOf(input)
       if (file?.stat === undefined) continue
       const { inode, mtimeMs: sinceMs } = file.stat
       if (!read.has(inode)) read.set(inode, isSettled(input) ? sizeAndTime({ size: file.bytes, mtimeMs: sinceMs }) : '')
@@ -72,6 +75,21 @@ export function remembered(runs: readonly Checkpoint[], followed: readonly Follo
       else if (sinceMs < known.sinceMs) last.set(followedAs, { ...known, sinceMs })
     }
   return { last, read }
+}
+
+/**
+ * Returns how to find the name of the followed file that an input of an earlier run was. The earlier process may have run in another folder: then a name
+ * that is no whole path stands in the folder where the file was read last.
+ */
+function namesIn(
+  followed: readonly FollowedFile[],
+  folder: string,
+): (input: Pick<CheckpointInput, 'name' | 'file'>) => string | undefined {
+  const names = new Map(followed.map(({ name }) => [resolve(folder, name), name]))
+  const places = new Map(followed.map(({ name, realPath }) => [join(dirname(realPath), basename(name)), name]))
+  return ({ name, file }) =>
+    names.get(resolve(folder, name)) ??
+    (file?.path === undefined ? undefined : places.get(join(dirname(file.path), basename(name))))
 }
 
 /** Finds them where they are now, if they have grown. Whether they still hold what was read, the caller checks. */

@@ -1,51 +1,179 @@
 /**
- * The state folder of each released version since 1.0.0-rc.1, as `npm run state` kept it: `customers.ndjson` was loaded, and the load of `orders.ndjson` was
- * killed while a request had no answer.
+ * The state folders of each released version since 1.0.0-rc.1, as `npm run state` kept them. Each command was killed while a request had no answer, although
+ * the cluster had stored its documents. This version continues each, and no document is missing or stored twice.
  */
 import { readFileSync, readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { appendFile, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { kinds } from '../../../scripts/release/state/kinds.js'
+import { type NamedCluster, nameCluster } from '../../../scripts/release/state/named-cluster.js'
+import { ingest, serve } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
-import { restoreWorld, storedNumbers } from '../../support/state/restored.js'
+import { until } from '../../support/eventually.js'
+import { type RestoredWorld, restoreWorld, storedNumbers } from '../../support/state/restored.js'
 
 const root = new URL('../../../', import.meta.url).pathname
 const states = join(root, 'fixtures', 'states')
 const index = 'kept-state'
-const numbers = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
-const all = [...numbers(1, 30), ...numbers(101, 120)]
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
+const lines = (from: number, to: number) =>
+  numbers(from, to)
+    .map(n => `{"n":${n}}\n`)
+    .join('')
 
 let lab: Lab
-beforeAll(async () => {
+let named: NamedCluster
+beforeEach(async () => {
   lab = await startLab()
+  named = await nameCluster(lab)
 })
-afterAll(async () => await lab.close())
-
-test('the state of this version is kept', () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  expect(readdirSync(states)).toContain(version)
+afterEach(async () => {
+  await named.close()
+  await lab.close()
 })
 
-test.each(readdirSync(states))('a killed load of %s continues, and a loaded file is known', async version => {
-  await using world = await restoreWorld(lab, index, join(states, version))
-  const before = await knownRuns(join(world.path, 'state'))
-  expect(before.broken).toEqual([])
+const stored = () => storedNumbers(lab, index)
+
+/** The connection of the library. */
+function access() {
+  const { apiKey, caFile } = lab.line.cluster
+  const target = { url: named.url, apiKey, ca: readFileSync(caFile) }
+  return { target, proxy: named.proxy, index, preflightConnections: 1 }
+}
+
+/** The run that was killed, and the one that was finished before, if there was one. */
+async function runsOf(stateDir: string) {
+  const { known, broken } = await knownRuns(stateDir)
+  expect(broken).toEqual([])
   const [killed, finished] = ['running', 'finished'].map(
-    status => before.known.find(({ checkpoint }) => checkpoint.status === status)?.checkpoint.run,
+    status => known.find(({ checkpoint }) => checkpoint.status === status)?.checkpoint.run,
   )
-  expect(storedNumbers(lab, index).length).toBeLessThan(all.length)
-  const letters = await readFile(join(world.path, 'dead.ndjson'), 'utf8')
+  expect(killed).toBeDefined()
+  return { killed, finished }
+}
 
-  const { receipt } = await world.load('orders.ndjson')
-  expect(receipt).toMatchObject({ run: killed, status: 'finished', read: 121, rejected: 1 })
-  expect(receipt.created + receipt.duplicate).toBe(120)
-  expect(receipt.thisProcess.read).toBeLessThan(121)
-  expect(receipt.duplicate).toBeGreaterThan(0)
-  expect(storedNumbers(lab, index)).toEqual(all)
-  expect(await readFile(join(world.path, 'dead.ndjson'), 'utf8')).toBe(letters)
+test('the state of each kind of work of this version is kept', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  expect(readdirSync(join(states, version)).toSorted()).toEqual(Object.keys(kinds).toSorted())
+})
 
-  const { receipt: again } = await world.load('customers.ndjson')
-  expect(again).toMatchObject({ read: 0, requests: 0, inputs: [{ alreadyLoaded: true, loadedBy: { run: finished } }] })
-  expect(storedNumbers(lab, index)).toEqual(all)
+describe.each(readdirSync(states))('the state of %s', version => {
+  const restore = async (kind: string): Promise<RestoredWorld> =>
+    await restoreWorld(lab, index, join(states, version, kind), named)
+
+  test('of a killed load continues, and a loaded file is known', async () => {
+    await using world = await restore('load')
+    const all = [...numbers(1, 30), ...numbers(101, 220)]
+    const { killed, finished } = await runsOf(join(world.path, 'state'))
+    expect(stored().length).toBeLessThan(all.length)
+    const letters = await readFile(join(world.path, 'dead.ndjson'), 'utf8')
+
+    const { receipt } = await world.load('orders.ndjson')
+    expect(receipt).toMatchObject({ run: killed, status: 'finished', read: 121, rejected: 1 })
+    expect(receipt.created + receipt.duplicate).toBe(120)
+    expect(receipt.thisProcess.read).toBeLessThan(121)
+    expect(receipt.duplicate).toBeGreaterThan(0)
+    expect(stored()).toEqual(all)
+    expect(await readFile(join(world.path, 'dead.ndjson'), 'utf8')).toBe(letters)
+
+    const { receipt: again } = await world.load('customers.ndjson')
+    const inputs = [{ alreadyLoaded: true, loadedBy: { run: finished } }]
+    expect(again).toMatchObject({ read: 0, requests: 0, inputs })
+    expect(stored()).toEqual(all)
+  })
+
+  test('of files that were followed continues with both of them, although they grew and were rotated, and the command runs in another folder', async () => {
+    await using world = await restore('follow')
+    await runsOf(join(world.path, 'state'))
+    expect(stored()).toHaveLength(75)
+    const log = join(world.path, 'app.ndjson')
+    await appendFile(log, `81}\n${lines(82, 90)}`)
+    await rename(`${log}.1`, `${log}.2`)
+    await rename(log, `${log}.1`)
+    await writeFile(log, lines(91, 100))
+
+    const controller = new AbortController()
+    const following = ingest({
+      ...access(),
+      source: log,
+      stateDir: join(world.path, 'state'),
+      deadLetters: join(world.path, 'dead.ndjson'),
+      follow: true,
+      pollMs: 10,
+      signal: controller.signal,
+    })
+    const ended = following.catch((error: unknown) => error)
+    await Promise.race([ended, until(() => stored().length >= 100).catch(() => undefined)])
+    controller.abort('SIGTERM')
+    const receipt = await following
+    expect(stored()).toEqual(numbers(1, 100))
+    expect(receipt).toMatchObject({ status: 'finished', exit: 0, rejected: 0 })
+    expect(receipt.gaps).toBeUndefined()
+    expect(receipt.thisProcess.read).toBe(30)
+    expect(receipt.duplicate).toBe(5)
+  })
+
+  test('of a spool is loaded before the new stdin, and the end that one stdin lacks is reported', async () => {
+    await using world = await restore('spool')
+    const { killed } = await runsOf(join(world.path, 'state'))
+    expect(stored()).toHaveLength(75)
+    const args = ['ingest', '-', '--spool', '--index', index, '--dead-letters', 'dead.ndjson']
+    const { code, receipt } = await world.run(args, lines(121, 130))
+    expect(stored()).toEqual(numbers(1, 130))
+    expect({ code, ...receipt }).toMatchObject({ code: 5, run: killed, status: 'interrupted', read: 130, rejected: 0 })
+    expect(receipt.failure).toMatchObject({ code: 'RUN_INTERRUPTED', evidence: { reason: 'stdin never ended' } })
+    expect(receipt.thisProcess.read).toBe(60)
+    expect(receipt.duplicate, 'of both kills').toBe(10)
+  })
+
+  test('of a receiver is loaded, and requests that it acknowledged are known', async () => {
+    await using world = await restore('serve')
+    expect(stored()).toHaveLength(20)
+    const token = 'a-token-of-the-lab-and-nothing-else'
+    const stateDir = join(world.path, 'state')
+    await using serving = await serve({ ...access(), stateDir, token, listen: '127.0.0.1:0', batchMs: 10 })
+    const post = async (body: string, key: string) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/x-ndjson',
+        'idempotency-key': key,
+      }
+      const { status } = await fetch(serving.url, { method: 'POST', body, headers })
+      return status
+    }
+    expect(await post(lines(1, 10), 'first'), 'a segment that is loaded').toBe(200)
+    expect(await post(lines(11, 20), 'second'), 'a segment without an answer').toBe(200)
+    expect(await post(lines(21, 23), 'third'), 'a segment that waits').toBe(200)
+    expect(await post(lines(24, 30), 'fourth')).toBe(202)
+    const receipt = await serving.close()
+    expect(stored()).toEqual(numbers(1, 30))
+    expect(receipt).toMatchObject({ status: 'finished', accepted: 7, rejected: 0, waiting: { documents: 0 } })
+    expect(receipt.duplicate).toBe(10)
+  })
+
+  test('of a replay continues, and its dead letters no longer wait', async () => {
+    await using world = await restore('replay')
+    const { killed, finished } = await runsOf(join(world.path, 'state'))
+    expect(stored()).toHaveLength(30)
+    const args = ['replay', 'corrected.ndjson', '--dead-letters', 'again.ndjson']
+    const { code, receipt } = await world.run(args)
+    expect(stored()).toEqual(numbers(1, 39))
+    expect({ code, ...receipt }).toMatchObject({ code: 1, run: killed, status: 'finished', read: 30, rejected: 1 })
+    expect(receipt.duplicate).toBeGreaterThan(0)
+    const letters = (await readFile(join(world.path, 'again.ndjson'), 'utf8')).trimEnd().split('\n')
+    expect(letters.map(text => (JSON.parse(text) as { line: string }).line)).toEqual(['n is 40'])
+
+    const { receipt: again } = await world.run(args)
+    expect(again).toMatchObject({ read: 0, requests: 0, inputs: [{ alreadyLoaded: true, loadedBy: { run: killed } }] })
+    const { receipt: loaded } = await world.load('returns.ndjson')
+    expect(loaded).toMatchObject({
+      read: 0,
+      inputs: [{ alreadyLoaded: true, loadedBy: { run: finished } }],
+      unreplayed: [{ documents: 1, deadLetters: join(world.path, 'again.ndjson') }],
+    })
+    expect(stored()).toEqual(numbers(1, 39))
+    expect(await readdir(world.path)).toHaveLength(5)
+  })
 })

@@ -3,15 +3,12 @@
  * Runs whose state an older version wrote, when it kept one JSON file for each command. The folders of fixtures/old-state were made by
  * that version: `work` is the folder of the command, and `stored.ndjson` holds the documents that the cluster had by then.
  */
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
-import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
-import { sluiceHere as sluice } from '../../support/command/in-process.js'
-import { folder } from '../../support/command/sluice.js'
+import { type RestoredWorld, restoreWorld, storedNumbers } from '../../support/state/restored.js'
 
 const FIXTURES = new URL('../../../fixtures/old-state/', import.meta.url).pathname
 const index = 'old-state'
@@ -22,72 +19,24 @@ beforeAll(async () => {
 })
 afterAll(async () => await lab.close())
 
-interface OldWorld extends AsyncDisposable {
-  readonly path: string
-  /** Runs the command in the folder. */
-  load(...args: string[]): Promise<{ readonly code: number | null; readonly receipt: Receipt; readonly stderr: string }>
+interface OldWorld extends RestoredWorld {
   /** The run that the older version began last. */
-  readonly run: string
+  readonly began: string
 }
 
-/** Puts everything back as the older version left it: its folder, and the documents in the cluster. */
+/** Puts everything back as the older version left it. */
 async function restore(name: string): Promise<OldWorld> {
-  const work = await folder()
-  await cp(join(FIXTURES, name, 'work'), work.path, { recursive: true })
-  const target = await store(await readFile(join(FIXTURES, name, 'stored.ndjson')))
-  let run = ''
+  const world = await restoreWorld(lab, index, join(FIXTURES, name))
+  let began = ''
   for (const part of ['earlier', 'runs']) {
-    const states = join(work.path, 'state', part)
-    for (const file of await readdir(states).catch(() => [])) {
-      const old = await readFile(join(states, file), 'utf8')
-      const text = old
-        .replaceAll('{work}', work.path)
-        .replaceAll('{cluster}', target.cluster)
-        .replaceAll('{index}', target.index)
-        .replaceAll('{host}', new URL(lab.line.cluster.url).host)
-      await writeFile(join(states, file), text)
-      run = (JSON.parse(text) as { run: string }).run
-    }
+    const states = join(world.path, 'state', part)
+    for (const file of await readdir(states).catch(() => []))
+      began = (JSON.parse(await readFile(join(states, file), 'utf8')) as { run: string }).run
   }
-  const options = ['--index', index, '--state-dir', 'state', '--dead-letters', 'dead.ndjson', '--batch-docs', '5']
-  return {
-    path: work.path,
-    run,
-    load: async (...args) => {
-      const fixed = [...options, '--preflight-connections', '1', '--json']
-      const ended = await sluice(['ingest', ...args, ...fixed], { cwd: work.path, env: lab.env })
-      expect(ended.stdout, ended.stderr).toMatch(/^\{/)
-      return { ...ended, receipt: JSON.parse(ended.stdout) as Receipt }
-    },
-    [Symbol.asyncDispose]: async () => await work[Symbol.asyncDispose](),
-  }
+  return { ...world, began }
 }
 
-/** Makes the index anew with these documents. Returns the names by which a state knows cluster and index. */
-async function store(bulkBody: Buffer): Promise<{ readonly cluster: string; readonly index: string }> {
-  const { url, apiKey, caFile } = lab.line.cluster
-  await using way = await connect({
-    target: { url, apiKey, ca: await readFile(caFile) },
-    proxy: lab.line.proxy.http,
-    preflightConnections: 1,
-  })
-  await way.client.indices.delete({ index }, { ignore: [404] })
-  const headers = { 'content-type': 'application/x-ndjson', accept: 'application/json' }
-  const path = `/${index}/_bulk`
-  await way.client.transport.request({ method: 'POST', path, bulkBody: bulkBody.toString() }, { headers })
-  const settings = await way.client.indices.getSettings({ index })
-  const { cluster_uuid: cluster } = await way.client.info()
-  return { cluster, index: settings[index]?.settings?.index?.uuid ?? '' }
-}
-
-/** The numbers of all documents that the cluster has, ascending. */
-function stored(): number[] {
-  const numbers = lab.control.ids(index).map(id => {
-    const { n } = JSON.parse(lab.control.source(index, id)?.toString() ?? '{}') as { n: number }
-    return n
-  })
-  return numbers.toSorted((one, other) => one - other)
-}
+const stored = () => storedNumbers(lab, index)
 
 const numbers = (count: number, from = 1) => Array.from({ length: count }, (_, n) => from + n)
 
@@ -111,14 +60,14 @@ describe('a run of an older version that has documents left', () => {
     const rejected = name === 'interrupted' ? 1 : 0
     const { receipt } = await world.load(source)
     expect(stored()).toEqual(all)
-    expect(receipt).toMatchObject({ run: world.run, status: 'finished', read: all.length + rejected, rejected })
+    expect(receipt).toMatchObject({ run: world.began, status: 'finished', read: all.length + rejected, rejected })
     expect(receipt.created + receipt.duplicate).toBe(all.length)
     expect(receipt.thisProcess.read).toBeLessThan(name === 'killed-at-once' ? Infinity : all.length)
-    expect(await runs(world)).toEqual([`${world.run}.jsonl`])
+    expect(await runs(world)).toEqual([`${world.began}.jsonl`])
 
     const { receipt: again } = await world.load(source)
     expect(again).toMatchObject({ status: 'finished', read: 0, created: 0, duplicate: 0, requests: 0 })
-    expect(again.inputs.every(({ loadedBy }) => loadedBy?.run === world.run)).toBe(true)
+    expect(again.inputs.every(({ loadedBy }) => loadedBy?.run === world.began)).toBe(true)
     expect(stored()).toEqual(all)
   })
 
@@ -135,7 +84,7 @@ describe('a run of an older version that has documents left', () => {
     await mkdir(join(world.path, 'later'))
     await rename(join(world.path, was), join(world.path, 'later', now))
     const { receipt } = await world.load(`later/${now}`)
-    expect(receipt).toMatchObject({ run: world.run, status: 'finished' })
+    expect(receipt).toMatchObject({ run: world.began, status: 'finished' })
     expect(stored()).toEqual(numbers(120))
   })
 
@@ -162,11 +111,11 @@ describe('a run of an older version that is finished', () => {
   test('has loaded its file, whatever the name and the command are now', async () => {
     await using world = await restore('finished')
     const nothingNew = { status: 'finished', read: 0, created: 0, requests: 0 }
-    const loadedBy = { run: world.run }
+    const loadedBy = { run: world.began }
     const check = async (source: string) => {
       const { receipt } = await world.load(source)
       expect(receipt).toMatchObject({ ...nothingNew, inputs: [{ alreadyLoaded: true, loadedBy }] })
-      expect(receipt.run).not.toBe(world.run)
+      expect(receipt.run).not.toBe(world.began)
     }
     await check('a.ndjson')
     await check('*.ndjson')
@@ -185,7 +134,7 @@ describe('a run of an older version that is finished', () => {
   test('is listed beside the one before it, and both have loaded the file', async () => {
     await using world = await restore('again')
     const { known } = await knownRuns(join(world.path, 'state'))
-    expect(known.map(({ checkpoint, isEarlier }) => [checkpoint.run === world.run, isEarlier])).toEqual([
+    expect(known.map(({ checkpoint, isEarlier }) => [checkpoint.run === world.began, isEarlier])).toEqual([
       [true, false],
       [false, true],
     ])
