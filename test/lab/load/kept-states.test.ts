@@ -118,13 +118,18 @@ describe.each(readdirSync(states))('the state of %s', version => {
   test('of a spool is loaded before the new stdin, and the end that one stdin lacks is reported', async () => {
     await using world = await restore('spool')
     const { killed } = await runsOf(join(world.path, 'state'))
-    expect(stored()).toHaveLength(75)
+    expect(stored()).toHaveLength(45)
     const args = ['ingest', '-', '--spool', '--index', index, '--dead-letters', 'dead.ndjson']
     const { code, receipt } = await world.run(args, lines(121, 130))
     expect(stored()).toEqual(numbers(1, 130))
     expect({ code, ...receipt }).toMatchObject({ code: 5, run: killed, status: 'interrupted', read: 130, rejected: 0 })
     expect(receipt.failure).toMatchObject({ code: 'RUN_INTERRUPTED', evidence: { reason: 'stdin never ended' } })
-    expect(receipt.thisProcess.read).toBe(60)
+    expect(receipt.thisProcess.read).toBe(90)
+    expect(receipt.inputs.map(({ name, status }) => [name, status])).toEqual([
+      ['-', 'finished'],
+      ['- (2)', 'failed'],
+      ['- (3)', 'finished'],
+    ])
     expect(receipt.duplicate, 'of both kills').toBe(10)
   })
 
