@@ -125,3 +125,50 @@ export const wrong = ingest({ ...options, source: 5 })
 
 /** Files that a compiler checks: `global` streams are those of the dom library, if there is one. */
 export const typeFiles = { 'types/streams.mts': streams, 'types/streams.cts': streams }
+
+/** Programs with wrong types, by the door whose declarations must refuse them. Each line that begins with `wrong` has one error. */
+export const wrongPrograms = {
+  sluice: `
+import { type IngestOptions, type Receipt, ingest, replay, serve } from 'sluice'
+const target = { url: 'https://localhost:9200' }
+const wrongIndex: IngestOptions = { source: [], target, index: 5 }
+const wrongName: IngestOptions = { source: [], target, index: 'orders', indx: 'orders' }
+const wrongSource = () => ingest({ source: 5, target, index: 'orders' })
+const wrongTarget = () => replay({ source: 'dead.ndjson', target: 5 })
+const wrongToken = () => serve({ target, index: 'orders', stateDir: 'state', token: 5 })
+const wrongCount = (receipt: Receipt): string => receipt.created
+export const all = [wrongIndex, wrongName, wrongSource, wrongTarget, wrongToken, wrongCount]
+`,
+  'sluice/servicenow': `
+import { connectServiceNow, pull } from 'sluice/servicenow'
+const servicenow = { url: 'https://localhost', username: 'reader', password: 'secret' }
+const wrongUrl = () => connectServiceNow({ servicenow: { ...servicenow, url: 5 } })
+const wrongTable = () => pull({ servicenow, table: 5 })
+export const all = [wrongUrl, wrongTable]
+`,
+  'sluice/connection': `
+import { connectionThrough } from 'sluice/connection'
+const wrongProxy = () => connectionThrough({ proxy: 5 })
+export const all = [wrongProxy]
+`,
+  'sluice/lab': `
+import { type Lab, startLab } from 'sluice/lab'
+const wrongVersion = () => startLab({ version: 'the newest' })
+const wrongLine = (lab: Lab): number => lab.line.cluster.url
+export const all = [wrongVersion, wrongLine]
+`,
+}
+
+/** Returns the places of the errors that a compiler has to report for these files: `FILE:LINE`. */
+export function wrongLines(files) {
+  return Object.entries(files).flatMap(([name, text]) =>
+    text.split('\n').flatMap((line, at) => (line.startsWith('const wrong') ? [`${name}:${at + 1}`] : [])),
+  )
+}
+
+/** The wrong programs of each module system. */
+export const wrongFiles = Object.fromEntries(
+  Object.entries(wrongPrograms).flatMap(([door, text]) =>
+    ['mts', 'cts'].map(kind => [`wrong/${door.replace('/', '-')}.${kind}`, text]),
+  ),
+)

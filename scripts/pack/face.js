@@ -3,12 +3,13 @@
  * Takes the build as it is: `npm run build` first. It needs what `npm install` needs. `--only TEXT`: only rows with this text. `--folder PATH`: keeps the
  * projects there, and installs nothing twice.
  */
+import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compilers, consumer } from './consumer.js'
-import { bothSystems, testFor, typeFiles } from './face-files.js'
+import { bothSystems, testFor, typeFiles, wrongFiles, wrongLines, wrongPrograms } from './face-files.js'
 import { check, install, pack, root, run } from './steps.js'
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, folder: { type: 'string' } } })
@@ -17,6 +18,11 @@ const { exports, devDependencies } = JSON.parse(readFileSync(join(root, 'package
 const typescripts = ['5.4', '5.9', '7']
 const libraries = ['es2022', 'es2022,dom']
 const jests = ['28', '29', '30']
+const doors = Object.entries(exports).flatMap(([door, to]) =>
+  typeof to === 'string' ? [] : [door.replace('.', 'sluice')],
+)
+/** An argument, an option that does not exist, a value, and no overload. An import that is not found has another number. */
+const ofTypes = ['TS2345', 'TS2353', 'TS2561', 'TS2322', 'TS2769']
 const rows = []
 const failed = []
 
@@ -26,6 +32,10 @@ try {
     for (const settings of compilers)
       for (const library of libraries)
         row(`TypeScript ${version} ${settings.join(' ')} --lib ${library}`, () => compile(version, settings, library))
+  row('each door has a wrong program', () => assert.deepEqual(Object.keys(wrongPrograms).toSorted(), doors.toSorted()))
+  for (const version of typescripts)
+    for (const settings of compilers)
+      row(`TypeScript ${version} ${settings.join(' ')} refuses wrong types`, () => refuse(version, settings))
   for (const version of jests) row(`Jest ${version}, CommonJS`, () => runJest(version))
   row('vitest', () => runVitest())
   row('node:test, import', () => runNodeTest('esm.test.mjs', false))
@@ -38,11 +48,8 @@ try {
 
 /** Installs the package where every project of the folder finds it. */
 function prepare() {
-  const doors = Object.entries(exports).flatMap(([door, to]) =>
-    typeof to === 'string' ? [] : [door.replace('.', 'sluice')],
-  )
   const files = Object.entries(consumer(doors)).filter(([name]) => /^(package\.json$|types\/)/.test(name))
-  for (const [name, text] of [...files, ...Object.entries(typeFiles)]) write(name, text)
+  for (const [name, text] of [...files, ...Object.entries(typeFiles), ...Object.entries(wrongFiles)]) write(name, text)
   const { filename } = pack(folder)
   install(folder, '--omit=dev', `./${filename}`, `@types/node@${devDependencies['@types/node']}`)
 }
@@ -54,14 +61,37 @@ function row(what, does) {
 }
 
 function compile(version, settings, library) {
-  const compiler = join(installed(`typescript-${version}`, `typescript@${version}`), 'typescript', 'bin', 'tsc')
-  const files = readdirSync(join(folder, 'types')).map(name => join('types', name))
-  const always = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--types', 'node']
-  run(
-    process.execPath,
-    [compiler, ...always, '--skipLibCheck', 'false', ...settings, '--lib', library, ...files],
-    folder,
+  compiled(version, [...settings, '--lib', library], filesIn('types'))
+}
+
+/** Fails unless the compiler finds every planted error, each in its line, and no other. */
+function refuse(version, settings) {
+  let printed = ''
+  try {
+    compiled(version, settings, Object.keys(wrongFiles))
+  } catch (error) {
+    printed = error.stdout
+  }
+  const errors = [...printed.matchAll(/^(wrong\S+)\((\d+),\d+\): error (TS\d+)/gm)]
+  const wrongKinds = errors.filter(([, , , code]) => !ofTypes.includes(code))
+  assert.deepEqual(
+    wrongKinds.map(([text]) => text),
+    [],
+    printed,
   )
+  const found = errors.map(([, file, line]) => `${file}:${line}`)
+  assert.deepEqual(found.toSorted(), wrongLines(wrongFiles).toSorted(), printed)
+}
+
+function compiled(version, settings, files) {
+  const compiler = join(installed(`typescript-${version}`, `typescript@${version}`), 'typescript', 'bin', 'tsc')
+  const always = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--types', 'node']
+  const all = [...always, '--pretty', 'false', '--skipLibCheck', 'false', ...settings, ...files]
+  run(process.execPath, [compiler, ...all], folder)
+}
+
+function filesIn(name) {
+  return readdirSync(join(folder, name)).map(file => `${name}/${file}`)
 }
 
 function runJest(version) {
