@@ -35,11 +35,12 @@ function hasSource(path) {
   return existsSync(join(root, 'src', source))
 }
 
-/** Returns the links that lead to no file of the package. */
+/** Returns the links that lead to no file or folder of the package. */
 function brokenLinks(page, paths, folder) {
   const links = [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)\s#]+)/g)]
   const targets = links.map(([, link]) => posix.normalize(posix.join(dirname(page), link)))
   return targets
-    .filter(path => !paths.includes(path) && (page === 'README.md' || !elsewhere.test(path)))
+    .filter(path => !paths.some(one => one === path || one.startsWith(`${path}/`)))
+    .filter(path => page === 'README.md' || !elsewhere.test(path))
     .map(path => `${page}: ${path}`)
 }
