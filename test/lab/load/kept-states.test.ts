@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { kinds } from '../../../scripts/release/state/kinds.js'
 import { type NamedCluster, nameCluster } from '../../../scripts/release/state/named-cluster.js'
-import { ingest, serve } from '../../../src/index.js'
+import { type ServeEvent, ingest, serve } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { knownRuns } from '../../../src/run/state/runs/runs.js'
 import { until } from '../../support/eventually.js'
@@ -181,4 +181,62 @@ describe.each(readdirSync(states))('the state of %s', version => {
     expect(stored()).toEqual(numbers(1, 39))
     expect(await readdir(world.path)).toHaveLength(5)
   })
+
+  test.each([
+    ['load', ['ingest', 'orders.ndjson', '--index', index], ''],
+    ['follow', ['ingest', 'app.ndjson', '--follow', '--index', index], ''],
+    ['spool', ['ingest', '-', '--spool', '--index', index], lines(121, 130)],
+    ['replay', ['replay', 'corrected.ndjson'], ''],
+  ])(
+    'of a newer form stops the command, which loads nothing and keeps all that is there: %s',
+    async (kind, args, input) => {
+      await using world = await restore(kind)
+      const before = stored()
+      await makeNewer(world.path)
+      const files = await filesIn(world.path)
+      const { code, receipt } = await world.run(args, input)
+      expect({ code, problem: receipt.failure ?? receipt }).toMatchObject({
+        code: 3,
+        problem: { code: 'STATE_UNREADABLE' },
+      })
+      expect(stored()).toEqual(before)
+      expect(await filesIn(world.path)).toMatchObject(files)
+    },
+  )
+
+  test('of a newer form does not stop a receiver: its ids double nothing', async () => {
+    await using world = await restore('serve')
+    expect(await makeNewer(world.path)).toBe(1)
+    const warnings: string[] = []
+    const onEvent = (event: ServeEvent) => {
+      if (event.type === 'warning') warnings.push(event.message)
+    }
+    await using serving = await serve({
+      ...access(),
+      stateDir: join(world.path, 'state'),
+      token: false,
+      listen: '127.0.0.1:0',
+      onEvent,
+    })
+    await until(() => stored().length >= 23).catch(() => undefined)
+    const receipt = await serving.close()
+    expect(stored()).toEqual(numbers(1, 23))
+    expect(receipt).toMatchObject({ status: 'finished', duplicate: 10, rejected: 0 })
+    expect(warnings.join()).toContain('a newer version of Sluice wrote it')
+  })
 })
+
+/** Changes the states of runs as a newer version would. Returns how many. */
+async function makeNewer(path: string): Promise<number> {
+  const journals = Object.entries(await filesIn(path)).filter(([, text]) => text.startsWith('{"sluice":2,'))
+  for (const [file, text] of journals) await writeFile(file, text.replace('{"sluice":2', '{"sluice":3'))
+  return journals.length
+}
+
+/** Returns the content of each file below a folder. */
+async function filesIn(path: string): Promise<Readonly<Record<string, string>>> {
+  const found = await readdir(path, { recursive: true, withFileTypes: true })
+  const files = found.filter(one => one.isFile()).map(one => join(one.parentPath, one.name))
+  const contents = await Promise.all(files.map(async file => [file, await readFile(file, 'utf8')] as const))
+  return Object.fromEntries(contents)
+}
