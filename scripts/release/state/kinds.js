@@ -1,5 +1,5 @@
 // The kinds of work whose state is kept. Each is killed while a request has no answer, although the cluster has stored its documents.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const token = 'a-token-of-the-lab-and-nothing-else'
@@ -51,7 +51,7 @@ async function spool({ file, start, until, killHeld, hold }) {
 
 function isSpooled(folder, content, isEnded) {
   if (!existsSync(folder)) return false
-  const files = readdirSync(folder, { recursive: true }).filter(name => /\d+-[0-9a-f]{8}$/.test(name))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => /\d+-[0-9a-f]{8}$/.test(name))
   return files.some(
     name => readFileSync(join(folder, name), 'utf8') === content && existsSync(join(folder, `${name}.end`)) === isEnded,
   )
