@@ -57,7 +57,10 @@ describe('a planted fault', () => {
 
   test('stands for every failure, but for those whose reason is said', () => {
     const left = failureCodes.filter(code => plantedFor(code).lab === 0 && plantedFor(code).real === 0)
-    expect(left.filter(code => notPlanted[code] === undefined)).toEqual([])
+    expect(
+      left.filter(code => notPlanted[code] === undefined),
+      'plant a cause, or say why not in test/diagnosis/not-planted.ts',
+    ).toEqual([])
     const needless = Object.keys(notPlanted).filter(code => !left.some(one => one === code))
     expect(needless).toEqual([])
   })

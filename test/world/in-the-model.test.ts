@@ -81,7 +81,10 @@ const lists: Readonly<Record<string, readonly string[]>> = {
 
 test.each(Object.entries(lists))('each %s is in the model, or is listed with why not', (_, names) => {
   expect(names.length).toBeGreaterThan(1)
-  expect(names.filter(name => !played.has(name) && notInModel[name] === undefined)).toEqual([])
+  expect(
+    names.filter(name => !played.has(name) && notInModel[name] === undefined),
+    'draw it, or say why not in test/world/not-in-model.ts',
+  ).toEqual([])
 })
 
 test('what is not in the model is a part of Sluice, and is not drawn', () => {
