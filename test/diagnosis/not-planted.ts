@@ -6,7 +6,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   CLUSTER_ANSWER_TOO_LONG:
     'Told of an answer to a bulk request, after the way was open: `test/unit/route/cluster/read-answer.test.ts`.',
   REGION_MISMATCH:
-    'Read from host names that lead to the services themselves; `test/unit/programs/doctor/regions.test.ts` has them all.',
+    'Read from host names that lead to the services themselves; `test/unit/route/examine/regions.test.ts` has them all.',
   SERVICENOW_LOGIN_FAILED:
     'Told of a browser that does not come back, or comes back with a refusal: `test/cli/servicenow/login.test.ts`.',
   DELETIONS_TOO_MANY: 'Told of a comparison that would delete more than it may: `test/lab/tables/deletions.test.ts`.',

@@ -101,7 +101,8 @@ export const districts: readonly District[] = [
       connect: {
         beside: 'cluster proxy servicenow',
         most: 8,
-        doors: 'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection',
+        doors:
+          'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
       gzip: { doors: 'gzip kernel/kernel' },
       examine: {

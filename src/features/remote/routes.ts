@@ -1,6 +1,6 @@
 /** Sends requests for objects: directly, or through the static-IP proxy if the user says so. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { proxyTo } from '../../route/connect/open-target.js'
+import { proxyTo } from '../../route/connect/proxy-to.js'
 import type { ProxySection } from '../../options/load.js'
 import { openRoute, type Route } from '../../route/proxy/route.js'
 import { RouteError } from '../../route/proxy/route-error.js'

@@ -4,12 +4,12 @@ import type { Credentials } from '../cluster/credentials.js'
 import { fail, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { explain } from '../../base/failure/catalogue.js'
 import type { TargetOptions } from '../../options/connect-options.js'
-import type { ConnectSection, ProxySection } from '../../options/load.js'
+import type { ConnectSection } from '../../options/load.js'
 import { cloudUrl, readClusterUrl } from '../../base/addresses.js'
 import { SharedConnection } from './shared-connection.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import { chooseProxy, type ChosenProxy } from '../proxy/choose-proxy.js'
+import { proxyTo, unusedProxy } from './proxy-to.js'
 
 /** The cluster's URL and the proxy that leads to it, before anything is connected. */
 export interface ResolvedTarget {
@@ -145,32 +145,4 @@ export function credentialsOf({
 }: Pick<TargetOptions, 'apiKey' | 'username' | 'password'>): Credentials | undefined {
   if (apiKey !== undefined) return { apiKey }
   return username === undefined ? undefined : { username, password: password ?? '' }
-}
-
-/**
- * Returns the proxy that leads to a URL, if one does. Apart from `open-target`, because ServiceNow is reached without a client of
- * Elasticsearch. Throws SluiceError: PROXY_URL_INVALID, PROXY_NOT_USED, CLUSTER_URL_IS_PROXY.
- */
-export function proxyTo(url: URL, proxy: ProxySection): ChosenProxy {
-  const { direct, requireProxy, noProxy, environmentProxy, environmentOrigin } = proxy
-  return chooseProxy({
-    target: url,
-    proxy: proxy.url === undefined ? undefined : { value: proxy.url, origin: proxy.origin },
-    environmentProxy:
-      environmentProxy === undefined ? undefined : { value: environmentProxy, origin: environmentOrigin },
-    noProxy,
-    direct,
-    requireProxy,
-  })
-}
-
-/** Returns why no proxy is used although one is meant to be. Static addresses belong to a proxy. */
-export function unusedProxy(
-  { proxy, unused }: ChosenProxy,
-  { direct }: ProxySection,
-  staticIps: ConnectSection['staticIps'],
-): string | undefined {
-  if (proxy !== undefined || direct) return undefined
-  const isPair = staticIps !== undefined
-  return unused ?? (isPair ? 'STATIC_IPS names two static addresses, but no proxy is set' : undefined)
 }
