@@ -39,7 +39,7 @@ const stories = number('stories', 1000)
 const most = number('failures', 1)
 const isReal = values.real === true
 // One Elasticsearch is enough for a machine.
-const processes = isReal ? 1 : Math.min(stories, number('processes', availableParallelism() + 1))
+const processes = isReal ? 1 : Math.min(stories, number('processes', availableParallelism() + 2))
 const major = values.major === '8' ? 8 : 9
 const open = async () => await openStage(isReal ? async () => await startRealServers(major) : undefined)
 
