@@ -37,6 +37,8 @@ ${tableOf(
 - Each cell is one run, with 10 ms added on the way, on a machine that did other work beside it: seconds are no benchmark, and what depends
   on the moment, as the documents that were under way, is another number the next time.
 - The lab is ours. That real servers do the same is tested apart ([testing on real servers](testing-on-real-servers.md)).
+- Sluice's own ways in are also played together, at random, against a model: \`npm run search:world\`. What that model does not play, and why, is
+  listed at the end of this page.
 
 ## At a glance
 
@@ -60,8 +62,24 @@ ${tableOf(
 ## Each fault
 
 ${played.map(name => section(faults[name], cells[name].own)).join('\n\n')}
-`
+${notPlayed}`
 }
+
+const notPlayed = `
+## What the model of the world does not play
+
+\`npm run search:world\` draws stories of all ways in, and an oracle that shares no code with Sluice judges each command. Options and parts of
+Sluice that no story has are listed in \`test/world/not-in-model.ts\`, each with a reason. These events are not played either:
+
+| What | Why |
+| --- | --- |
+| a process that is frozen, several workers of a queue, a queue that is lost | all commands of a story run in one process. \`npm run proof:jobs\` freezes and kills workers and the queue |
+| mappings that change, of CSV, TSV, tables, aliases and data streams, of receivers, or with a function | the oracle knows one field that only some documents have, in one index |
+| an alias or a data stream with ids of the user, or whose indices are deleted | the oracle holds all documents of all indices behind the name, and a document has one id in each |
+| a time budget, a month that ends | the clock jumps only between commands |
+| a full disk, if the search does not run as root | only root may mount a small disk |
+| on real servers: data streams, tables, servers of files that fail, a node of the proxy that is down | the servers of the tests have none of these, or do not fail on command |
+`
 
 function verdict(cell, { without }) {
   if (cell === undefined) return '–'
