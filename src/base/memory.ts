@@ -1,3 +1,5 @@
+/** Gets memory and code of WebAssembly, and frees memory that V8 would keep. */
+
 /** The used part of WebAssembly. TypeScript has its types only for browsers. */
 interface WebAssemblyApi {
   readonly Memory: new (size: { initial: number; maximum: number }) => Memory

@@ -100,12 +100,6 @@ export function adviceOn(type: string): string | undefined {
   return own === undefined ? undefined : `${own.title}. ${own.fixes[0]}`
 }
 
-/** Says a refusal to people: `total is text in 1.2% of documents, first at orders.csv, line 812`. */
-export function sayRefusal({ field, kind, documents, first, reason }: RehearsedRefusal, all: number): string {
-  const share = `in ${((100 * documents) / Math.max(1, all)).toFixed(1)}% of documents, first at ${first}`
-  return field === undefined || kind === undefined ? `${reason}, ${share}` : `${field} is ${kind} ${share}`
-}
-
 export interface RehearsedRefusal {
   readonly field?: string
   /** The kind of values that the documents have in this field. */
@@ -113,4 +107,10 @@ export interface RehearsedRefusal {
   readonly documents: number
   readonly first: string
   readonly reason: string
+}
+
+/** Says a refusal to people: `total is text in 1.2% of documents, first at orders.csv, line 812`. */
+export function sayRefusal({ field, kind, documents, first, reason }: RehearsedRefusal, all: number): string {
+  const share = `in ${((100 * documents) / Math.max(1, all)).toFixed(1)}% of documents, first at ${first}`
+  return field === undefined || kind === undefined ? `${reason}, ${share}` : `${field} is ${kind} ${share}`
 }

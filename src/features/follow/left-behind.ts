@@ -78,8 +78,8 @@ export function remembered(runs: readonly Checkpoint[], followed: readonly Follo
 }
 
 /**
- * Returns how to find the name of the followed file that an input of an earlier run was. The earlier process may have run in another folder: then a name
- * that is no whole path stands in the folder where the file was read last.
+ * Returns how to find the name of the followed file that an input of an earlier run was. If that run had another working folder, Sluice
+ * resolves a relative name in the folder where it last read the file.
  */
 function namesIn(
   followed: readonly FollowedFile[],

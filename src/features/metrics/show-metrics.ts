@@ -1,4 +1,4 @@
-/** Answers `GET /metrics`, without a token: metrics hold no secret and no document. */
+/** Shows metrics to a scrape of `GET /metrics`, without a token, or in a file for node_exporter. They hold no secret and no document. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { constants } from 'node:fs'
