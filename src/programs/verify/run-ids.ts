@@ -3,6 +3,7 @@ import type { FoundDocument, PartStep } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { listenerOf } from '../../base/caller.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { hasLoaded } from '../../run/state/runs/runs.js'
 import type { Pace } from './pace.js'
 import type { VerifyOptions } from './verify-options.js'
 
@@ -26,8 +27,8 @@ export interface InputIds {
 /** `others`: checkpoints of runs that may have loaded other parts of the same inputs. */
 export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Checkpoint[] = []): InputIds[] {
   const continued = new Map<string, number>()
-  for (const { inputs: parts } of others)
-    for (const { token, start } of parts)
+  for (const other of others.filter(hasLoaded))
+    for (const { token, start } of other.inputs)
       if (start !== undefined) continued.set(token, Math.max(continued.get(token) ?? 0, start.document))
   return Array.from(inputs, input => {
     const { name, token, mark, status, start } = input

@@ -1,8 +1,7 @@
 import { isOperation, rowOf } from '../../base/operation.js'
 import type { Deletion, DeletionRefused, FoundDocument } from '../../route/cluster/documents.js'
-import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { hasLoaded, type KnownRun, lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
 import { isLost } from './loaded-again.js'
 import { ownRun } from './find-checkpoint.js'
 import { hiddenNote } from './look-at-indices.js'
@@ -99,7 +98,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   // Documents that are missing may still be in a queue, or hidden.
   const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
-  const goesBy = isComplete ? await forget(path, checkpoint, cluster) : undefined
+  const goesBy = isComplete ? await forget(run) : undefined
   const continued = inputs.filter(({ isContinued }) => isContinued).map(({ name }) => name)
   const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
   const notes = [...run.notes, ...(gone > 0 ? hiddenNote(run) : [])]
@@ -129,11 +128,19 @@ export async function undo(options: UndoOptions): Promise<Undone> {
 }
 
 /** Forgets a run. Resolves to the run by which the same load goes now, if there is one. */
-async function forget(path: string, { key }: Checkpoint, cluster: Cluster): Promise<string | undefined> {
+async function forget({ path, checkpoint, others, cluster }: OpenRun): Promise<string | undefined> {
+  for (const known of others) if (knowsOnly(checkpoint, known)) await removeRun(known.path)
   await removeRun(path)
   const stateDir = stateDirAround(path)
-  const last = stateDir === undefined ? undefined : await lastFinished(stateDir, key)
+  const last = stateDir === undefined ? undefined : await lastFinished(stateDir, checkpoint.key)
   return last === undefined || (await isLost(last, cluster)) ? undefined : last.run
+}
+
+/** Returns whether a later run found nothing new in an input of this one. By its checkpoint, the same load would skip what is deleted. */
+function knowsOnly({ began, inputs }: Checkpoint, { checkpoint: later, isForgotten }: KnownRun): boolean {
+  if (isForgotten || hasLoaded(later) || Date.parse(later.began) < Date.parse(began)) return false
+  const own = new Set(Array.from(inputs, ({ token }) => token))
+  return Array.from(later.inputs).some(({ token }) => own.has(token))
 }
 
 /** Elasticsearch gives a created document version 1, and raises it with each write. */

@@ -53,6 +53,11 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
       isUndone,
     )
   }
+  // Nothing shows whether they have the ids of this run.
+  if (!isKnown && memory.replayed.size > 0) {
+    memory.lenient('undo after a replay')
+    memory.expected.takeBack([...memory.replayed.values()], false)
+  }
   memory.see(after)
   const problems = memory.expected.check(after.index)
   if (isKnown || problems.length === 0) return problems
@@ -137,13 +142,13 @@ export function judgeReplay(
     memory.lenient('a corrected dead letter has fewer fields')
     memory.isUnsure = true
   }
-  for (const { id, n, isRepaired } of letters) {
+  for (const { id, n, v, isRepaired } of letters) {
     if (!isRepaired) continue
     // Somebody else may have written it since the first replay.
-    if (memory.mayReplayAgain) memory.keyed?.begin([{ n, v: 1, isBad: false }])
+    if (memory.mayReplayAgain) memory.keyed?.begin([{ n, v, isBad: false }])
     if (memory.replayed.has(`${id} ${n}`)) continue
-    memory.replayed.add(`${id} ${n}`)
-    memory.expected.repaired(n)
+    memory.replayed.set(`${id} ${n}`, { n, v, isBad: false })
+    memory.expected.repaired(n, v)
   }
   // Another index behind the alias accepts the same id. The one of before keeps its copy.
   if (after.isSwitched && memory.mayReplayAgain)
@@ -151,7 +156,7 @@ export function judgeReplay(
   // Without the narrow mapping, they are stored as they are. Sluice may have loaded them again, under the same ids.
   for (const { id, n, v, isMisfit } of letters) {
     if (!isMisfit || ended.isNarrow || memory.replayed.has(`${id} ${n}`)) continue
-    memory.replayed.add(`${id} ${n}`)
+    memory.replayed.set(`${id} ${n}`, { n, v, isBad: false })
     memory.expected.begin([{ n, v, isBad: false }])
     if (ended.exit === 0) memory.expected.atLeastOnce([{ n, v, isBad: false }])
   }

@@ -47,9 +47,9 @@ export class Counted implements Expected {
     }
   }
 
-  repaired(n: number): void {
-    add(this.#least, `${n} 1`, 1)
-    add(this.#most, `${n} 1`, 1)
+  repaired(n: number, v: number): void {
+    add(this.#least, `${n} ${v}`, 1)
+    add(this.#most, `${n} ${v}`, 1)
   }
 
   lost(): void {

@@ -15,7 +15,7 @@ export interface Expected {
   /** They were deleted. `isSure`: all of them. */
   takeBack(lines: readonly Line[], isSure: boolean): void
   /** A dead letter was corrected and sent. */
-  repaired(n: number): void
+  repaired(n: number, v: number): void
   /** The index is gone. */
   lost(): void
   check(index: readonly Stored[]): string[]

@@ -69,8 +69,8 @@ export class Keyed implements Expected {
     // undo works only with ids of Sluice.
   }
 
-  repaired(n: number): void {
-    this.finish([{ n, v: 1, isBad: false }])
+  repaired(n: number, v: number): void {
+    this.finish([{ n, v, isBad: false }])
   }
 
   lost(): void {

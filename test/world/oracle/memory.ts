@@ -81,8 +81,8 @@ export class Memory {
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
   readonly streams = new Map<string, Stream>()
-  /** Ids of dead letters that were corrected and loaded. */
-  readonly replayed = new Set<string>()
+  /** Dead letters that were loaded, by their ids and numbers. */
+  readonly replayed = new Map<string, Line>()
   isReplayed = false
   readonly refusedAgain = new Set<string>()
   mayReplayAgain = false

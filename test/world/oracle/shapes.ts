@@ -56,8 +56,8 @@ export class Shaped implements Expected {
   }
 
   /** A replay calls no function. */
-  repaired(n: number): void {
-    this.#inner.repaired(n)
+  repaired(n: number, v: number): void {
+    this.#inner.repaired(n, v)
   }
 
   lost(): void {

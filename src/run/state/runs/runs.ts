@@ -176,7 +176,7 @@ export async function lastFinished(stateDir: string, key: string): Promise<Check
 }
 
 /** Returns false for a run that found nothing new. */
-function hasLoaded(run: Checkpoint): boolean {
+export function hasLoaded(run: Checkpoint): boolean {
   if (run.left > 0) return true
   for (const { read } of run.inputs) if (read > 0) return true
   return false
