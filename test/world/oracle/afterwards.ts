@@ -142,21 +142,24 @@ export function judgeReplay(
     memory.lenient('a corrected dead letter has fewer fields')
     memory.isUnsure = true
   }
+  const repaired: Line[] = []
   for (const { id, n, v, isRepaired } of letters) {
     if (!isRepaired) continue
+    const line = { n, v, isBad: false }
     // Somebody else may have written it since the first replay.
-    if (memory.mayReplayAgain) memory.keyed?.begin([{ n, v, isBad: false }])
-    if (memory.replayed.has(`${id} ${n}`)) continue
-    memory.replayed.set(`${id} ${n}`, { n, v, isBad: false })
-    memory.expected.repaired(n, v)
+    if (memory.mayReplayAgain) memory.keyed?.begin([line])
+    if (memory.replayed.has(`${id} ${n} ${v}`)) continue
+    memory.replayed.set(`${id} ${n} ${v}`, line)
+    repaired.push(line)
   }
+  memory.expected.repaired(repaired)
   // Another index behind the alias accepts the same id. The one of before keeps its copy.
   if (after.isSwitched && memory.mayReplayAgain)
     memory.expected.begin(letters.map(({ n }) => ({ n, v: 1, isBad: false })))
   // Without the narrow mapping, they are stored as they are. Sluice may have loaded them again, under the same ids.
   for (const { id, n, v, isMisfit } of letters) {
-    if (!isMisfit || ended.isNarrow || memory.replayed.has(`${id} ${n}`)) continue
-    memory.replayed.set(`${id} ${n}`, { n, v, isBad: false })
+    if (!isMisfit || ended.isNarrow || memory.replayed.has(`${id} ${n} ${v}`)) continue
+    memory.replayed.set(`${id} ${n} ${v}`, { n, v, isBad: false })
     memory.expected.begin([{ n, v, isBad: false }])
     if (ended.exit === 0) memory.expected.atLeastOnce([{ n, v, isBad: false }])
   }

@@ -47,9 +47,11 @@ export class Counted implements Expected {
     }
   }
 
-  repaired(n: number, v: number): void {
-    add(this.#least, `${n} ${v}`, 1)
-    add(this.#most, `${n} ${v}`, 1)
+  repaired(lines: readonly Line[]): void {
+    for (const { n, v } of lines) {
+      add(this.#least, `${n} ${v}`, 1)
+      add(this.#most, `${n} ${v}`, 1)
+    }
   }
 
   lost(): void {

@@ -14,8 +14,8 @@ export interface Expected {
   atLeastOnce(lines: readonly Line[]): void
   /** They were deleted. `isSure`: all of them. */
   takeBack(lines: readonly Line[], isSure: boolean): void
-  /** A dead letter was corrected and sent. */
-  repaired(n: number, v: number): void
+  /** Dead letters were corrected and sent. */
+  repaired(lines: readonly Line[]): void
   /** The index is gone. */
   lost(): void
   check(index: readonly Stored[]): string[]

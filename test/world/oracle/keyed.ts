@@ -69,8 +69,8 @@ export class Keyed implements Expected {
     // undo works only with ids of Sluice.
   }
 
-  repaired(n: number, v: number): void {
-    this.finish([{ n, v, isBad: false }])
+  repaired(lines: readonly Line[]): void {
+    this.finish(lines)
   }
 
   lost(): void {

@@ -81,7 +81,7 @@ export class Memory {
   spoolSetting: string | undefined
   /** What runs have stored of inputs that Sluice does not know again. `isSure`: all of these lines, and only once. */
   readonly streams = new Map<string, Stream>()
-  /** Dead letters that were loaded, by their ids and numbers. */
+  /** Dead letters that were loaded, by their ids and editions. */
   readonly replayed = new Map<string, Line>()
   isReplayed = false
   readonly refusedAgain = new Set<string>()

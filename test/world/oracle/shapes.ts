@@ -56,8 +56,8 @@ export class Shaped implements Expected {
   }
 
   /** A replay calls no function. */
-  repaired(n: number, v: number): void {
-    this.#inner.repaired(n, v)
+  repaired(lines: readonly Line[]): void {
+    this.#inner.repaired(lines)
   }
 
   lost(): void {
