@@ -232,7 +232,10 @@ interface BodyOptions {
   readonly batchDocs?: number | undefined
   /** How long the first document may wait, in milliseconds. Default 1,000. */
   readonly batchMs?: number | undefined
-  /** Default `auto`: gzip, except on loopback, because bytes through a proxy are metered and slow. */
+  /**
+   * Default `auto`: gzip, because a proxy may count bytes. Not on loopback. Without a proxy and a limit, Sluice measures the first
+   * seconds, and compresses if that is no slower.
+   */
   readonly compress?: 'auto' | 'gzip' | 'none' | undefined
 }
 

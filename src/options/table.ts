@@ -367,7 +367,7 @@ export const table = {
   ),
   compress: requests(
     kinds.choice('auto', 'gzip', 'none'),
-    'compress requests. auto: only requests that leave this machine',
+    'compress requests. auto: requests that leave this machine, but without a proxy or a limit only if that is no slower',
     { default: 'auto' },
   ),
   timeoutMs: requests(kinds.duration({ bare: false }), 'time limit of one request', {

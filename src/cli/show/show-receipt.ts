@@ -175,6 +175,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
       'bytes',
       `${bytes(receipt.bytes.read)} read, ${bytes(receipt.bytes.sent)} sent, ${bytes(receipt.bytes.received)} received`,
     ],
+    ...compression(receipt),
     ...(receipt.plan === undefined ? [] : [['plan', receipt.plan.says]]),
     ['requests', `${count(requests)}${retries === 0 ? '' : `, ${count(retries)} sent again`}`],
     ['route', route(receipt)],
@@ -192,6 +193,11 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
     ...(spool === undefined ? [] : [['spool', spool]]),
   ]
+}
+
+function compression({ compression: chosen, requests }: Receipt): string[][] {
+  if (chosen === undefined || requests === 0) return []
+  return [['compressed', `${chosen.used === 'gzip' ? 'yes' : 'no'}: ${chosen.why}`]]
 }
 
 /** Most messages name the input themselves. */

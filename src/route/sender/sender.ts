@@ -7,6 +7,7 @@ import type { DeliveryOptions } from './part.js'
 import { AccessGate, type AccessOptions, PROBES_OF_LOST_ACCESS, access } from './layers/access.js'
 import { type ByteBudget, budget } from './layers/byte-budget.js'
 import { type LearningOptions, type LearntLimits, Learning, learn } from './layers/learn.js'
+import { type Compressing, type Compression, type CompressionChoice, compressingBy } from './layers/compressing.js'
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
 import { Encoder } from './layers/encode.js'
 import { type Permit, permit } from './layers/permit.js'
@@ -17,7 +18,8 @@ import { type RequestWatcher, watchRequests } from './layers/watch.js'
 import type { Send, Settled, Verdict } from './send.js'
 
 export interface SenderOptions extends PostOptions, LearningOptions, Omit<RolloverOptions, 'halted'> {
-  readonly gzip: boolean
+  /** Which requests are compressed. */
+  readonly compress: CompressionChoice
   readonly maxElapsedMs: number
   /** What to do if access is lost. */
   readonly access: AccessOptions
@@ -45,6 +47,7 @@ export class Sender {
   readonly #learning: Learning
   readonly #concurrency: Concurrency
   readonly #encoder: Encoder
+  readonly #compressing: Compressing
   readonly #send: Send
   readonly #delivery: DeliveryOptions
   #retries = 0
@@ -58,7 +61,8 @@ export class Sender {
     this.#rates = options.rates ?? []
     this.#learning = new Learning(options)
     this.#concurrency = new Concurrency({ ownIds, safeToResend, clock, random, halted }, this.#learning)
-    this.#encoder = new Encoder(options.gzip)
+    this.#compressing = compressingBy(options.compress, clock)
+    this.#encoder = new Encoder(this.#compressing)
     const stream = new StreamWatch({ ...options, halted })
     const gate = new AccessGate({
       ...options.access,
@@ -105,6 +109,11 @@ export class Sender {
   get bodyBytes(): number {
     const rates = this.#rates.map(({ bodyBytes }) => bodyBytes)
     return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity, ...rates)
+  }
+
+  /** Whether requests are compressed, and why. Undefined if the sender had no choice. */
+  get compression(): Compression | undefined {
+    return this.#compressing.chosen
   }
 
   /** The limits that the next run may begin with. Undefined if the cluster accepted nothing. */

@@ -93,6 +93,7 @@ function receiptOf(
     thisProcess,
     rejections,
     bytes: { read: bytesRead, sent: bytesSent, received: bytesReceived },
+    ...(sender.compression === undefined ? {} : { compression: sender.compression }),
     requests: sender.requests,
     retries: sender.retries,
     elapsedMs: Math.round(elapsedMs),

@@ -3,7 +3,7 @@ import type { SlotPool } from '../../pipeline/bulk/slots.js'
 import { isSluiceError } from '../../base/failure/failure.js'
 import type { DeadLetters } from '../../pipeline/ledger/dead-letters.js'
 import { Ledger } from '../../pipeline/ledger/ledger.js'
-import { Sender } from '../../route/sender/sender.js'
+import { Sender, type SenderOptions } from '../../route/sender/sender.js'
 import { type Checkpoint, nextLimitFrom } from '../state/checkpoint/checkpoint.js'
 import { IndexWatch } from '../state/resume/index-watch.js'
 import { StateKeeper } from '../state/resume/state-keeper.js'
@@ -95,6 +95,7 @@ function openSender({ run, found, way, cluster, access, notes, watch }: Sending)
   const { index, behind } = found.target
   const { connecting, documents, batching, retrying, state } = sections
   const { pipeline, onConflict } = documents
+  const sending = sendingOf(hooks)
   return new Sender({
     cluster,
     index,
@@ -110,7 +111,7 @@ function openSender({ run, found, way, cluster, access, notes, watch }: Sending)
     ...(behind === undefined || state.runId !== undefined ? {} : { behind }),
     concurrency: connecting.concurrency,
     batchBytes: batching.batchBytes,
-    gzip: compresses(batching.compress, way),
+    compress: compressionOf(batching.compress, way, sending),
     maxElapsedMs: retrying.maxElapsedMs,
     access,
     clock: systemClock,
@@ -127,14 +128,21 @@ function openSender({ run, found, way, cluster, access, notes, watch }: Sending)
       onSent: sent => tell({ type: 'sent', ...sent }),
       onAnswered: answered => tell({ type: 'answered', ...answered }),
     },
-    ...sendingOf(hooks),
+    ...sending,
   })
 }
 
-/** Bytes through a proxy are metered and slow. On loopback only the CPU counts. */
-function compresses(compress: BatchSection['compress'], { url, proxy }: ResolvedTarget): boolean {
-  if (compress !== 'auto') return compress === 'gzip'
-  return !isLoopback(url.hostname) || (proxy !== undefined && !isLoopback(proxy.host))
+/** Where bytes may cost money, they are compressed. On loopback only the CPU counts. Any other route is measured. */
+export function compressionOf(
+  compress: BatchSection['compress'],
+  { url, proxy }: Pick<ResolvedTarget, 'url' | 'proxy'>,
+  { budget, rates = [] }: NonNullable<RouteHook['sending']>,
+): SenderOptions['compress'] {
+  if (compress !== 'auto') return { isGzip: compress === 'gzip' }
+  if (budget !== undefined || rates.length > 0) return { isGzip: true, why: 'the load has a limit' }
+  if (isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))) return { isGzip: false }
+  if (proxy !== undefined) return { isGzip: true, why: 'a proxy may count the bytes' }
+  return 'measured'
 }
 
 /** Returns whether a document may already be stored under the id that it will be sent with. */

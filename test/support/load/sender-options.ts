@@ -13,7 +13,7 @@ export function senderOptions(cluster: Cluster, more: Partial<SenderOptions> = {
     onConflict: 'reject',
     concurrency: 4,
     batchBytes: 1_000_000,
-    gzip: false,
+    compress: { isGzip: false },
     maxElapsedMs: 60_000,
     access: { waitMs: 0, renew: async () => undefined, onBlocked: () => undefined, onUnblocked: () => undefined },
     clock: new SkippingClock(),

@@ -5,21 +5,22 @@ import type { ZlibOptions } from 'node:zlib'
 import pLimit from 'p-limit'
 import { requestBytes } from '../body.js'
 import type { GzipFile } from '../../gzip/gzip.js'
-import type { Send } from '../send.js'
+import type { BulkRequest, Send, Verdict } from '../send.js'
+import type { Compressing } from './compressing.js'
 
 /** More bodies that wait would only take memory. */
 export const MOST_BODIES = availableParallelism()
 
 export class Encoder {
-  readonly #isGzip: boolean
+  readonly #compressing: Compressing
   readonly #compressed: (bytes: Buffer) => Promise<GzipFile>
   readonly #limited = pLimit(MOST_BODIES)
   /** Bodies that are being compressed, or wait for that. */
   #bodies = 0
   #reader: (() => void) | undefined
 
-  constructor(isGzip: boolean, compressed = gzipped) {
-    this.#isGzip = isGzip
+  constructor(compressing: Compressing, compressed = gzipped) {
+    this.#compressing = compressing
     this.#compressed = compressed
   }
 
@@ -29,31 +30,42 @@ export class Encoder {
   }
 
   encode(inner: Send): Send {
-    const isGzip = this.#isGzip
     return async request => {
       const { body, batch } = request
       const bytes = requestBytes(body, batch.operation)
-      if (isGzip) {
-        const file = await this.#compress(bytes)
-        try {
-          return await inner({ ...request, wire: { bytes: file.bytes, isGzip } })
-        } finally {
-          file.release()
-        }
-      }
-      return await inner(bytes === body.bytes ? request : { ...request, wire: { bytes, isGzip } })
+      const isGzip = this.#compressing.isNext()
+      const verdict = isGzip ? await this.#sendCompressed(bytes, request, inner) : await inner(plain(bytes, request))
+      if (verdict.kind === 'done') this.#compressing.answered(bytes.length, isGzip)
+      return verdict
+    }
+  }
+
+  async #sendCompressed(bytes: Buffer, request: BulkRequest, inner: Send): Promise<Verdict> {
+    const file = await this.#compress(bytes)
+    try {
+      return await inner({ ...request, wire: { bytes: file.bytes, isGzip: true } })
+    } finally {
+      file.release()
     }
   }
 
   async #compress(bytes: Buffer): Promise<GzipFile> {
     this.#bodies += 1
+    if (this.#bodies === MOST_BODIES) this.#compressing.full(true)
     try {
       return await this.#limited(async () => await this.#compressed(bytes))
     } finally {
       this.#bodies -= 1
-      if (this.#bodies < MOST_BODIES) this.#reader?.()
+      if (this.#bodies < MOST_BODIES) {
+        this.#compressing.full(false)
+        this.#reader?.()
+      }
     }
   }
+}
+
+function plain(bytes: Buffer, request: BulkRequest): BulkRequest {
+  return bytes === request.body.bytes ? request : { ...request, wire: { bytes, isGzip: false } }
 }
 
 let zlib: ((bytes: Buffer, options: ZlibOptions) => Promise<Buffer>) | undefined

@@ -120,7 +120,7 @@ describe('a bulk request', () => {
   test('may be compressed', async () => {
     answering = ({ bytes, ...more }, response) => stored({ bytes: gunzipSync(bytes), ...more }, response)
     const batch = await batchOf(['{"a":1}', '{"b":2}'])
-    expect(await senderOf({ gzip: true }).send(batch)).toMatchObject({ created: 2 })
+    expect(await senderOf({ compress: { isGzip: true } }).send(batch)).toMatchObject({ created: 2 })
     expect(received[0]?.headers['content-encoding']).toBe('gzip')
   })
 

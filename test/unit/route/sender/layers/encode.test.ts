@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Encoder, MOST_BODIES } from '../../../../../src/route/sender/layers/encode.js'
+import { compressingBy } from '../../../../../src/route/sender/layers/compressing.js'
 import { bulkRequest, done } from '../../../../support/load/bulk-request.js'
 
 test('the reader waits until one more body may be compressed soon', async () => {
@@ -8,7 +9,7 @@ test('the reader waits until one more body may be compressed soon', async () => 
   const begun: (() => void)[] = []
   let released = 0
   const encoder = new Encoder(
-    true,
+    compressingBy({ isGzip: true }, { now: () => 0 }),
     async bytes => await new Promise(resolve => begun.push(() => resolve({ bytes, release: () => (released += 1) }))),
   )
   const send = encoder.encode(async () => await Promise.resolve(done))
