@@ -1,11 +1,11 @@
 /** Exports the library. Loads a function with its first call: an application that imports the library starts sooner. */
 export type { AlarmOptions, Reported, RunOutcome } from './programs/alarm/alarm.js'
-export type { ClusterInfo, Connected } from './route/connect/connect.js'
+export type { ClusterInfo, Connected } from './route/connect/open-target.js'
 export type { OverConnection } from './route/connect/over-connection.js'
 export type { Cause } from './programs/doctor/diagnose.js'
 export type { DoctorOptions } from './route/examine/examine-options.js'
 export type { DoctorReport, Finding, Severity } from './programs/doctor/report.js'
-export type { RollbackOptions, RolledBack } from './features/guarded/rollback.js'
+export type { RollbackOptions, RolledBack, AliasReceipt } from './features/guarded/rollback.js'
 export type { DocumentPlace, IngestOptions, ReplayOptions, TransformFunction } from './options/ingest-options.js'
 export type {
   ConnectOptions,
@@ -20,7 +20,6 @@ export { type Entry, type FailureCode, explain, failureCodes } from './base/fail
 export { type Evidence, type Failure, SluiceError } from './base/failure/failure.js'
 export type { Destination, Origin, Refused } from './base/flow.js'
 export type { Operation } from './base/operation.js'
-export type { AliasReceipt } from './features/guarded/rollback.js'
 export {
   type Counts,
   type InputReceipt,
@@ -40,12 +39,11 @@ export type {
   Serving,
   Waiting,
 } from './programs/serve/serve-options.js'
-export type { VerifiedInput } from './programs/verify/verify-options.js'
+export type { VerifiedInput, UndoOptions, VerifyOptions } from './programs/verify/verify-options.js'
 export type { InferOptions, InferredMapping } from './features/mapping/infer-mapping.js'
 export type { Restored, UntuneOptions } from './features/tuned/untune.js'
 export type { Undone } from './programs/verify/undo.js'
 export type { Verification } from './programs/verify/verify.js'
-export type { UndoOptions, VerifyOptions } from './programs/verify/verify-options.js'
 import { loadedAtCall } from './base/caller.js'
 
 const ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest) as typeof import('./ingest.js').ingest
@@ -61,8 +59,8 @@ const serve = loadedAtCall(
 ) as typeof import('./programs/serve/serve.js').serve
 
 const connect = loadedAtCall(
-  async () => (await import('./route/connect/connect.js')).connect,
-) as typeof import('./route/connect/connect.js').connect
+  async () => (await import('./route/connect/open-target.js')).connect,
+) as typeof import('./route/connect/open-target.js').connect
 
 const verify: typeof import('./programs/verify/verify.js').verify = loadedAtCall(
   async () => (await import('./programs/verify/verify.js')).verify,

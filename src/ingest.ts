@@ -1,12 +1,11 @@
 /** The main job, composed: source → format → bulk → sender → ledger, and what hangs on a run. */
 import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
 import { featuresOf, type Given, type Program, sharedOf } from './features/features-of.js'
-import type { Round } from './features/follow/rounds.js'
 import type { Receipt } from './pipeline/ledger/receipt.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { secretsOf } from './base/secrets.js'
 import { readOptions } from './options/read-options.js'
-import type { OpenConnection } from './run/loop/run-arguments.js'
+import type { OpenConnection } from './run/loop/hooks.js'
 import { run } from './run/loop/run.js'
 import { keptSegments } from './features/spool/segments.js'
 import type { OpenPlatform } from './features/tables/open-platform.js'
@@ -40,9 +39,12 @@ export async function ingestFrom(options: IngestOptions, platform?: OpenPlatform
   const shared = sharedOf(load, load.state.stateDir)
   if (follow === undefined) return await loadOnce('ingest', { load, shared, platform })
   const { followInputs } = await import('./features/follow/follow-inputs.js')
-  const oneRound = async ({ stopping, onEvent, connection, feature: own }: Round) =>
-    await loadOnce('follow', { load: { ...load, stopping, onEvent }, shared, platform, own }, connection)
-  return await followInputs({ ...load, follow }, oneRound, keptSegments)
+  return await followInputs(
+    { ...load, follow },
+    async ({ stopping, onEvent, connection, feature: own }) =>
+      await loadOnce('follow', { load: { ...load, stopping, onEvent }, shared, platform, own }, connection),
+    keptSegments,
+  )
 }
 
 /** Loads what the sections say. `connection`: absent if the load opens its own one. */

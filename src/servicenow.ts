@@ -1,5 +1,5 @@
 /** The service-management platform for an embedder: `sluice/servicenow`. Loads a function with its first call. */
-export type { PageOptions, RecordOptions, ServiceNow, Table } from './route/connect/connect-servicenow.js'
+export type { PageOptions, RecordOptions, ServiceNow, Table } from './route/connect/open-servicenow.js'
 export { SluiceError, isSluiceError } from './base/failure/failure.js'
 export type {
   ProxyOptions,
@@ -10,12 +10,11 @@ export type {
   TableOptions,
 } from './options/connect-options.js'
 export type { PullFileOptions, PulledFile } from './features/tables/pull.js'
-export type { TableAnswer, TableRequest } from './route/servicenow/instance.js'
-export type { Row } from './route/servicenow/instance.js'
+export type { TableAnswer, TableRequest, Row } from './route/servicenow/instance.js'
 import { loadedAtCall, snapshot } from './base/caller.js'
 
-const connectServiceNow: typeof import('./route/connect/connect-servicenow.js').connectServiceNow = loadedAtCall(
-  async () => (await import('./route/connect/connect-servicenow.js')).connectServiceNow,
+const connectServiceNow: typeof import('./route/connect/open-servicenow.js').connectServiceNow = loadedAtCall(
+  async () => (await import('./route/connect/open-servicenow.js')).connectServiceNow,
 )
 
 const pull: typeof import('./features/tables/pull.js').pull = (...given) => {

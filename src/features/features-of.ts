@@ -1,7 +1,6 @@
 /** Says which features hang on the runs of which program: one table. */
 import type { Load } from '../options/load.js'
-import type { Feature } from '../run/loop/hooks.js'
-import type { Composed, RunArguments } from '../run/loop/run-arguments.js'
+import type { Composed, Feature, RunArguments } from '../run/loop/hooks.js'
 import { fillIndices } from './destinations/fill-indices.js'
 import { loadDumps } from './destinations/load-dumps.js'
 import { loadIntoQueue, refuseQueue } from './destinations/load-into-queue.js'

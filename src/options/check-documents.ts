@@ -4,7 +4,7 @@
  */
 import { isDump } from '../pipeline/format/formats.js'
 import { isOperation, rowOf, takersOf, type Term } from '../base/operation.js'
-import { anyOf, fieldsIn } from '../base/text/word-lists.js'
+import { anyOf, fieldsIn } from '../base/text/shown.js'
 import { isBeside, isPattern, patternIn } from '../base/text/index-pattern.js'
 import { checkIndexPattern } from './names.js'
 import { placedIn } from './describe-option.js'

@@ -2,8 +2,7 @@
 import { IN_BRACES, placeholders, type SetValue } from './ingest-options.js'
 import { type Kind, Problem } from './kinds.js'
 import { invalid, jsonObject } from './option-checks.js'
-import { fieldsIn } from '../base/text/word-lists.js'
-import { unicodeProblem } from '../base/text/shown.js'
+import { fieldsIn, unicodeProblem } from '../base/text/shown.js'
 
 interface GivenEdits {
   readonly set?: Readonly<Record<string, SetValue>> | undefined

@@ -2,7 +2,7 @@
  * The kinds of values an option can have. Each reads what a person writes in a flag or variable (text) or in the file
  * (text, number, boolean), and checks what a program passes. A problem follows the value in a sentence: "'5x' is not a size: …".
  */
-import { nearest, fieldsIn } from '../base/text/word-lists.js'
+import { nearest, fieldsIn } from '../base/text/shown.js'
 import { isIPv4 } from 'node:net'
 import type { RejectionLimit } from '../base/flow.js'
 import { listenAddressIn, isWebAddress } from '../base/addresses.js'

@@ -1,9 +1,8 @@
 /** Checks values at run time. A check returns the problem, never the value, which may be a secret. */
 import { isIPv4 } from 'node:net'
-import { nearest } from '../base/text/word-lists.js'
+import { nearest, unicodeProblem } from '../base/text/shown.js'
 import { isQuoted } from '../base/secrets.js'
-import { unicodeProblem } from '../base/text/shown.js'
-import { SluiceError, fail } from '../base/failure/failure.js'
+import { fail, SluiceError } from '../base/failure/failure.js'
 
 /** Returns the problem of an option's value, or undefined. Never called with undefined, which means the default. */
 export type Check = (value: unknown) => string | undefined

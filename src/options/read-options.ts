@@ -22,7 +22,7 @@ import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
 import { isWebAddress } from '../base/addresses.js'
 import { isPattern, patternIn } from '../base/text/index-pattern.js'
-import { fieldsIn } from '../base/text/word-lists.js'
+import { fieldsIn } from '../base/text/shown.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {

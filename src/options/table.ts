@@ -3,7 +3,7 @@
  * checks of the library derive from it. Help keeps this order.
  */
 import { operations } from '../base/operation.js'
-import { anyOf } from '../base/text/word-lists.js'
+import { anyOf } from '../base/text/shown.js'
 import { dumpFormats, encodings } from '../pipeline/format/formats.js'
 import * as csvKinds from './csv-kinds.js'
 import { destinations, queueUrl } from './address-kinds.js'

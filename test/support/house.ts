@@ -37,8 +37,7 @@ export const districts: readonly District[] = [
       },
       text: {
         beside: 'operation.ts',
-        most: 7,
-        doors: 'bytes condition index-pattern marked-line shown source-url word-lists',
+        doors: 'bytes condition index-pattern marked-line shown source-url',
       },
       'addresses.ts': { beside: 'failure secrets.ts' },
       'secrets.ts': { beside: 'text' },
@@ -46,7 +45,7 @@ export const districts: readonly District[] = [
       'flow.ts': { beside: 'failure operation.ts' },
       checksum: { beside: 'memory.ts', doors: 'checksum file kernel/kernel tokens' },
       compression: { beside: 'failure memory.ts', doors: 'decompress' },
-      time: { beside: 'failure flow.ts', doors: 'change-signal clock retry' },
+      time: { beside: 'failure flow.ts', doors: 'clock retry' },
       disk: { beside: 'failure json', doors: 'safe-files' },
       lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
     },
@@ -56,8 +55,8 @@ export const districts: readonly District[] = [
     name: 'pipeline',
     rooms: {
       source: {
-        most: 9,
-        doors: 'cannot-read file-table find-files generations open-sources ranges read-file seen-input stored-file',
+        most: 7,
+        doors: 'file-table find-files generations open-sources ranges read-file stored-file',
       },
       format: { doors: 'decode formats' },
       bulk: { doors: 'action-batcher batcher dead-letter frame-lines replay-batcher slots' },
@@ -100,9 +99,7 @@ export const districts: readonly District[] = [
       },
       connect: {
         beside: 'cluster proxy servicenow',
-        most: 8,
-        doors:
-          'connect connect-servicenow connection-through log-in open-servicenow open-target over-connection proxy-to',
+        doors: 'connection-through log-in open-servicenow open-target over-connection proxy-to',
       },
       gzip: { doors: 'gzip kernel/kernel' },
       examine: {
@@ -136,8 +133,8 @@ export const districts: readonly District[] = [
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
-        most: 9,
-        doors: 'hooks moved-lines open-batcher retry-step run run-arguments run-record stop-signals',
+        most: 7,
+        doors: 'hooks moved-lines open-batcher retry-step run run-record stop-signals',
       },
     },
   },
@@ -148,7 +145,7 @@ export const districts: readonly District[] = [
     rooms: {
       destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
       edits: { doors: 'edit-documents' },
-      follow: { doors: 'follow-inputs rounds' },
+      follow: { doors: 'follow-inputs' },
       guarded: { doors: 'guard-alias rollback' },
       'limits/traffic-plan': { doors: 'plan-use' },
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
@@ -179,7 +176,7 @@ export const districts: readonly District[] = [
     rooms: {
       alarm: { doors: 'alarm' },
       doctor: { doors: 'diagnose report' },
-      'doctor/watch': { beside: 'doctor', doors: 'watch watch-metrics' },
+      'doctor/watch': { beside: 'doctor', doors: 'watch' },
       filter: { doors: 'filter policy' },
       jobs: { doors: 'job' },
       'jobs/queue': {
@@ -206,7 +203,7 @@ export const districts: readonly District[] = [
         beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
         doors: 'run-worker worker-limits',
       },
-      serve: { doors: 'serve serve-metrics serve-options' },
+      serve: { doors: 'serve serve-options' },
       tunnel: { doors: 'open-tunnel' },
       verify: { doors: 'undo verify verify-options' },
     },
@@ -290,7 +287,7 @@ export const owners: Readonly<Record<string, string>> = {
 }
 
 /** Embedders see the client's type: only this file may name it. */
-export const clientTypeOnly = 'route/connect/connect.ts'
+export const clientTypeOnly = 'route/connect/open-target.ts'
 
 const paths = districts
   .flatMap(({ name, rooms }) => Object.keys(rooms).map(room => [name, room].filter(part => part !== '').join('/')))

@@ -1,4 +1,4 @@
-/** Writes times in the time zone of this machine. */
+/** The clock of this machine, times in its zone, and a signal to wait for. */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock } from '../flow.js'
 
@@ -33,4 +33,27 @@ function padded(number: number, digits = 2): string {
 export const systemClock: Clock = {
   now: () => performance.now(),
   sleep: async (ms, signal) => await after(ms, undefined, signal === undefined ? undefined : { signal }),
+}
+
+/** A condition variable: all waiters look again whenever something may have changed. */
+export class ChangeSignal {
+  readonly #wakers = new Set<() => void>()
+
+  /** Resolves at the next `notify`, or when the signal aborts. */
+  async changed(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return
+    await new Promise<void>(resolve => {
+      const wake = () => {
+        signal?.removeEventListener('abort', wake)
+        this.#wakers.delete(wake)
+        resolve()
+      }
+      signal?.addEventListener('abort', wake)
+      this.#wakers.add(wake)
+    })
+  }
+
+  notify(): void {
+    for (const wake of this.#wakers) wake()
+  }
 }

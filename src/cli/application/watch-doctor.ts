@@ -31,7 +31,7 @@ export async function watchDoctor(
 ): Promise<number> {
   const { metricsTextfile: textfile, metricsPort, index, json } = effective.values
   const [{ WatchMetrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
-    import('../../programs/doctor/watch/watch-metrics.js'),
+    import('../../programs/doctor/watch/watch.js'),
     import('../../features/metrics/run-metrics.js'),
     import('../../features/metrics/show-metrics.js'),
   ])

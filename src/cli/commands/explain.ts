@@ -4,7 +4,7 @@ import { type Entry, explain, type FailureCode, failureCodes } from '../../base/
 import { stages } from '../../base/failure/entry.js'
 import { type Found, lookUp, type Symptom, symptoms } from '../../base/failure/symptoms.js'
 import type { IndexError } from '../../base/failure/index-errors.js'
-import { nearest } from '../../base/text/word-lists.js'
+import { nearest } from '../../base/text/shown.js'
 import { columns } from '../terminal/columns.js'
 import type { Terminal } from '../terminal/terminal.js'
 

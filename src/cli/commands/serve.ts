@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { explain } from '../../base/failure/catalogue.js'
-import { openServeMetrics } from '../../programs/serve/serve-metrics.js'
 import { listenForMetrics } from '../application/open-metrics.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
@@ -59,7 +58,7 @@ async function receive(flags: Record<string, unknown>, terminal: Terminal): Prom
   }
   using interruption = interruptible(terminal, 'accepting no more requests, loading the waiting documents')
   using progress = showProgress(terminal, { quiet: values.quiet })
-  const { serve } = await import('../../programs/serve/serve.js')
+  const { openServeMetrics, serve } = await import('../../programs/serve/serve.js')
   let serving: Serving | undefined
   const metrics =
     values.metricsPort === undefined ? undefined : await openServeMetrics(() => serving && serving.status())
@@ -101,7 +100,7 @@ function refuseWithoutWatch({ origins }: Effective): void {
 async function watchBeside(effective: Effective, terminal: Terminal, everyMs: number, progress: Progress) {
   const [{ prepareWatch }, { WatchMetrics }] = await Promise.all([
     import('../application/watch-doctor.js'),
-    import('../../programs/doctor/watch/watch-metrics.js'),
+    import('../../programs/doctor/watch/watch.js'),
   ])
   const metrics = new WatchMetrics()
   const over = new AbortController()

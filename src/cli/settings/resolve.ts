@@ -1,6 +1,6 @@
 import { type Candidate, type Candidates, checkTogether } from './cross-checks.js'
 import { invalid } from '../../options/option-checks.js'
-import { nearest } from '../../base/text/word-lists.js'
+import { nearest } from '../../base/text/shown.js'
 import { isQuoted, hidden, withoutCredentials, withoutSecrets } from '../../base/secrets.js'
 import {
   type OptionName,

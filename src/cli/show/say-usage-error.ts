@@ -1,11 +1,10 @@
 import type { CommanderError } from 'commander'
 import { failure } from '../../base/failure/failure.js'
-import { nearest } from '../../base/text/word-lists.js'
+import { nearest, shown } from '../../base/text/shown.js'
 import { optionsOf } from '../../options/describe-option.js'
 import { masked } from '../../base/secrets.js'
 import { failedJson, stopOf } from './say-error.js'
 import { tell } from '../terminal/log.js'
-import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 interface Usage {

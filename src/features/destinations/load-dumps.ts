@@ -3,8 +3,7 @@ import type { Batch } from '../../base/flow.js'
 import { needsCluster } from '../../route/connect/open-target.js'
 import { isDump } from '../../pipeline/format/formats.js'
 import type { DocumentSection, InputSection } from '../../options/load.js'
-import type { BodiesHook, BodyFramer, EndingHook, RouteHook } from '../../run/loop/hooks.js'
-import type { Composed } from '../../run/loop/run-arguments.js'
+import type { BodiesHook, BodyFramer, Composed, EndingHook, RouteHook } from '../../run/loop/hooks.js'
 import { isBeside } from '../../base/text/index-pattern.js'
 
 declare module '../../pipeline/ledger/receipt.js' {

@@ -4,7 +4,7 @@ import type { Source } from '../../base/flow.js'
 import { decode } from '../../pipeline/format/decode.js'
 import type { Load } from '../../options/load.js'
 import { isCompressed } from '../../base/compression/decompress.js'
-import { type CuttableFile, seenText, wholeMs } from '../../pipeline/source/seen-input.js'
+import { type CuttableFile, seenText, wholeMs } from '../../pipeline/source/stored-file.js'
 import { isPath } from '../../base/text/source-url.js'
 
 /** An input as one process found it. */

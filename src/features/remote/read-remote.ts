@@ -7,7 +7,7 @@ import type { EndingHook, Feature, InputsHook, RouteHook, Run } from '../../run/
 import { findSources } from '../../pipeline/source/open-sources.js'
 import { FileTable } from '../../pipeline/source/file-table.js'
 import type { Elsewhere, FoundFile, SeenObject } from '../../pipeline/source/find-files.js'
-import type { CuttableInput, SeenInput } from '../../pipeline/source/seen-input.js'
+import type { CuttableInput, SeenInput } from '../../pipeline/source/stored-file.js'
 import { formOf, isSigned, isSourceUrl } from '../../base/text/source-url.js'
 import { systemClock } from '../../base/time/clock.js'
 import { Checksum } from '../../base/checksum/checksum.js'

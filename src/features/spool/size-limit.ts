@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { LINE_FEED } from '../../base/text/bytes.js'
-import { ChangeSignal } from '../../base/time/change-signal.js'
+import { ChangeSignal } from '../../base/time/clock.js'
 
 /** The step before the next bytes of stdin are written. */
 type Step =

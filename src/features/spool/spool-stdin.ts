@@ -1,12 +1,11 @@
-import { type Failure, fail, failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
+import { fail, type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { Source } from '../../base/flow.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts, Receipt } from '../../pipeline/ledger/receipt.js'
 import type { InputSection, SpoolSection, StateSection } from '../../options/load.js'
-import type { EndingHook, Run } from '../../run/loop/hooks.js'
-import type { Composed, RunPlace } from '../../run/loop/run-arguments.js'
+import type { Composed, EndingHook, Run, RunPlace } from '../../run/loop/hooks.js'
 import { keyOf } from '../../base/checksum/tokens.js'
-import { type SpooledStdin, isStdin, openSpool } from './open-spool.js'
+import { isStdin, openSpool, type SpooledStdin } from './open-spool.js'
 import { spoolFolderOf } from './segments.js'
 
 interface SpoolSections {

@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { fail, isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { cannotRead } from '../../pipeline/source/cannot-read.js'
+import { cannotRead } from '../../pipeline/source/read-file.js'
 import { isCompressed } from '../../base/compression/decompress.js'
 import { syncFolder } from '../../base/disk/safe-files.js'
-import { ChangeSignal } from '../../base/time/change-signal.js'
+import { ChangeSignal } from '../../base/time/clock.js'
 import { markDropped, markEnded, type SpoolSegment, writing } from './segments.js'
 import { dropBetween, hasLine, KEPT_HEAD_BYTES, type SizeLimit } from './size-limit.js'
 

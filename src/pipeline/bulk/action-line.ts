@@ -11,10 +11,9 @@ import {
 } from '../../base/operation.js'
 import { MAX_ID_BYTES } from '../../base/json/strict/layout.js'
 import { conditionForm, conditionKindOf, type ConditionNumber, numberIn } from '../../base/text/condition.js'
-import { fieldsIn } from '../../base/text/word-lists.js'
+import { fieldsIn, unicodeProblem } from '../../base/text/shown.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
 import { hasOffsets, ownNumber, type OwnPlace } from './own-number.js'
-import { unicodeProblem } from '../../base/text/shown.js'
 import { nestedField } from './nested-field.js'
 
 export interface ActionOptions extends ConditionFields {

@@ -12,8 +12,8 @@ import { promisify } from 'node:util'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { FileStat, Source } from '../../base/flow.js'
 import { fileStat } from '../../base/checksum/file.js'
-import { cannotRead, codeOf } from './cannot-read.js'
-import type { CuttableInput, SeenInput } from './seen-input.js'
+import { cannotRead, codeOf } from './read-file.js'
+import type { CuttableInput, SeenInput } from './stored-file.js'
 
 export interface FoundFile {
   /** As the user knows it. */

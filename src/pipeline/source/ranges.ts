@@ -5,8 +5,7 @@ import type { FileStat, ReadMemory, Source } from '../../base/flow.js'
 import { FileTable } from './file-table.js'
 import type { Elsewhere } from './find-files.js'
 import { linesInRange } from './lines-in-range.js'
-import { changeOf, contentOf, type CuttableInput, readSeen, type SeenInput } from './seen-input.js'
-import { StoredInput } from './stored-file.js'
+import { changeOf, contentOf, type CuttableInput, readSeen, type SeenInput, StoredInput } from './stored-file.js'
 
 /** An input, or a range of it. */
 export interface InputRange {

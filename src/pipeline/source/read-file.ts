@@ -1,14 +1,13 @@
+/** Reads the stored bytes of files, pipes and streams, and says why one cannot be read. */
 import { closeSync, constants, fstatSync, open as openWithCallback, read as readWithCallback } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { promisify } from 'node:util'
-import { fail, SluiceError } from '../../base/failure/failure.js'
-import { addUpTo } from '../../base/checksum/file.js'
+import { inspect, promisify } from 'node:util'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { fail, isSluiceError, SluiceError } from '../../base/failure/failure.js'
+import { addUpTo, fileStat } from '../../base/checksum/file.js'
 import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
-import { cannotRead } from './cannot-read.js'
-import { fileStat } from '../../base/checksum/file.js'
-import { addAbortSignal, type Readable } from 'node:stream'
 
 // The code that opens a descriptor owns it. A FileHandle would close it when it is collected.
 const openDescriptor = promisify(openWithCallback)
@@ -240,4 +239,39 @@ function bytesOf(chunk: unknown, stream: Readable): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk
   if (typeof chunk === 'string') return Buffer.from(chunk, stream.readableEncoding ?? 'utf8')
   throw new TypeError(`its chunks are of type ${typeof chunk}, not bytes. Pass objects as an async iterable`)
+}
+
+const problems: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a directory. Pass its files with a glob',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  ELOOP: 'its symbolic links form a loop',
+  ENAMETOOLONG: 'its path is too long',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  EIO: 'the disk or device failed (EIO)',
+  ERR_STREAM_PREMATURE_CLOSE: 'the stream was closed before its end',
+}
+
+/** Turns an error of the system, a stream or a caller's iterable into Sluice's own. A SluiceError stays as it is. */
+export function cannotRead(input: string, cause: unknown): SluiceError {
+  if (isSluiceError(cause)) return cause
+  const code = codeOf(cause)
+  if (code === 'ENOENT') return fail('INPUT_NOT_FOUND', { input }, { cause })
+  const problem = problems[code] ?? described(cause instanceof Error ? cause.message : cause)
+  return fail('INPUT_UNREADABLE', { input, problem: onOneLine(problem) }, { cause })
+}
+
+/** Returns the code of a system or Node error, or an empty text. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function described(thrown: unknown): string {
+  return typeof thrown === 'string' ? thrown : inspect(thrown)
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }

@@ -1,5 +1,5 @@
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { cannotRead } from './cannot-read.js'
+import { cannotRead } from './read-file.js'
 import { closedSoon, destroy } from './close-source.js'
 import { collectLines } from './item-lines.js'
 

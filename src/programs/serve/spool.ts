@@ -1,12 +1,11 @@
 /** Keeps acknowledged documents on the disk until they are loaded. Sluice loads the oldest segment while it writes the newest. */
 import { rm } from 'node:fs/promises'
 import type { Clock } from '../../base/flow.js'
-import { replaceFile } from '../../base/disk/safe-files.js'
-import { stateUnwritable } from '../../base/disk/safe-files.js'
-import { ChangeSignal } from '../../base/time/change-signal.js'
+import { replaceFile, stateUnwritable } from '../../base/disk/safe-files.js'
+import { ChangeSignal } from '../../base/time/clock.js'
 import { GroupWriter } from './group-writer.js'
 import { RecentKeys, type StoredRequest } from './recent-keys.js'
-import { type Recovered, recover } from './recover.js'
+import { recover, type Recovered } from './recover.js'
 import { ENTRY_BYTES, journalLine, type Request, type Segment } from './segment.js'
 import type { Waiting } from './serve-options.js'
 

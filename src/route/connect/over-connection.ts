@@ -1,7 +1,7 @@
 /** Options of loads that use a connection which is open already. */
 import { openedWith, type ConnectOptions } from '../../options/connect-options.js'
 import { invalid } from '../../options/option-checks.js'
-import type { Connected } from './connect.js'
+import type { Connected } from './open-target.js'
 import { SharedConnection } from './shared-connection.js'
 
 const ofConnection = ['target', 'proxy', 'preflightConnections', 'timeoutMs', 'staticIps', 'ipCheckUrl'] as const

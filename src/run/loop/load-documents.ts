@@ -11,7 +11,7 @@ import type { Counts } from '../../pipeline/ledger/receipt.js'
 import { skipBytes } from '../../pipeline/source/stored-file.js'
 import { beginning, untilAborted } from './lines-again.js'
 import { linesOfRange } from './lines-of-range.js'
-import type { Loaded } from './run-arguments.js'
+import type { Loaded } from './hooks.js'
 
 /** Inputs that are read while one is framed, if they are small files. */
 const AHEAD = 16

@@ -2,8 +2,7 @@ import type { Source } from '../../base/flow.js'
 import type { InputLocks } from '../../base/lock/lock.js'
 import type { RunIdentity } from '../state/resume/plan.js'
 import type { HookList } from './hook-list.js'
-import type { Run } from './hooks.js'
-import type { OpenConnection, RunArguments, RunSections } from './run-arguments.js'
+import type { OpenConnection, Run, RunArguments, RunSections } from './hooks.js'
 import type { RunRecord } from './run-record.js'
 
 /** A run whose inputs are found, and locked if state is kept. */

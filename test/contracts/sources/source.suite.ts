@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { isSluiceError } from '../../../src/base/failure/failure.js'
 import type { Source } from '../../../src/base/flow.js'
-import type { CuttableFile } from '../../../src/pipeline/source/seen-input.js'
+import type { CuttableFile } from '../../../src/pipeline/source/stored-file.js'
 import {
   bytesOf,
   type Optional,

@@ -1,9 +1,17 @@
 /** Loads the inputs of a run by workers: puts their ranges on a queue, waits until each has a receipt, and adds these up. */
 import type { Queue } from 'bullmq'
 import { type Failure, failure, isSluiceError } from '../../../base/failure/failure.js'
-import type { BodiesHook, EndingHook, InputsHook, RouteHook, Run } from '../../../run/loop/hooks.js'
+import type {
+  BodiesHook,
+  Composed,
+  EndingHook,
+  InputsHook,
+  Loaded,
+  LoadingElsewhere,
+  RouteHook,
+  Run,
+} from '../../../run/loop/hooks.js'
 import type { ByteBudget } from '../../../route/sender/layers/byte-budget.js'
-import type { Composed, Loaded, LoadingElsewhere } from '../../../run/loop/run-arguments.js'
 import { addPlanned, type JobData, type Planned, type RangeData } from '../job.js'
 import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
 import type { BudgetShare } from '../budget/budget-share.js'

@@ -3,8 +3,7 @@ import type { Receipt } from '../../../pipeline/ledger/receipt.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
 import type { RangeJob } from '../../../features/ranges/range-load.js'
-import type { Feature } from '../../../run/loop/hooks.js'
-import type { Composed, OpenConnection } from '../../../run/loop/run-arguments.js'
+import type { Composed, Feature, OpenConnection } from '../../../run/loop/hooks.js'
 
 export interface LoadParts {
   /** Finds inputs, and looks into those of at least `cutFrom` bytes. */

@@ -11,7 +11,7 @@ import type { Batch, Outcome, Refused, RejectionLimit, Source } from '../../../.
 import type { IngestEvent } from '../../../../src/options/run-events.js'
 import { DeadLetters } from '../../../../src/pipeline/ledger/dead-letters.js'
 import { Ledger } from '../../../../src/pipeline/ledger/ledger.js'
-import type { Loaded } from '../../../../src/run/loop/run-arguments.js'
+import type { Loaded } from '../../../../src/run/loop/hooks.js'
 import { load } from '../../../../src/run/loop/load-documents.js'
 import { HeldClock } from '../../../support/load/held-clock.js'
 import { type Seeded, seeded } from '../../../support/random/seeded.js'
