@@ -14,8 +14,7 @@ if (v8 < 12) setFlagsFromString('--interrupt-budget=1000000')
 setFlagsFromString('--heap-growing-percent=100')
 setFlagsFromString('--semi-space-growth-factor=1')
 
-const { Checksum } = await import('../dist/base/checksum/checksum.js')
-const { checksumOf } = await import('../dist/base/checksum/file.js')
+const { Checksum, checksumOf } = await import('../dist/base/checksum/checksum.js')
 const { addStripesPlainly } = await import('../dist/base/checksum/plain-stripes.js')
 const { kernelMemory } = await import('../dist/pipeline/bulk/kernel/memory.js')
 

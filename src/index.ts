@@ -16,8 +16,15 @@ export type {
   TargetOptions,
 } from './options/connect-options.js'
 export type { IngestEvent } from './options/run-events.js'
-export { type Entry, type FailureCode, explain, failureCodes } from './base/failure/catalogue.js'
-export { type Evidence, type Failure, SluiceError } from './base/failure/failure.js'
+export {
+  type Entry,
+  type FailureCode,
+  explain,
+  failureCodes,
+  type Evidence,
+  type Failure,
+  SluiceError,
+} from './base/failure/failure.js'
 export type { Destination, Origin, Refused } from './base/flow.js'
 export type { Operation } from './base/operation.js'
 export {

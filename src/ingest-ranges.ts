@@ -6,8 +6,14 @@ import { sharedOf } from './features/features-of.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import type { Load } from './options/load.js'
 import { readOptions } from './options/read-options.js'
-import { type FoundInput, planInputs, refuseSecrets } from './features/ranges/plan-inputs.js'
-import { type RangeJob, type RangeOptions, readRangeOptions } from './features/ranges/range-load.js'
+import {
+  type FoundInput,
+  planInputs,
+  type RangeJob,
+  type RangeOptions,
+  readRangeOptions,
+  refuseSecrets,
+} from './features/ranges/range-load.js'
 import type { Run } from './run/loop/hooks.js'
 import { stopSignalsOf } from './run/loop/stop-signals.js'
 import { eachSource } from './pipeline/source/open-sources.js'

@@ -1,16 +1,19 @@
 /** Dead letters, composed as a load: what each says of itself takes the place of options. */
 import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
-import { fail } from './base/failure/failure.js'
+import { fail, isSluiceError, SluiceError } from './base/failure/failure.js'
 import type { Receipt } from './pipeline/ledger/receipt.js'
 import { featuresOf, sharedOf } from './features/features-of.js'
 import { checkReplayOptions } from './options/check-options.js'
 import type { ReplayOptions } from './options/ingest-options.js'
 import { secretsOf } from './base/secrets.js'
 import { loadOf } from './options/read-options.js'
-import { letterFormat, meantIndex } from './features/replay/meant-index.js'
 import { run } from './run/loop/run.js'
 import { findSources } from './pipeline/source/open-sources.js'
 import { keptSegments } from './features/spool/segments.js'
+import { readLetters } from './pipeline/bulk/dead-letter.js'
+import type { Source } from './base/flow.js'
+import { decode } from './pipeline/format/decode.js'
+import { systemClock } from './base/time/clock.js'
 
 /**
  * Sends dead letters again: each document byte for byte, with its original operation, id and routing. Documents that are rejected again go
@@ -51,4 +54,53 @@ async function replayLetters(options: ReplayOptions): Promise<Receipt> {
     listCopies: keptSegments,
     ...(await featuresOf('replay', { load, shared, spans: { name: 'sluice replay', index }, to })),
   })
+}
+
+/** The format of dead letters. */
+export const letterFormat = { format: 'ndjson' } as const
+
+/**
+ * Returns the index that the first dead letter names. `index`: where all of them go. Looks at each file.
+ * Throws SluiceError NOT_DEAD_LETTERS for a file that holds something else, OPTION_INVALID for stdin without an index.
+ */
+export async function meantIndex(sources: readonly Source[], index: string | undefined): Promise<string | undefined> {
+  let found: string | undefined
+  for (const source of sources) {
+    if (source.file === undefined) {
+      if (index !== undefined) continue
+      const problem = `is not set, and ${source.name} can be read only once`
+      throw fail('OPTION_INVALID', { option: 'index', problem })
+    }
+    const first = await firstLetter(source)
+    found ??= first?.index
+  }
+  return found
+}
+
+/** Broken lines that are allowed before the first dead letter. */
+const LINES = 1000
+
+/** Returns the first dead letter of a file, or undefined if the file is empty. Throws SluiceError NOT_DEAD_LETTERS if it holds none. */
+async function firstLetter(source: Source): Promise<{ readonly index?: string } | undefined> {
+  const opened = decode(source, source.open(new AbortController().signal), letterFormat)
+  const { bytes } = await opened.catch((error: unknown) => {
+    const isMalformed = isSluiceError(error) && error.code === 'INPUT_MALFORMED'
+    throw isMalformed
+      ? notDeadLetters(source, String(error.failure.evidence['problem']).replace(/^is not valid \w+: /, ''))
+      : error
+  })
+  let problem: string | undefined
+  let lines = 0
+  for await (const letter of readLetters(source.name, bytes, systemClock)) {
+    if (!('problem' in letter)) return letter.destination
+    problem ??= letter.problem
+    lines += 1
+    if (lines >= LINES || ('isLong' in letter && letter.isLong)) break
+  }
+  if (problem === undefined) return undefined
+  throw notDeadLetters(source, `none of its lines is a dead letter. The first line: ${problem}`)
+}
+
+function notDeadLetters({ name: input }: Source, problem: string): SluiceError {
+  return fail('NOT_DEAD_LETTERS', { input, problem })
 }

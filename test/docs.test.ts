@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failureCodes } from '../src/base/failure/catalogue.js'
+import { failureCodes } from '../src/base/failure/failure.js'
 import { type Lab, registers, startLab } from '../src/lab/index.js'
 import { optionNames, describeOption, placedIn } from '../src/options/describe-option.js'
 import { built } from './support/build.js'

@@ -15,7 +15,7 @@ const arrow = `declare module 'apache-arrow/*' {
 `
 
 export async function writeTypes(build) {
-  const { failureCodes } = await import(pathToFileURL(join(build, 'base/failure/catalogue.js')))
+  const { failureCodes } = await import(pathToFileURL(join(build, 'base/failure/failure.js')))
   const codes = failureCodes.map(code => `\n  | '${code}'`).join('')
   // The declaration would hold the texts of all failures.
   const instead = { FailureCode: `type FailureCode =${codes}` }

@@ -23,9 +23,9 @@ const { values, positionals } = parseArgs({ options: { check: { type: 'boolean',
 const dist = resolve(positionals[0] ?? join(root, 'dist'))
 const built = async path => await import(pathToFileURL(join(dist, path)).href)
 
-const { explain, failureCodes } = await built('base/failure/catalogue.js')
+const { explain, failureCodes } = await built('base/failure/failure.js')
 const { exampleOf } = await built('base/failure/failure.js')
-const { stages } = await built('base/failure/entry.js')
+const { stages } = await built('base/failure/failure.js')
 const { symptoms } = await built('base/failure/symptoms.js')
 const { indexErrors } = await built('base/failure/index-errors.js')
 const { describeOption, optionNames } = await built('options/describe-option.js')

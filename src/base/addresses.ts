@@ -1,5 +1,5 @@
 /** Addresses as people write them: of a cluster, to listen on, and where a tunnel leads. */
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { isQuoted } from './secrets.js'
 import { type Failure, failure } from './failure/failure.js'
 
@@ -162,4 +162,10 @@ export function nameStrangers(
 ): Failure | undefined {
   const strangers = Object.keys(seen).filter(address => expected.length > 0 && !expected.includes(address))
   return strangers.length === 0 ? undefined : failure('EGRESS_UNEXPECTED', { seen: strangers, expected })
+}
+
+/** Returns whether a host of a URL is this machine itself. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '')
+  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }

@@ -190,7 +190,7 @@ export interface Mark {
 export interface Lines {
   /**
    * `lines`: the bytes stand in the input as they are, so that offsets and line numbers count. `elements`: rewritten. `actions`:
-   * rewritten, and each line carries its own action, as in `text/marked-line.ts`. `edited`: line numbers count, and offsets do not.
+   * rewritten, and each line carries its own action, as in `text/bytes.ts`. `edited`: line numbers count, and offsets do not.
    * `range`: as `lines`, but reading began in the middle of the input, so that only offsets count.
    */
   readonly kind: 'lines' | 'elements' | 'actions' | 'edited' | 'range'

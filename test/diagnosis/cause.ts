@@ -1,6 +1,6 @@
 /** A cause that is planted, and what Sluice has to name first where it is found. */
 import type { DoctorOptions, Tools } from '../../src/route/examine/examine-options.js'
-import type { FailureCode } from '../../src/base/failure/catalogue.js'
+import type { FailureCode } from '../../src/base/failure/failure.js'
 import type { World } from '../contracts/world.js'
 import type { Owner } from '../real/servers/owner.js'
 import type { AlikeName } from './alike.js'

@@ -1,5 +1,5 @@
 /** What was planted against what was named first, as tables of docs/diagnosis.md. */
-import type { FailureCode } from '../../src/base/failure/catalogue.js'
+import type { FailureCode } from '../../src/base/failure/failure.js'
 import type { Asked, Class, Part } from './cause.js'
 
 export interface Outcome {

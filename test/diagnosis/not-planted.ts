@@ -1,5 +1,5 @@
 /** Failures that no cause stands for here, and why. */
-import type { FailureCode } from '../../src/base/failure/catalogue.js'
+import type { FailureCode } from '../../src/base/failure/failure.js'
 
 export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   REJECTED_NOT_REPLAYED: 'Told of an earlier run, not of the way: `test/lab/load/unreplayed.test.ts`.',

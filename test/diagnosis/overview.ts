@@ -1,5 +1,5 @@
 /** What follows from the lists alone: how much is planted, what stands for which failure, what cannot be told apart. */
-import { type FailureCode, failureCodes } from '../../src/base/failure/catalogue.js'
+import { type FailureCode, failureCodes } from '../../src/base/failure/failure.js'
 import { contractErrors } from '../support/facts/contract-errors.js'
 import { type Alike, type AlikeName, alike } from './alike.js'
 import type { Cause } from './cause.js'

@@ -1,6 +1,6 @@
 // @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failureCodes } from '../../src/base/failure/catalogue.js'
+import { failureCodes } from '../../src/base/failure/failure.js'
 import { mendInstance } from '../contracts/instance-world.js'
 import { type LabWorld, startLabWorld } from '../contracts/lab-world.js'
 import { alike } from '../diagnosis/alike.js'

@@ -31,23 +31,23 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
-        most: 9,
+        most: 8,
         doors:
-          'json-fault object-fields parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
+          'json-fault parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
       },
       text: {
         beside: 'operation.ts',
-        doors: 'bytes condition index-pattern marked-line shown source-url',
+        doors: 'bytes condition index-pattern shown source-url',
       },
       'addresses.ts': { beside: 'failure secrets.ts' },
       'secrets.ts': { beside: 'text' },
-      failure: { beside: 'text', doors: 'catalogue entry failure index-errors symptoms' },
+      failure: { beside: 'text', doors: 'failure index-errors symptoms' },
       'flow.ts': { beside: 'failure operation.ts' },
-      checksum: { beside: 'memory.ts', doors: 'checksum file kernel/kernel tokens' },
+      checksum: { beside: 'memory.ts', doors: 'checksum tokens' },
       compression: { beside: 'failure memory.ts', doors: 'decompress' },
       time: { beside: 'failure flow.ts', doors: 'clock retry' },
       disk: { beside: 'failure json', doors: 'safe-files' },
-      lock: { beside: 'disk flow.ts json time', doors: 'claims lock lock-holder' },
+      lock: { beside: 'disk flow.ts json time', doors: 'lock lock-holder' },
     },
   },
   {
@@ -81,15 +81,15 @@ export const districts: readonly District[] = [
     name: 'route',
     rooms: {
       proxy: {
-        most: 13,
+        most: 12,
         doors:
-          'choose-proxy expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace traffic-meter',
+          'choose-proxy expects-tls fresh-connections port-speaks proxy-answer proxy-url raw-tunnels route route-error route-request tls-layer trace',
       },
       cluster: {
         beside: 'proxy',
-        most: 14,
+        most: 13,
         doors:
-          'answers ask-connections bulk-items client-connection credentials documents egress-check index-under-load indices managed-endpoint node-connection open-cluster preflight request',
+          'answers ask-connections bulk-items client-connection credentials documents egress-check indices managed-endpoint node-connection open-cluster preflight request',
       },
       servicenow: {
         beside: 'proxy',
@@ -112,7 +112,7 @@ export const districts: readonly District[] = [
       },
       sender: {
         beside: 'cluster gzip',
-        doors: 'body layers/access layers/byte-budget layers/rate send sender',
+        doors: 'layers/access layers/byte-budget layers/rate send sender',
       },
     },
   },
@@ -133,8 +133,7 @@ export const districts: readonly District[] = [
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
-        most: 7,
-        doors: 'hooks moved-lines open-batcher retry-step run run-record stop-signals',
+        doors: 'hooks moved-lines retry-step run run-record stop-signals',
       },
     },
   },
@@ -150,11 +149,11 @@ export const districts: readonly District[] = [
       'limits/traffic-plan': { doors: 'plan-use' },
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
       mapping: { doors: 'infer-mapping map-index rehearse' },
-      metrics: { doors: 'run-metrics show-metrics trace-run worker-metrics' },
-      ranges: { doors: 'plan-inputs range-load' },
+      metrics: { doors: 'run-metrics show-metrics trace-run' },
+      ranges: { doors: 'range-load' },
       // It opens routes of its own, to the servers of inputs.
       remote: { doors: 'read-remote' },
-      replay: { beside: 'destinations', doors: 'meant-index send-dead-letters' },
+      replay: { beside: 'destinations', doors: 'send-dead-letters' },
       report: { doors: 'kept-timeline record-timeline write-report' },
       rotated: { doors: 'name-unread' },
       spool: { doors: 'segments spool-stdin' },

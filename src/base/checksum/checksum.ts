@@ -1,7 +1,10 @@
-import { STRIPE_BYTES, AREA_BYTES } from './kernel/layout.js'
-import { addStripesPlainly, firstStripe, highOfProduct } from './plain-stripes.js'
-import { newMemory } from '../memory.js'
-import { type Kernel, kernelAt, sumInPlace } from './kernel/kernel.js'
+/** A checksum of bytes, and of the first bytes of files. A kernel computes it if the machine has WebAssembly. */
+import type { Stats } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { AREA_BYTES, KEYS, STRIPE_BYTES } from './kernel/layout.js'
+import { addStripesPlainly, digestOf, firstStripe, keys } from './plain-stripes.js'
+import { compile, type Memory, newMemory, webAssembly } from '../memory.js'
+import { kernelCode } from './kernel/code.js'
 
 /** Sluice compares two inputs only if these first bytes have the same checksum. */
 export const FIRST_BYTES = 256
@@ -136,30 +139,138 @@ function openOwn(): Own {
   return { kernel: kernelAt(memory.buffer), bytes: new Uint8Array(memory.buffer, AREA_BYTES, COPY_BYTES) }
 }
 
+const READ_BYTES = 1 << 20
+
 /**
- * Returns 64 bits of a state of 16 words and of a number of bytes, in base64url. For each 64 bits of the state, and for
- * the number of bytes, no two values have the same result if everything else is equal.
+ * Returns the checksums of a file's first bytes: as many as each of `ends` says, in ascending order. Undefined if the
+ * file is shorter. Reads each byte once. Does not move the position of the handle. Throws what reading throws, and the
+ * reason of the signal.
  */
-function digestOf(state: Uint32Array, bytes: number): string {
-  let low = bytes >>> 0
-  let high = Math.floor(bytes / 2 ** 32)
-  const mix = (withLow: number, withHigh: number): void => {
-    low = (low ^ withLow) >>> 0
-    high = (high ^ withHigh) >>> 0
-    // A multiplication by an odd number carries each bit upwards, and the upper half then returns to the lower one.
-    const product = Math.imul(low, FACTOR_LOW) >>> 0
-    high = (highOfProduct(low, FACTOR_LOW, product) + Math.imul(low, FACTOR_HIGH) + Math.imul(high, FACTOR_LOW)) >>> 0
-    low = (product ^ high) >>> 0
-  }
-  for (let word = 0; word < state.length; word += 2) mix(state[word] ?? 0, state[word + 1] ?? 0)
-  for (let round = 0; round < LAST_ROUNDS; round += 1) mix(0, 0)
-  const digest = Buffer.allocUnsafe(8)
-  digest.writeUInt32BE(high, 0)
-  digest.writeUInt32BE(low, 4)
-  return digest.toString('base64url')
+export async function checksumOf(
+  handle: FileHandle,
+  ends: readonly number[],
+  signal?: AbortSignal,
+): Promise<(string | undefined)[]> {
+  return (await checksumsAt(handle, ends, signal)).map(checksum => checksum?.digest())
 }
 
-/** The first binary places of the square roots of 359 and 383, chosen like `keys`. */
-const FACTOR_HIGH = 0xf281f239
-const FACTOR_LOW = 0x9204cd9d
-const LAST_ROUNDS = 3
+/** Adds the bytes of a file up to each end. Returns a checksum for each end, which can continue from there. */
+export async function checksumsAt(
+  handle: FileHandle,
+  ends: readonly number[],
+  signal?: AbortSignal,
+): Promise<(Checksum | undefined)[]> {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, ends.at(-1) ?? 0))
+  const sofar = new Checksum()
+  const found: (Checksum | undefined)[] = []
+  for (const end of ends) found.push((await addUpTo(end, sofar, handle, buffer, signal)) ? sofar.clone() : undefined)
+  return found
+}
+
+/** Adds the bytes of a file up to an offset. Returns false if the file is shorter. */
+export async function addUpTo(
+  end: number,
+  checksum: Checksum,
+  handle: FileHandle,
+  buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, end)),
+  signal?: AbortSignal,
+): Promise<boolean> {
+  while (checksum.bytes < end) {
+    signal?.throwIfAborted()
+    const length = Math.min(buffer.length, end - checksum.bytes)
+    const { bytesRead } = await handle.read(buffer, 0, length, checksum.bytes)
+    if (bytesRead === 0) return false
+    checksum.add(buffer.subarray(0, bytesRead))
+  }
+  return true
+}
+
+/** Returns the checksums of the first bytes of the file at a path: see `checksumOf`. None if the file cannot be read. */
+export async function sumsOf(path: string, ends: readonly number[]): Promise<readonly (string | undefined)[]> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      return await checksumOf(file, ends)
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return ends.map(() => undefined)
+  }
+}
+
+/** A file that changed within this time may change again and show the same time: two seconds is the coarsest step of all systems. */
+const RACY_MS = 2000
+
+/**
+ * Returns what shows that a file is unchanged. Its time of change is 0, which no file has, if that was so recent that the next change
+ * may show the same time.
+ */
+export function fileStat({ size, ino: inode, mtimeMs, ctimeMs }: Stats) {
+  return { size, inode, mtimeMs, ctimeMs: ctimeMs + RACY_MS < Date.now() ? ctimeMs : 0 }
+}
+
+/** The function of assembly/stripes.ts. */
+interface Exports {
+  addStripes(from: number, to: number, area: number): void
+}
+
+/**
+ * Compiled when this file is loaded, so that callers can tune the engine before. Undefined if the machine has no
+ * SIMD.
+ */
+const compiled = compile(kernelCode)
+
+/** One instance for each memory, made when the first bytes there are added. */
+const places = new WeakMap<ArrayBufferLike, Place>()
+
+interface Place {
+  readonly memory: Memory
+  readonly area: number
+  kernel?: Kernel | undefined
+}
+
+/**
+ * From now on the kernel adds bytes of this memory where they lie, without a copy. It uses 128 bytes at `area`, a
+ * multiple of 4, only during calls. The memory must never grow.
+ */
+export function sumInPlace(memory: Memory, area: number): void {
+  places.set(memory.buffer, { memory, area })
+}
+
+/** Returns the kernel that can read this buffer. Undefined if there is none. */
+export function kernelAt(buffer: ArrayBufferLike): Kernel | undefined {
+  const place = places.get(buffer)
+  if (place === undefined) return undefined
+  place.kernel ??= openKernel(place.memory, place.area)
+  return place.kernel
+}
+
+/** Adds whole stripes to the state of a checksum. Keeps nothing between two calls. */
+class Kernel {
+  readonly #state: Uint32Array
+  readonly #area: number
+  readonly #addStripes: Exports['addStripes']
+
+  constructor(memory: Memory, area: number, { addStripes }: Exports) {
+    this.#state = new Uint32Array(memory.buffer, area, STRIPE_BYTES / 4)
+    this.#area = area
+    this.#addStripes = addStripes
+    new Uint32Array(memory.buffer, area + KEYS, STRIPE_BYTES / 4).set(keys)
+  }
+
+  /** Adds the bytes of the memory [from, to). */
+  add(state: Uint32Array, from: number, to: number): void {
+    this.#state.set(state)
+    this.#addStripes(from, to, this.#area)
+    state.set(this.#state)
+  }
+}
+
+function openKernel(memory: Memory, area: number): Kernel | undefined {
+  if (webAssembly === undefined || compiled === undefined) return undefined
+  const { exports } = new webAssembly.Instance(compiled, { env: { memory } })
+  return new Kernel(memory, area, exports as Exports)
+}
+
+export type { Kernel }

@@ -46,17 +46,5 @@ interface Written extends Omit<Entry, 'stage' | 'exit' | 'retry' | 'causes' | 'f
 /** Failures of one part of the path. */
 export type Entries = Readonly<Record<string, Written>>
 
-export type Stage = keyof typeof stages
-
-/** The parts of the path, in its order, as headings call them. */
-export const stages = {
-  options: 'Options',
-  input: 'Inputs and documents',
-  proxy: 'The proxy',
-  egress: 'Addresses and the IP filter',
-  cluster: 'The cluster',
-  index: 'The index',
-  servicenow: 'ServiceNow',
-  queue: 'The queue',
-  run: 'The run',
-} as const
+/** A part of the path. */
+export type Stage = 'options' | 'input' | 'proxy' | 'egress' | 'cluster' | 'index' | 'servicenow' | 'queue' | 'run'

@@ -1,4 +1,4 @@
-import { explain, type FailureCode } from './catalogue.js'
+import { explain, type FailureCode } from './failure.js'
 
 /**
  * Why Elasticsearch rejects single documents, by the types of its own errors, as receipts and dead letters show them. For

@@ -2,7 +2,7 @@
  * From what somebody sees, in whatever tool, to the failures that it may be. A symptom without codes is no failure: its note
  * says why.
  */
-import { type FailureCode, explain, failureCodes } from './catalogue.js'
+import { type FailureCode, explain, failureCodes } from './failure.js'
 import { type IndexError, indexErrors } from './index-errors.js'
 
 export interface Symptom {

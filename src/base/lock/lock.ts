@@ -6,23 +6,31 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, type FileHandle, link, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stateUnwritable } from '../disk/safe-files.js'
-import type { Claims } from './claims.js'
+import { makeFolder, stateUnwritable } from '../disk/safe-files.js'
 import {
   claimsPath,
   filesOfHolders,
+  holderText,
   nobody,
   readHolder,
   recordPath,
   removeFilesOf,
   socketPath,
   sweep,
-  holderText,
 } from './holder-files.js'
 import { type Holder, isGone, isSameMachine, listenOnSocket, thisHolder } from './lock-holder.js'
-import { makeFolder } from '../disk/safe-files.js'
 import type { Clock } from '../flow.js'
 import { doublingMs, Retries } from '../time/retry.js'
+
+/** The inputs that a process claims, in a file that other processes read. */
+interface Claims {
+  /** Stands for all of them in messages. */
+  readonly first: string
+  /** Writes the file. Throws errors of the file system. */
+  write(path: string): Promise<void>
+  /** Returns the input that another process has claimed too, by the text of its file. */
+  sharedWith(text: Buffer, isSameMachine: boolean, isSameCluster?: boolean): string | undefined
+}
 
 /** Held while a process compares its claims with those of others and writes them. */
 const CLAIMING = 'claims.lock'

@@ -1,11 +1,10 @@
 /** Asks the doctor, for the command `doctor` and for the cause of a refused run. */
 import type { Cause } from '../../programs/doctor/diagnose.js'
 import type { DoctorOptions } from '../../route/examine/examine-options.js'
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { Receipt, ServiceNowOptions } from '../../index.js'
 import type { Effective } from '../settings/resolve.js'
-import { shownOption, optionNames } from '../../options/describe-option.js'
+import { optionNames, shownOption } from '../../options/describe-option.js'
 import { hidden } from '../../base/secrets.js'
 import { connectOptions } from '../settings/library-options.js'
 import type { ClusterAccess } from '../settings/option-files.js'

@@ -1,6 +1,6 @@
 /** The metrics of a worker: on a port while it works, and in a file for node_exporter that is written again and again. */
 import { diskProblem } from '../../base/disk/safe-files.js'
-import type { WorkerMetrics } from '../../features/metrics/worker-metrics.js'
+import type { WorkerMetrics } from '../../features/metrics/run-metrics.js'
 import type { Effective } from '../settings/resolve.js'
 import { listenForMetrics } from './open-metrics.js'
 import type { WorkerEvent } from './open-queue.js'
@@ -19,7 +19,7 @@ export async function measuredWorker<T>(
   const { metricsTextfile: path, metricsPort: port } = effective.values
   if (path === undefined && port === undefined) return await work(undefined)
   const [{ WorkerMetrics: Metrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
-    import('../../features/metrics/worker-metrics.js'),
+    import('../../features/metrics/run-metrics.js'),
     import('../../features/metrics/run-metrics.js'),
     import('../../features/metrics/show-metrics.js'),
   ])

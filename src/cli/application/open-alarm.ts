@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { AlarmOptions, Reported } from '../../programs/alarm/alarm.js'
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, SluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, SluiceError } from '../../base/failure/failure.js'
 import type { Receipt, ServiceNowOptions } from '../../index.js'
 import { type ClusterAccess, readAlarmAccess, sharesAccess } from '../settings/option-files.js'
 import type { Effective } from '../settings/resolve.js'
-import { withoutCredentials, masked } from '../../base/secrets.js'
+import { masked, withoutCredentials } from '../../base/secrets.js'
 import { isTable } from '../../options/names.js'
 import { invalid } from '../../options/option-checks.js'
 import { connectOptions } from '../settings/library-options.js'
@@ -13,7 +13,6 @@ import { loadAccess, serviceNowOptions } from './load-options.js'
 import { keepInstanceSecrets, type Terminal } from '../terminal/terminal.js'
 import { knownFailure, sayError } from '../show/say-error.js'
 import { tell } from '../terminal/log.js'
-import { createHash } from 'node:crypto'
 
 /** Reports the result of a run to the platform for `--on-failure incident`, after the user has seen it. */
 

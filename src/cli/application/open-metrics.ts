@@ -1,6 +1,5 @@
 /** The metrics of a command: on a port while it runs, and in a file for node_exporter when it ends, however it ends. */
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, isSluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { IngestEvent, Receipt } from '../../index.js'
 import type { RunMetrics } from '../../features/metrics/run-metrics.js'
 import { diskProblem } from '../../base/disk/safe-files.js'

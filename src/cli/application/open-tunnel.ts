@@ -1,8 +1,7 @@
 /** Opens a tunnel as the options of a command say, and reports on stderr what happens in it. */
 import type { InstanceOptions } from '../../route/connect/open-servicenow.js'
-import { explain, fixesFor } from '../../base/failure/catalogue.js'
-import type { Failure } from '../../base/failure/failure.js'
-import { type TunnelEnd, readDestination } from '../../base/addresses.js'
+import { explain, type Failure, fixesFor } from '../../base/failure/failure.js'
+import { readDestination, type TunnelEnd } from '../../base/addresses.js'
 import { connectOptions } from '../settings/library-options.js'
 import { masked, withoutSecrets } from '../../base/secrets.js'
 import { readTunnelToken } from '../settings/option-files.js'

@@ -1,6 +1,5 @@
 /** Writes to the history of runs what the library does not see: a command that failed before its run, and the cause of a refusal. */
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, isSluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import { masked } from '../../base/secrets.js'
 import type { Effective } from '../settings/resolve.js'
 import { fullName } from '../../options/names.js'

@@ -1,4 +1,4 @@
-import { explain } from '../../base/failure/catalogue.js'
+import { explain } from '../../base/failure/failure.js'
 import type { FilterReport } from '../../programs/filter/filter.js'
 import { isPermissive, type Policy } from '../../programs/filter/policy.js'
 import { shown } from '../../base/text/shown.js'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { failureCodes } from '../../base/failure/catalogue.js'
-import { fail } from '../../base/failure/failure.js'
+import { fail, failureCodes } from '../../base/failure/failure.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { bashCompletion } from './completion/bash.js'
 import { describeOption, optionNames } from '../../options/describe-option.js'

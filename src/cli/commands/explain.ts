@@ -1,7 +1,14 @@
 import type { Command } from 'commander'
-import { exampleOf, fail, SluiceError } from '../../base/failure/failure.js'
-import { type Entry, explain, type FailureCode, failureCodes } from '../../base/failure/catalogue.js'
-import { stages } from '../../base/failure/entry.js'
+import {
+  type Entry,
+  exampleOf,
+  explain,
+  fail,
+  type FailureCode,
+  failureCodes,
+  SluiceError,
+  stages,
+} from '../../base/failure/failure.js'
 import { type Found, lookUp, type Symptom, symptoms } from '../../base/failure/symptoms.js'
 import type { IndexError } from '../../base/failure/index-errors.js'
 import { nearest } from '../../base/text/shown.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { explain } from '../../base/failure/catalogue.js'
+import { explain } from '../../base/failure/failure.js'
 import { listenForMetrics } from '../application/open-metrics.js'
 import type { ServeEvent, ServeReceipt, Serving } from '../../index.js'
 import { addOptions } from '../terminal/help.js'

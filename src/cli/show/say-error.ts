@@ -1,5 +1,4 @@
-import { causesFor, explain, fixesFor } from '../../base/failure/catalogue.js'
-import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
+import { causesFor, explain, type Failure, failure, fixesFor, isSluiceError } from '../../base/failure/failure.js'
 import { masked, withoutSecrets } from '../../base/secrets.js'
 import { isoTime } from '../../base/time/clock.js'
 import { visible } from '../../base/text/shown.js'

@@ -1,6 +1,6 @@
 import type { DoctorReport, Finding } from '../../programs/doctor/report.js'
 import type { Step } from '../../route/examine/facts.js'
-import { explain, fixesFor } from '../../base/failure/catalogue.js'
+import { explain, fixesFor } from '../../base/failure/failure.js'
 import { masked } from '../../base/secrets.js'
 import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'

@@ -2,7 +2,7 @@ import { nothing } from '../../pipeline/ledger/account.js'
 import type { Counts, FailureCode, IngestEvent } from '../../index.js'
 import { showDuration, plural, count } from './columns.js'
 import type { LogEntry } from './terminal.js'
-import { explain } from '../../base/failure/catalogue.js'
+import { explain } from '../../base/failure/failure.js'
 import { type DrawingPace, systemPace } from './pace.js'
 
 type Standing = Omit<Extract<IngestEvent, { type: 'standing' }>, 'type'>

@@ -2,7 +2,7 @@
  * Finds what the edits change in a document, as patches of its bytes: all others stay as they are. The document is known to be valid
  * JSON, so only strings and brackets are looked at. Values without a named field inside are passed over.
  */
-import { passSpace, passValue } from '../../base/json/object-fields.js'
+import { passSpace, passValue } from '../../base/json/parse-json.js'
 import type { Field, Level, Rules } from './rules.js'
 import { textOn, type ValueText } from './values.js'
 

@@ -2,8 +2,15 @@
 import { isUtf8 } from 'node:buffer'
 import type { Lines } from '../../base/flow.js'
 import { LineStarts, type RewrittenLines } from '../../run/loop/moved-lines.js'
-import { endOfLine, isWhiteSpace, LINE_FEED } from '../../base/text/bytes.js'
-import { type CarriedAction, findAction, mayBeRefusedLine, refusedLineStart } from '../../base/text/marked-line.js'
+import {
+  type CarriedAction,
+  endOfLine,
+  findAction,
+  isWhiteSpace,
+  LINE_FEED,
+  mayBeRefusedLine,
+  refusedLineStart,
+} from '../../base/text/bytes.js'
 import { jsonFault, NO_FAULT } from '../../base/json/json-fault.js'
 import type { DocumentEditor } from './document-editor.js'
 import type { EditKernel } from './kernel/kernel.js'

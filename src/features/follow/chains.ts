@@ -1,8 +1,7 @@
 /** Follows each name through the files that had it: finds the ones that came and went unseen, and names those that are gone. */
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { FIRST_BYTES } from '../../base/checksum/checksum.js'
-import { sumsOf } from '../../base/checksum/file.js'
+import { FIRST_BYTES, sumsOf } from '../../base/checksum/checksum.js'
 import { isoTime } from '../../base/time/clock.js'
 import type { InputGap } from '../../pipeline/ledger/receipt.js'
 import type { Missing } from '../../options/run-events.js'

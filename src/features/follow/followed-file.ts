@@ -1,7 +1,6 @@
 /** One file that is followed: by its inode, whatever its name, for as long as it holds what was read of it. */
 import { type FileHandle, open } from 'node:fs/promises'
-import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
-import { addUpTo, checksumsAt, fileStat } from '../../base/checksum/file.js'
+import { addUpTo, Checksum, checksumsAt, fileStat, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 import { cannotRead, codeOf } from '../../pipeline/source/read-file.js'
 import { bytesBefore, holds, lastLineEnd, lastOf, readingOf } from './ends.js'

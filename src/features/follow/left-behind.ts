@@ -1,7 +1,7 @@
 /** Finds files that were renamed while Sluice did not run, and whose last lines it has not read. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { fileStat } from '../../base/checksum/file.js'
+import { fileStat } from '../../base/checksum/checksum.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { FollowedFile, FoundAs } from './followed-file.js'
 import type { LookBack, Remembered } from './chains.js'

@@ -1,8 +1,7 @@
 /** Loads what is new in followed files, round by round: each round is a load of its own that continues the same run. */
 import { resolve } from 'node:path'
 import { cpuUsage } from 'node:process'
-import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { explain } from '../../base/failure/catalogue.js'
+import { explain, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { Source } from '../../base/flow.js'
 import { exitOf, type Receipt, statusOf } from '../../pipeline/ledger/receipt.js'
 import { findSources } from '../../pipeline/source/open-sources.js'

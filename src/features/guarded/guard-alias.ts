@@ -1,6 +1,5 @@
 /** Loads into a fresh index, checks it, and switches the alias to it. All inputs go into this index, so it decides what is left to do. */
-import { leadsTo } from '../../route/cluster/index-under-load.js'
-import type { AliasFacts } from '../../route/cluster/indices.js'
+import { type AliasFacts, leadsTo } from '../../route/cluster/indices.js'
 import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { GuardedSection } from '../../options/load.js'
 import type { BodiesHook, EndingHook, Feature, InputsHook, Run } from '../../run/loop/hooks.js'

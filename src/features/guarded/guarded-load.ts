@@ -1,14 +1,14 @@
 /** Prepares the index of a guarded load, and switches the alias after the last document, if the index is whole and checked. */
 import type { Started } from '../../run/loop/hooks.js'
 import {
+  type AliasFacts,
   endLoading,
   leadsTo,
   likeBefore,
   makeIndex,
   readMark,
   startLoading,
-} from '../../route/cluster/index-under-load.js'
-import type { AliasFacts } from '../../route/cluster/indices.js'
+} from '../../route/cluster/indices.js'
 import { checkCopies, checkLoad, countMatches, type LoadedIndex, type LoadedSections } from './check-load.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { fail, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'

@@ -1,4 +1,4 @@
-import { readMark } from '../../route/cluster/index-under-load.js'
+import { readMark } from '../../route/cluster/indices.js'
 import { readConnecting } from '../../options/read-options.js'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectOptions } from '../../options/connect-options.js'

@@ -1,6 +1,5 @@
 /** Retries a request to a server of objects, while its failure may pass. */
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import { backoffMs, Retries } from '../../base/time/retry.js'
 

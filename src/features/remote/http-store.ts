@@ -1,10 +1,10 @@
 /** Reads objects from web servers. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { SourceUrl } from '../../base/text/source-url.js'
-import { isLoopback } from '../../route/cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import { checkedAnswer } from './checked-answer.js'
-import { refusalOf, headerText } from './judge-answer.js'
+import { headerText, refusalOf } from './judge-answer.js'
 import { probe } from './probe.js'
 import type { RouteResponse, SourceRoutes } from './routes.js'
 import type { Answer, Store, WantedPart } from './store.js'

@@ -1,6 +1,6 @@
 /** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
 import { setMaxListeners } from 'node:events'
-import { isLoopback } from '../../route/cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection, RemoteSection, RetrySection } from '../../options/load.js'
 import type { EndingHook, Feature, InputsHook, RouteHook, Run } from '../../run/loop/hooks.js'

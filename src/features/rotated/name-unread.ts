@@ -1,6 +1,6 @@
 /** Names files that had the name of an input since the last load, and that were renamed before Sluice has read all of them. */
 import { basename, dirname, join, relative } from 'node:path'
-import { sumsOf } from '../../base/checksum/file.js'
+import { sumsOf } from '../../base/checksum/checksum.js'
 import { isoTime } from '../../base/time/clock.js'
 import type { InputGap } from '../../pipeline/ledger/receipt.js'
 import { type Generation, generationsSince } from '../../pipeline/source/generations.js'

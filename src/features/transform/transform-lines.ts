@@ -2,17 +2,19 @@
 import { isUtf8 } from 'node:buffer'
 import type { Lines } from '../../base/flow.js'
 import type { DocumentPlace, TransformFunction } from '../../options/ingest-options.js'
-import { endOfLine, isWhiteSpace, LINE_FEED } from '../../base/text/bytes.js'
 import {
   type CarriedAction,
+  endOfLine,
   findAction,
+  isWhiteSpace,
+  LINE_FEED,
   LINE_PART_BYTES,
   mayBePart,
   mayBeRefusedLine,
   MORE_FOLLOWS,
   NOTHING_COMES,
   refusedLineStart,
-} from '../../base/text/marked-line.js'
+} from '../../base/text/bytes.js'
 import { jsonFault, NO_FAULT } from '../../base/json/json-fault.js'
 import { transformDocument, type Transformed, type TransformLimits } from './transform-document.js'
 import { Untransformable } from './untransformable.js'

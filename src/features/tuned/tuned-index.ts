@@ -3,8 +3,7 @@
  * mapping (`_meta.sluice_tuned`): any machine finds them after a crash. The cluster replaces `_meta` as a whole, so each change is
  * read again. If two changes meet, the settings come back too early, and never too late.
  */
-import { loadSettings, metaOf, readMark, setMeta, setSettings } from '../../route/cluster/index-under-load.js'
-import type { IndexFacts } from '../../route/cluster/indices.js'
+import { type IndexFacts, loadSettings, metaOf, readMark, setMeta, setSettings } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Clock } from '../../base/flow.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'

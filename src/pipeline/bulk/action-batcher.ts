@@ -3,9 +3,17 @@
  * gets one of Sluice's own. The ids of a batch come from one source, and its conditions are of one kind.
  */
 import type { Batch, Input, Lines } from '../../base/flow.js'
-import { type BatchOperation, type Operation, bulkFormOf, isOperation } from '../../base/operation.js'
-import { LINE_FEED, endOfLine, isBlank } from '../../base/text/bytes.js'
-import { type CarriedAction, findAction, LINE_PART_BYTES, partNumber, partOf } from '../../base/text/marked-line.js'
+import { type BatchOperation, bulkFormOf, isOperation, type Operation } from '../../base/operation.js'
+import {
+  type CarriedAction,
+  endOfLine,
+  findAction,
+  isBlank,
+  LINE_FEED,
+  LINE_PART_BYTES,
+  partNumber,
+  partOf,
+} from '../../base/text/bytes.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
 import { frameLines } from './frame-lines.js'
@@ -13,7 +21,7 @@ import { refusedBefore } from './judge-line.js'
 import { originOf } from './origin.js'
 import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
-import { type Slot, reserve } from './slots.js'
+import { reserve, type Slot } from './slots.js'
 
 interface ActionBatchOptions extends Pick<
   BatchOptions,

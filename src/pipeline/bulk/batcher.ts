@@ -5,16 +5,15 @@
 import { isUtf8 } from 'node:buffer'
 import type { Batch, Clock, Input, Lines, LongLine, Origin, ReadMemory } from '../../base/flow.js'
 import type { Operation } from '../../base/operation.js'
-import { endOfLine, isBlank, isWhiteSpace } from '../../base/text/bytes.js'
+import { endOfLine, isBlank, isWhiteSpace, LINE_PART_BYTES, partOf } from '../../base/text/bytes.js'
 import { conditionKindOf } from '../../base/text/condition.js'
-import { LINE_PART_BYTES, partOf } from '../../base/text/marked-line.js'
 import { ownNumber } from './own-number.js'
 import {
   type ActionForm,
+  actionForm,
   type ActionOptions,
   type ActionTemplate,
   actionTemplate,
-  actionForm,
   namedIndex,
   ownId,
 } from './action-line.js'
@@ -25,7 +24,7 @@ import { originOf } from './origin.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
-import { type Slot, type SlotPool, reserve } from './slots.js'
+import { reserve, type Slot, type SlotPool } from './slots.js'
 
 export interface BatchOptions extends ActionOptions {
   /** Bytes of a body. A batch is sealed before it would exceed this. A larger document has a body of its own. */

@@ -6,7 +6,7 @@ import { endOfLine, isBlank, withoutLineEnd } from '../../base/text/bytes.js'
 import { kindOfCondition } from '../../base/text/condition.js'
 import { unicodeProblem } from '../../base/text/shown.js'
 import { lineProblem } from './judge-line.js'
-import { topLevelFields } from '../../base/json/object-fields.js'
+import { topLevelFields } from '../../base/json/parse-json.js'
 import { wholeLines } from './frame-lines.js'
 
 /** A record without its document. A person may have edited it, so every part is checked and nothing else is used. */

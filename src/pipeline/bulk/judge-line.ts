@@ -2,10 +2,9 @@
 import { isUtf8 } from 'node:buffer'
 import { failure } from '../../base/failure/failure.js'
 import type { Refused } from '../../base/flow.js'
-import { isWhiteSpace } from '../../base/text/bytes.js'
-import { refusedLineIn } from '../../base/text/marked-line.js'
-import { type ActionProblem, type ActionTemplate, actionLine } from './action-line.js'
-import { NO_FAULT, jsonFault } from '../../base/json/json-fault.js'
+import { isWhiteSpace, refusedLineIn } from '../../base/text/bytes.js'
+import { actionLine, type ActionProblem, type ActionTemplate } from './action-line.js'
+import { jsonFault, NO_FAULT } from '../../base/json/json-fault.js'
 import type { Position } from './open-batch.js'
 
 /** Why a line is not sent. Shared by all lines with the same problem. */

@@ -1,5 +1,5 @@
 /** Decides what Sluice's own ids end with, behind the token of the input. */
-import { partNumber } from '../../base/text/marked-line.js'
+import { partNumber } from '../../base/text/bytes.js'
 
 export interface OwnPlace {
   /** As in `Lines`. */

@@ -1,4 +1,4 @@
-import { type KernelMemory, keepMemory, takeMemory } from './kernel/memory.js'
+import { keepMemory, type KernelMemory, takeMemory } from './kernel/memory.js'
 
 /**
  * One piece of the memory that bodies live in. The pool's size is the backpressure: without a free slot, nothing is
@@ -56,4 +56,14 @@ export class SlotPool implements Disposable {
 /** Makes room for one document that is larger than a body. Drops the bytes in a slot that is too small. */
 export function reserve(slot: Slot, bytes: number): void {
   if (slot.bytes.length < bytes) slot.bytes = Buffer.allocUnsafeSlow(bytes)
+}
+
+/**
+ * Opens the memory for bodies. One body fills while the others are sent. Slots that are not needed take no memory.
+ */
+export function openSlots(
+  { concurrency }: { readonly concurrency: number },
+  { batchBytes }: { readonly batchBytes: number },
+): SlotPool {
+  return new SlotPool(concurrency + 1, batchBytes)
 }

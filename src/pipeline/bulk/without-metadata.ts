@@ -1,5 +1,5 @@
 import type { ConditionFields } from '../../base/operation.js'
-import { ObjectFields } from '../../base/json/object-fields.js'
+import { ObjectFields } from '../../base/json/parse-json.js'
 import { withoutLineEnd } from '../../base/text/bytes.js'
 
 /** Elasticsearch refuses documents that hold them. */

@@ -1,8 +1,7 @@
 import type { OutcomeName } from '../../base/operation.js'
-import { explain } from '../../base/failure/catalogue.js'
+import { explain, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import type { Origin } from '../../base/flow.js'
 import { count } from '../../base/text/shown.js'
-import { type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 
 /** Counts of documents. `read` is the sum of the others: every document is in exactly one of them. */
 export interface Counts extends Readonly<Record<OutcomeName, number>> {

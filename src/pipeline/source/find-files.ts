@@ -11,7 +11,7 @@ import { basename, isAbsolute, join, normalize, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { FileStat, Source } from '../../base/flow.js'
-import { fileStat } from '../../base/checksum/file.js'
+import { fileStat } from '../../base/checksum/checksum.js'
 import { cannotRead, codeOf } from './read-file.js'
 import type { CuttableInput, SeenInput } from './stored-file.js'
 

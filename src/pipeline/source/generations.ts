@@ -1,7 +1,7 @@
 /** Finds files that once had a followed name, by how programs name them when they rotate: `app.log.1`, `app.log-20261127.gz`. */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { fileStat } from '../../base/checksum/file.js'
+import { fileStat } from '../../base/checksum/checksum.js'
 import type { FileStat } from '../../base/flow.js'
 
 /** An earlier file of a name, as it is now. */

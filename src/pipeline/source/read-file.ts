@@ -5,8 +5,7 @@ import { Socket } from 'node:net'
 import { inspect, promisify } from 'node:util'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { fail, isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { addUpTo, fileStat } from '../../base/checksum/file.js'
-import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
+import { addUpTo, Checksum, fileStat, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import type { FileReading, FileStat, ReadMemory } from '../../base/flow.js'
 
 // The code that opens a descriptor owns it. A FileHandle would close it when it is collected.

@@ -1,7 +1,7 @@
 /** A file as an input: how it is read, and what somebody saw of it, or of an object, before others load it. */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { sumsOf } from '../../base/checksum/file.js'
+import { sumsOf } from '../../base/checksum/checksum.js'
 import type { FileLook, FileReading, FileStat, ReadMemory, Source, StoredFile } from '../../base/flow.js'
 import { free } from '../../base/memory.js'
 import { cannotRead, readFile, readPart } from './read-file.js'

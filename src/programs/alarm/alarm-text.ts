@@ -1,6 +1,5 @@
 /** Writes an incident's text about a run, for people who may never have heard of Sluice. */
-import { causesFor, explain, fixesFor } from '../../base/failure/catalogue.js'
-import type { Failure } from '../../base/failure/failure.js'
+import { causesFor, explain, type Failure, fixesFor } from '../../base/failure/failure.js'
 import type { Receipt } from '../../pipeline/ledger/receipt.js'
 import { visible } from '../../base/text/shown.js'
 import { outcomes } from '../../base/operation.js'

@@ -4,8 +4,7 @@ import { examine, type Examined, examineRefusal } from '../../route/examine/exam
 import { findingsOf } from './findings.js'
 import { nextStep, policyNeeded } from './next-step.js'
 import { type DoctorReport, finding, type Finding } from './report.js'
-import { explain } from '../../base/failure/catalogue.js'
-import type { Failure } from '../../base/failure/failure.js'
+import { explain, type Failure } from '../../base/failure/failure.js'
 import { authorityOf } from '../../base/addresses.js'
 
 /** Diagnoses as `diagnose` does, and asks when the API key expires. */

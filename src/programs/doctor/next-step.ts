@@ -1,5 +1,5 @@
 /** Names the first thing to do, and the rules for the cluster's IP filter, with what the probes saw. Pure. */
-import { explain, fixesFor } from '../../base/failure/catalogue.js'
+import { explain, fixesFor } from '../../base/failure/failure.js'
 import type { Facts } from '../../route/examine/facts.js'
 import type { Finding, PolicyNeeded } from './report.js'
 

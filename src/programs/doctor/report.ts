@@ -1,5 +1,4 @@
-import { type FailureCode, fixesFor } from '../../base/failure/catalogue.js'
-import type { Evidence, Failure } from '../../base/failure/failure.js'
+import { type Evidence, type Failure, type FailureCode, fixesFor } from '../../base/failure/failure.js'
 import type { Facts, Step } from '../../route/examine/facts.js'
 
 /**

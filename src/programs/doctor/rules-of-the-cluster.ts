@@ -1,6 +1,5 @@
 /** Rules for the addresses that the cluster's IP filter sees, for its verdict on them, and for the cluster's answers. */
-import { explain } from '../../base/failure/catalogue.js'
-import { type Evidence, type Failure, failure } from '../../base/failure/failure.js'
+import { type Evidence, explain, type Failure, failure } from '../../base/failure/failure.js'
 import { nameStrangers } from '../../base/addresses.js'
 import type { Facts, NodeSeen } from '../../route/examine/facts.js'
 import { type Finding, finding, type FindingRule } from './report.js'

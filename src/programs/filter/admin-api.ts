@@ -3,11 +3,11 @@
  * static-IP proxy: it needs no static address, and the proxy must not see its key.
  */
 import { ask } from '../../route/cluster/request.js'
-import { isLoopback } from '../../route/cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 import { openRoute } from '../../route/proxy/route.js'
 import type { AdminCalls } from './admin-calls.js'
 import { deploymentsApi } from './deployments-api.js'
-import { type ProjectType, projectsApi } from './projects-api.js'
+import { projectsApi, type ProjectType } from './projects-api.js'
 import { type AdminRequest, readAdminAnswer } from './read-policy.js'
 import { fail } from '../../base/failure/failure.js'
 

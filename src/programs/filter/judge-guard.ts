@@ -1,7 +1,6 @@
 /** Judges what is attached to a deployment, before anything is tried. Pure. */
-import { type Evidence, failure, type Failure } from '../../base/failure/failure.js'
+import { type Evidence, explain, failure, type Failure, type FailureCode } from '../../base/failure/failure.js'
 import { coversAddress, isGuard, isPermissive, type Policy } from './policy.js'
-import { explain, type FailureCode } from '../../base/failure/catalogue.js'
 
 export interface Guarded {
   readonly deployment: string

@@ -1,7 +1,6 @@
 import * as check from '../../options/option-checks.js'
-import { isLoopback } from '../../route/cluster/credentials.js'
+import { isLoopback, type ListenAddress, listenAddressIn, listenProblem } from '../../base/addresses.js'
 import { defaults } from '../../options/describe-option.js'
-import { type ListenAddress, listenAddressIn, listenProblem } from '../../base/addresses.js'
 import { isPattern } from '../../base/text/index-pattern.js'
 import { invalid } from '../../options/option-checks.js'
 import { ofOneLoad, type ServeOptions } from './serve-options.js'

@@ -1,6 +1,5 @@
 /** Loads the segments of the spool one after the other, and retries if a load fails. */
-import { explain } from '../../base/failure/catalogue.js'
-import { type SluiceError, type Failure, isSluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import { removeRun } from '../../run/state/runs/runs.js'

@@ -8,7 +8,7 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { isLoopback } from '../../route/cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 import { limitConnections, type OpenExchange } from './connections.js'
 import { Room } from './room.js'
 import type { ServeMetrics, ServeStatus } from './serve-options.js'

@@ -1,6 +1,5 @@
 /** Reports the status of a receiver while it runs, and its receipt at the end. */
-import { explain } from '../../base/failure/catalogue.js'
-import { failure } from '../../base/failure/failure.js'
+import { explain, failure } from '../../base/failure/failure.js'
 import { Account, settledOf } from '../../pipeline/ledger/account.js'
 import type { Loader } from './loader.js'
 import type { Receiver } from './receiver.js'

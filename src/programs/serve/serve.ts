@@ -1,7 +1,6 @@
 /** Receives webhooks: a posted document is on the disk before Sluice acknowledges it, and in the index soon after. Its metrics are those of its loads, and what callers sent. */
-import { isLoopback } from '../../route/cluster/credentials.js'
-import { fail, type Failure, isSluiceError } from '../../base/failure/failure.js'
-import { explain } from '../../base/failure/catalogue.js'
+import { isLoopback, type ListenAddress } from '../../base/addresses.js'
+import { explain, fail, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import { randomToken } from '../../base/checksum/tokens.js'
 import { defaults } from '../../options/describe-option.js'
 import { proxySection } from '../../options/read-options.js'
@@ -9,7 +8,6 @@ import { resolveTarget } from '../../route/connect/open-target.js'
 import { completed, type OverConnection } from '../../route/connect/over-connection.js'
 import { loadWith, openStandingLoad, type StandingLoad } from './standing-load.js'
 import { systemClock } from '../../base/time/clock.js'
-import type { ListenAddress } from '../../base/addresses.js'
 import { listenerOf } from '../../base/caller.js'
 import {
   cannotListen,

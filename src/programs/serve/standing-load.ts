@@ -8,7 +8,7 @@ import { openClusterItself } from '../../route/connect/open-target.js'
 import { noted } from '../../route/connect/over-connection.js'
 import { featuresOf, sharedOf } from '../../features/features-of.js'
 import { openUnspentPlan } from '../../features/limits/traffic-plan/plan-use.js'
-import { openSlots } from '../../run/loop/open-batcher.js'
+import { openSlots } from '../../pipeline/bulk/slots.js'
 import { run } from '../../run/loop/run.js'
 import type { ServeOptions } from './serve-options.js'
 

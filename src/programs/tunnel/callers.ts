@@ -1,7 +1,7 @@
 /** Separates callers on this machine from web pages, and callers that know the token from others. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { isLoopback } from '../../route/cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 
 /**
  * Returns whether a program of this machine sent the request to a name of this machine. A web page can send requests to any address of the

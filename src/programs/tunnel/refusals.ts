@@ -1,8 +1,7 @@
 /** Answers callers whose request could not be passed on, in the form in which Elasticsearch answers errors. */
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { fixesFor } from '../../base/failure/catalogue.js'
-import type { Failure } from '../../base/failure/failure.js'
+import { type Failure, fixesFor } from '../../base/failure/failure.js'
 
 export interface CallerRefusal {
   readonly status: number

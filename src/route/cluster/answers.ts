@@ -3,8 +3,7 @@
  * Elasticsearch, or something unknown. The body's shape decides. No header proves it: the security layer leaves x-elastic-product
  * off its refusals, and proxies strip or add headers.
  */
-import type { FailureCode } from '../../base/failure/catalogue.js'
-import { type Failure, failure, quote } from '../../base/failure/failure.js'
+import { type Failure, failure, type FailureCode, quote } from '../../base/failure/failure.js'
 import { proxyRefusal, withoutQuery } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { type JsonObject, parseObject } from '../../base/json/parse-json.js'

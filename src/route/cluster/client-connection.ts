@@ -1,7 +1,6 @@
 import { constants } from 'node:buffer'
 import { Readable } from 'node:stream'
-import { explain, fixesFor } from '../../base/failure/catalogue.js'
-import { type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, failure, fixesFor, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { type ClusterAnswer, describeAnswer, nameRefusal, whoAnswered } from './answers.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'

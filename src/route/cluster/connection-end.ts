@@ -1,6 +1,5 @@
 /** Says in which of a few ways a fresh connection ended. Pure. */
-import type { FailureCode } from '../../base/failure/catalogue.js'
-import type { Failure } from '../../base/failure/failure.js'
+import type { Failure, FailureCode } from '../../base/failure/failure.js'
 
 interface Way {
   /** The thing at fault if some connections end so and others are accepted. `everybody`: the target, as all others would find out. */

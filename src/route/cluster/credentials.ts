@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { fail } from '../../base/failure/failure.js'
+import { isLoopback } from '../../base/addresses.js'
 
 /** An API key in its encoded form (base64 of id:key), or a username and password. */
 export type Credentials = { readonly apiKey: string } | { readonly username: string; readonly password: string }
@@ -10,12 +10,6 @@ export function authorization(credentials: Credentials | undefined): Record<stri
   if ('apiKey' in credentials) return { authorization: `ApiKey ${credentials.apiKey}` }
   const pair = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
   return { authorization: `Basic ${pair}` }
-}
-
-/** Returns whether a host of a URL is this machine itself. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '')
-  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }
 
 interface Sending {

@@ -1,12 +1,11 @@
 /** Deletes documents as they were found, and reports what happened to each: a document written since then is kept, unless forced. */
-import { explain } from '../../base/failure/catalogue.js'
-import { failure } from '../../base/failure/failure.js'
+import { explain, failure } from '../../base/failure/failure.js'
 import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
 import { type BulkItem, itemsIn } from './bulk-items.js'
 import { lostAnswer } from './client-connection.js'
 import type { DeletingFound, FoundDocument, PartStep, Unanswered } from './documents.js'
 import { findDocuments } from './find-documents.js'
-import { type ReachedCluster, inquire } from './request.js'
+import { inquire, type ReachedCluster } from './request.js'
 
 /** Resolves when each document has its outcome. Throws what `settle` and `settled` throw. */
 export async function deleteFound(

@@ -1,9 +1,8 @@
 /** Finds which ids are in an index, with one request, and judges the answer. */
-import { explain } from '../../base/failure/catalogue.js'
-import { failure } from '../../base/failure/failure.js'
+import { explain, failure } from '../../base/failure/failure.js'
 import { parseJson } from '../../base/json/parse-json.js'
 import type { FoundDocument, IdQuestion, Looked, Wanted } from './documents.js'
-import { type ReachedCluster, inquire } from './request.js'
+import { inquire, type ReachedCluster } from './request.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
 import { type ClusterAnswer, nameLaterRefusal, whoAnswered } from './answers.js'
 import { inUrls } from './many-indices.js'

@@ -1,13 +1,13 @@
 /** Sends one request to the cluster. The caller judges the answer, except with `call`. */
-import type { Client } from '@elastic/elasticsearch'
 import type { Readable } from 'node:stream'
-import { type Failure, fail, failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
+import type { Client } from '@elastic/elasticsearch'
+import { fail, type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
 import { type ClusterAnswer, jsonIn, nameLaterRefusal, whoAnswered } from './answers.js'
-import { ANSWER_UNREADABLE, type ReceivedAnswer, readAnswer } from './read-answer.js'
-import { isLoopback } from './credentials.js'
-import { type Bounds, bounded, notAsked } from './bounds.js'
+import { ANSWER_UNREADABLE, readAnswer, type ReceivedAnswer } from './read-answer.js'
+import { isLoopback } from '../../base/addresses.js'
+import { bounded, type Bounds, notAsked } from './bounds.js'
 import { lostAnswer, routeErrorOf } from './client-connection.js'
 
 export type { ClusterAnswer }

@@ -1,5 +1,5 @@
 /** Knows who answers where Elasticsearch should, by the marks that others leave in their answers. */
-import type { FailureCode } from '../../base/failure/catalogue.js'
+import type { FailureCode } from '../../base/failure/failure.js'
 
 export interface Stranger {
   /** A name for the stranger, as it follows a colon in a message. */

@@ -1,4 +1,4 @@
-import { isLoopback } from '../cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 import { type InstanceOptions, openServiceNow } from '../connect/open-servicenow.js'
 import { fail, quote, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection } from '../../options/load.js'

@@ -15,7 +15,7 @@ import { proxyAddress, proxyProtocol } from './way/proxy-port.js'
 import { writeCheck } from './cluster/write-check.js'
 import type { Probe } from './context.js'
 import type { DoctorOptions } from './examine-options.js'
-import type { Entry } from '../../base/failure/catalogue.js'
+import type { Entry } from '../../base/failure/failure.js'
 
 /** Probes of one row run side by side. */
 export type Path = readonly (readonly Probe[])[]

@@ -1,6 +1,6 @@
 /** Reads host names: the region of the proxy, the region of the cluster, and private links. */
 import { BlockList, isIP } from 'node:net'
-import { isLoopback } from '../cluster/credentials.js'
+import { isLoopback } from '../../base/addresses.js'
 
 export const proxyServiceRegions = [
   'us-east-1',

@@ -7,7 +7,7 @@ import { type Phase, RouteError } from './route-error.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { RouteTarget } from './destination.js'
 import { addressOf } from '../../base/addresses.js'
-import { accountOf, type TrafficMeter, trafficThrough } from './traffic-meter.js'
+import { accountOf, type TrafficMeter, trafficThrough } from './proxy-url.js'
 
 /** `tunnel`: the proxy passes bytes on. `forward`: the proxy reads plain http requests and sends them on itself. */
 export type RouteForm = 'direct' | 'tunnel' | 'forward'

@@ -1,8 +1,8 @@
 /**
- * Reads a proxy URL as the user wrote it. Node's URL parser repairs URLs that it should refuse: an unencoded `@` or `#` in a
- * password silently moves the host. So this file takes the text apart itself, and its messages show none of it.
+ * A proxy: its URL as the user wrote it, and the bytes of the connections to it. Node's URL parser repairs URLs that it should refuse: an
+ * unencoded `@` or `#` in a password silently moves the host. So this file takes the text apart itself, and its messages show none of it.
  */
-import { isIPv6 } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { fail } from '../../base/failure/failure.js'
 import { isQuoted } from '../../base/secrets.js'
@@ -141,4 +141,57 @@ function portMisfit(scheme: ProxyScheme, port: number): string | undefined {
     return 'says https:// with port 9293, which is plain HTTP. Use http://, or port 9294'
   if (port === 9294 && scheme === 'http') return 'says http:// with port 9294, which expects TLS. Use https://'
   return undefined
+}
+
+/** Bytes on the wire of all connections to the first hop (the proxy, if there is one), TLS and handshakes included. */
+export interface Traffic {
+  /** TCP connections that were established. */
+  readonly connections: number
+  readonly bytesSent: number
+  readonly bytesReceived: number
+}
+
+/** Counts what sockets carry, so that a metered proxy can be accounted for. */
+export class TrafficMeter implements Traffic {
+  connections = 0
+  #sentByClosed = 0
+  #receivedByClosed = 0
+  readonly #open = new Set<Socket>()
+
+  /** Takes a raw TCP socket that has just connected. */
+  watch(socket: Socket): void {
+    this.connections += 1
+    this.#open.add(socket)
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      this.#sentByClosed += socket.bytesWritten
+      this.#receivedByClosed += socket.bytesRead
+    })
+  }
+
+  get bytesSent(): number {
+    let sum = this.#sentByClosed
+    for (const socket of this.#open) sum += socket.bytesWritten
+    return sum
+  }
+
+  get bytesReceived(): number {
+    let sum = this.#receivedByClosed
+    for (const socket of this.#open) sum += socket.bytesRead
+    return sum
+  }
+}
+
+const accounts = new Map<string, TrafficMeter>()
+
+/** Returns the traffic of this process through an account of a proxy. */
+export function trafficThrough(account: string): TrafficMeter {
+  const meter = accounts.get(account) ?? new TrafficMeter()
+  accounts.set(account, meter)
+  return meter
+}
+
+/** Returns who pays for the traffic of a proxy: its user, whatever the port, the scheme and the password. */
+export function accountOf({ username, host, port }: ProxyUrl): string {
+  return username === undefined ? `${host}:${port}` : `user ${username}`
 }

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { Connector, type ConnectProgress } from './connector.js'
 import { type RouteOptions, layersOf } from './route.js'
-import { type Traffic, TrafficMeter } from './traffic-meter.js'
+import { type Traffic, TrafficMeter } from './proxy-url.js'
 
 export interface RawTunnels {
   /** So far. */

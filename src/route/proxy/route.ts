@@ -1,16 +1,15 @@
 /** Sends requests to a target: direct, through a tunnel, or forwarded by the proxy. */
-import type { Failure } from '../../base/failure/failure.js'
 import { type Client, type Dispatcher, Pool } from 'undici'
+import type { Failure } from '../../base/failure/failure.js'
 import { Connector, type RouteForm } from './connector.js'
 import { Exchange } from './exchange.js'
-import { Gate, type PoolDispatch, openPoolConnection } from './pool.js'
+import { Gate, openPoolConnection, type PoolDispatch } from './pool.js'
 import { basicCredentials } from './http-tunnel.js'
 import { type ProxyAnswer, proxyRefusal } from './proxy-answer.js'
-import type { ProxyUrl } from './proxy-url.js'
+import { type ProxyUrl, type Traffic, TrafficMeter } from './proxy-url.js'
 import type { RouteRequest, RouteResponse } from './route-request.js'
-import { type SecureLayer, type TlsOptions, secureLayer } from './tls-layer.js'
+import { type SecureLayer, secureLayer, type TlsOptions } from './tls-layer.js'
 import type { RouteTarget } from './destination.js'
-import { type Traffic, TrafficMeter } from './traffic-meter.js'
 
 export interface RouteOptions {
   /** Only its origin counts. */

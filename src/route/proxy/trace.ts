@@ -9,7 +9,7 @@ import { Connector, type ConnectProgress } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
 import { type RouteOptions, formOf, layersOf } from './route.js'
 import { authoritiesOf, certificatesIn } from './tls-layer.js'
-import { TrafficMeter } from './traffic-meter.js'
+import { TrafficMeter } from './proxy-url.js'
 
 export interface Trace {
   /** The layers in the order of building, with the time of each. With a `fault`, the last one failed. */

@@ -2,8 +2,7 @@
  * Decides what to do if access is lost in the middle of a run. The circuit is closed while requests may be sent. A request that is
  * refused access opens it. Probes close it again, or stop the run. It has no clock or timer: every call passes the time.
  */
-import { explain } from '../../base/failure/catalogue.js'
-import type { Failure } from '../../base/failure/failure.js'
+import { explain, type Failure } from '../../base/failure/failure.js'
 import { probePauseMs } from '../../base/time/retry.js'
 import type { Verdict } from './send.js'
 

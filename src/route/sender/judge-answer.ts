@@ -2,18 +2,17 @@
 import {
   type Answered,
   type ClusterAnswer,
-  type RouteFacts,
   nameLaterRefusal,
+  type RouteFacts,
   whoAnswered,
 } from '../cluster/answers.js'
 import { type BulkItem, type BulkItems, isWithoutErrors, itemsIn, sameResult } from '../cluster/bulk-items.js'
 import { lostAnswer, routeErrorOf } from '../cluster/client-connection.js'
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, failure, quote } from '../../base/failure/failure.js'
+import { explain, type Failure, failure, quote } from '../../base/failure/failure.js'
 import {
+  acceptedAs,
   type BatchOperation,
   type ConditionKind,
-  acceptedAs,
   isOperation,
   type OperationRow,
   rowOf,

@@ -2,10 +2,18 @@
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch } from '../../base/flow.js'
 import type { BatchOutcome } from './batch-outcome.js'
-import { halves, keepItems } from './body.js'
+import {
+  type BatchIds,
+  type Body,
+  type BulkRequest,
+  halves,
+  keepItems,
+  type Send,
+  type Settled,
+  type Verdict,
+} from './send.js'
 import type { AccessGate } from './layers/access.js'
 import type { Learning } from './layers/learn.js'
-import type { BatchIds, Body, BulkRequest, Send, Settled, Verdict } from './send.js'
 
 export interface DeliveryOptions extends BatchIds {
   /** How long a body may be refused or unanswered before the run stops, in milliseconds. */

@@ -1,7 +1,17 @@
 import type { Batch, Origin, Refused, Rejected } from '../../base/flow.js'
 import { conditionAtEnd } from '../../base/text/condition.js'
-import { addressIn, copyItems, documentIn, itemLines, itemStarts, operationOf, ordinalOf } from './body.js'
-import type { Body, RefusedItem, RefusedItems } from './send.js'
+import {
+  addressIn,
+  type Body,
+  copyItems,
+  documentIn,
+  itemLines,
+  itemStarts,
+  operationOf,
+  ordinalOf,
+  type RefusedItem,
+  type RefusedItems,
+} from './send.js'
 
 /** Refused items of one body, which were sent `attempts` times. */
 interface Part {

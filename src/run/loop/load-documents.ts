@@ -1,8 +1,7 @@
 /** Runs the documents of all inputs through the pipeline: reads like the picture in the docs. */
 import type { Batcher } from '../../pipeline/bulk/batcher.js'
 import type { StopSignals } from './stop-signals.js'
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Refused, Rejected, Source } from '../../base/flow.js'
 import { decode, type DecodeOptions, skipLines } from '../../pipeline/format/decode.js'
 import type { IngestEvent, StandingEvent } from '../../options/run-events.js'

@@ -4,17 +4,10 @@ import type { Input, Origin } from '../../base/flow.js'
 import type { ConditionFields, Operation } from '../../base/operation.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
 import { MAX_DOCUMENT_BYTES } from '../../options/check-options.js'
-import type { BatchSection, ConnectSection, DocumentSection } from '../../options/load.js'
+import type { DocumentSection } from '../../options/load.js'
 import { systemClock } from '../../base/time/clock.js'
 import type { BodyFramer, Framing } from './hooks.js'
 import type { LockedRun } from './locked-run.js'
-
-/**
- * Opens the memory for bodies. One body fills while the others are sent. Slots that are not needed take no memory.
- */
-export function openSlots({ concurrency }: ConnectSection, { batchBytes }: BatchSection): SlotPool {
-  return new SlotPool(concurrency + 1, batchBytes)
-}
 
 /** `bodyBytes`: how large a body may be from now on. */
 export function openBatcher(

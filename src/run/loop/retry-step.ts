@@ -1,5 +1,4 @@
-import { explain } from '../../base/failure/catalogue.js'
-import { type Failure, SluiceError, isSluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import type { AccessGate } from '../../route/sender/layers/access.js'
 import { backoffMs, Retries } from '../../base/time/retry.js'

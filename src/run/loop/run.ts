@@ -23,7 +23,7 @@ import type { Feature, OpenConnection, Run, RunArguments, RunSections } from './
 import { load } from './load-documents.js'
 import type { LockedRun } from './locked-run.js'
 import { openDeadLetters } from './open-dead-letters.js'
-import { openSlots } from './open-batcher.js'
+import { openSlots } from '../../pipeline/bulk/slots.js'
 import { openPipeline } from './open-pipeline.js'
 import { RunRecord } from './run-record.js'
 import { startRun } from './start-run.js'

@@ -1,7 +1,7 @@
 // @module-tag long
 /** Advice that is a command: somebody who follows it ends where it says. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { catalogue } from '../../../src/base/failure/catalogue.js'
+import { catalogue } from '../../../src/base/failure/failure.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { lines } from '../../support/lab/run-world.js'
 import { AdviceWorld } from './advice-world.js'

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { explain, failureCodes } from '../../../src/base/failure/catalogue.js'
-import { stages } from '../../../src/base/failure/entry.js'
-import { exampleOf } from '../../../src/base/failure/failure.js'
+import { exampleOf, explain, failureCodes, stages } from '../../../src/base/failure/failure.js'
 import { symptoms } from '../../../src/base/failure/symptoms.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 

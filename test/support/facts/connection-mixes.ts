@@ -1,8 +1,7 @@
 /** What is named for every pair of ends of connections: for the pure function, and for the suites that plant them. */
 import { type End, type Ended, ways } from '../../../src/route/cluster/connection-end.js'
 import type { Named } from '../../../src/route/cluster/connection-mix.js'
-import type { FailureCode } from '../../../src/base/failure/catalogue.js'
-import { type Failure, failure } from '../../../src/base/failure/failure.js'
+import { type Failure, failure, type FailureCode } from '../../../src/base/failure/failure.js'
 
 export const ends = Object.keys(ways) as End[]
 

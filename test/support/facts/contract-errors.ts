@@ -2,7 +2,7 @@
  * The error table of the service's contract, a row each, in our own words. `ask`: what somebody would type who sees it.
  * A row has codes, or the reason why it is no failure of Sluice's.
  */
-import type { FailureCode } from '../../../src/base/failure/catalogue.js'
+import type { FailureCode } from '../../../src/base/failure/failure.js'
 
 interface ContractRow {
   readonly row: string

@@ -2,7 +2,7 @@ import { isSluiceError } from '../../../src/base/failure/failure.js'
 import type { Source } from '../../../src/base/flow.js'
 import { decode } from '../../../src/pipeline/format/decode.js'
 import type { CsvOptions } from '../../../src/pipeline/format/formats.js'
-import { refusedLineIn } from '../../../src/base/text/marked-line.js'
+import { refusedLineIn } from '../../../src/base/text/bytes.js'
 
 /** Bytes in chunks of a size, each of which is overwritten when the next one is asked for, as a source may do. */
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@ import { globSync } from 'tinyglobby'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { bulkFormOf, isVerb, operations, rowOf } from '../../../src/base/operation.js'
-import { documentIn, operationOf } from '../../../src/route/sender/body.js'
+import { documentIn, operationOf } from '../../../src/route/sender/send.js'
 
 test.each(operations)('%s is found again in a body of several operations', operation => {
   const { action, opening, closing } = bulkFormOf(operation)

@@ -1,6 +1,6 @@
 /** The questions of `sluice init`, and the answers that a finding of the doctor puts in doubt. */
 import { access } from 'node:fs/promises'
-import type { FailureCode } from '../../../base/failure/catalogue.js'
+import type { FailureCode } from '../../../base/failure/failure.js'
 import type { Effective } from '../../settings/resolve.js'
 import type { OptionName, Settings } from '../../../options/describe-option.js'
 

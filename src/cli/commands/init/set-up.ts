@@ -1,7 +1,6 @@
 /** Asks for what a load needs, and lets the doctor check it step by step. Writes nothing. */
 import type { DoctorReport, Finding } from '../../../programs/doctor/report.js'
-import { explain } from '../../../base/failure/catalogue.js'
-import { isSluiceError, SluiceError } from '../../../base/failure/failure.js'
+import { explain, isSluiceError, SluiceError } from '../../../base/failure/failure.js'
 import { invalid } from '../../../options/option-checks.js'
 import type { Effective } from '../../settings/resolve.js'
 import { doctorOptions } from '../../application/ask-doctor.js'

@@ -1,5 +1,5 @@
 import type { ReadMemory } from '../../../base/flow.js'
-import { sumInPlace } from '../../../base/checksum/kernel/kernel.js'
+import { sumInPlace } from '../../../base/checksum/checksum.js'
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../../base/json/strict/layout.js'
 import { type Memory, newMemory } from '../../../base/memory.js'
 import { CHECKSUM, NAMES_BYTES } from './layout.js'

@@ -1,6 +1,5 @@
 import { unicodeProblem } from '../../../base/text/shown.js'
-import { LINE_FEED, SPACE } from '../../../base/text/bytes.js'
-import { ACTION_MARK, conditionLetters, refusedLineStart } from '../../../base/text/marked-line.js'
+import { ACTION_MARK, conditionLetters, LINE_FEED, refusedLineStart, SPACE } from '../../../base/text/bytes.js'
 import type { Condition } from '../../../base/text/condition.js'
 
 const USUAL_BYTES = 256 << 10

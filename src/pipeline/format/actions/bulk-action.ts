@@ -3,7 +3,7 @@ import { isVerb, rowOf, type Verb } from '../../../base/operation.js'
 import { isOfAction } from '../look-alike.js'
 import { type Condition, kindOfCondition } from '../../../base/text/condition.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
-import type { ObjectFields } from '../../../base/json/object-fields.js'
+import type { ObjectFields } from '../../../base/json/parse-json.js'
 import { indexBeside } from './index-beside.js'
 
 /** An action line. */

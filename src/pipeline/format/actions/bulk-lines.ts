@@ -5,7 +5,7 @@ import { isVerb, type Operation, operations, rowOf } from '../../../base/operati
 import { ActionWriter, type Range } from './action-writer.js'
 import type { Condition } from '../../../base/text/condition.js'
 import { type Action, readAction } from './bulk-action.js'
-import { ObjectFields } from '../../../base/json/object-fields.js'
+import { ObjectFields } from '../../../base/json/parse-json.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
 import { topObjects } from './top-objects.js'
 

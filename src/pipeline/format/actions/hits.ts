@@ -3,7 +3,7 @@ import { LINE_FEED, endOfLine } from '../../../base/text/bytes.js'
 import { jsonLines } from '../json-lines.js'
 import { ActionWriter, type Range, addressProblem } from './action-writer.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
-import { ObjectFields } from '../../../base/json/object-fields.js'
+import { ObjectFields } from '../../../base/json/parse-json.js'
 import { indexBeside } from './index-beside.js'
 import { topObjects } from './top-objects.js'
 

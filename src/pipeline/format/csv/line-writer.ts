@@ -1,5 +1,4 @@
-import { CARRIAGE_RETURN, LINE_FEED } from '../../../base/text/bytes.js'
-import { refusedLineStart } from '../../../base/text/marked-line.js'
+import { CARRIAGE_RETURN, LINE_FEED, refusedLineStart } from '../../../base/text/bytes.js'
 import { AS_IT_STANDS, type Column, TEXT, UNFIT } from './columns.js'
 import { DOUBLED, ESCAPED, type RowSplitter } from './split-row.js'
 

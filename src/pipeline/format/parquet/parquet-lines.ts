@@ -2,7 +2,7 @@
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetSchema } from 'hyparquet'
 import { fail, isSluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Source, StoredFile } from '../../../base/flow.js'
-import { refusedLineStart } from '../../../base/text/marked-line.js'
+import { refusedLineStart } from '../../../base/text/bytes.js'
 import { visible } from '../../../base/text/shown.js'
 import { ByteReader } from '../byte-reader.js'
 import { type ParquetField, parquetFields, type RowRefusal, UnreadableColumn } from './fields.js'

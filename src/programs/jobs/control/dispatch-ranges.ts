@@ -13,7 +13,7 @@ import type {
 } from '../../../run/loop/hooks.js'
 import type { ByteBudget } from '../../../route/sender/layers/byte-budget.js'
 import { addPlanned, type JobData, type Planned, type RangeData } from '../job.js'
-import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
+import type { FoundInput } from '../../../features/ranges/range-load.js'
 import type { BudgetShare } from '../budget/budget-share.js'
 import { endedRanges } from '../plan/ended-ranges.js'
 import { JobAccount } from './job-account.js'

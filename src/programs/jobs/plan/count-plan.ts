@@ -1,7 +1,7 @@
 /** Plans a job without a queue, to show what it would hold. */
 import type { JobData, Planned } from '../job.js'
 import { planRanges } from './plan-ranges.js'
-import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
+import type { FoundInput } from '../../../features/ranges/range-load.js'
 
 export interface CountedPlan extends Planned {
   /** Ranges that hold small inputs, or one that cannot be cut. */

@@ -3,7 +3,7 @@
  * new are grouped anew. What a new plan does not contain is removed. Holds a short key for each small input.
  */
 import type { Job, Queue } from 'bullmq'
-import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
+import type { FoundInput } from '../../../features/ranges/range-load.js'
 import type { InputRange } from '../../../pipeline/source/ranges.js'
 import { endedRanges } from './ended-ranges.js'
 import { type Planned, type RangeData, rangeId } from '../job.js'

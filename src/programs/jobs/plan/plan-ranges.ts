@@ -1,5 +1,5 @@
 /** Cuts the inputs of a job into ranges: large ones into several, small ones in groups. Holds one group at a time. */
-import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
+import type { FoundInput } from '../../../features/ranges/range-load.js'
 import type { InputRange } from '../../../pipeline/source/ranges.js'
 import { type JobData, rangeId } from '../job.js'
 import type { KnownRanges } from './known-ranges.js'

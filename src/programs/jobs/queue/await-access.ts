@@ -1,6 +1,5 @@
 /** Decides whether a job waits if its cluster refuses a connection. */
-import { explain } from '../../../base/failure/catalogue.js'
-import type { Failure } from '../../../base/failure/failure.js'
+import { explain, type Failure } from '../../../base/failure/failure.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import { blockWaitOf } from '../../../options/read-options.js'
 import { systemClock } from '../../../base/time/clock.js'

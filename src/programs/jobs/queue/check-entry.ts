@@ -1,7 +1,6 @@
 /** Checks the shape of entries of the queue before anything uses them: anyone who can write to the queue may have written them. */
 import { isAbsolute } from 'node:path'
-import { failureCodes } from '../../../base/failure/catalogue.js'
-import { type Failure, failure } from '../../../base/failure/failure.js'
+import { type Failure, failure, failureCodes } from '../../../base/failure/failure.js'
 import { isObject, type JsonObject } from '../../../base/json/parse-json.js'
 import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
 import { visible } from '../../../base/text/shown.js'

@@ -1,8 +1,7 @@
 /** The parts of `ingest` that a worker uses. `src/jobs.ts` passes them. */
 import type { Receipt } from '../../../pipeline/ledger/receipt.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
-import type { FoundInput } from '../../../features/ranges/plan-inputs.js'
-import type { RangeJob } from '../../../features/ranges/range-load.js'
+import type { FoundInput, RangeJob } from '../../../features/ranges/range-load.js'
 import type { Composed, Feature, OpenConnection } from '../../../run/loop/hooks.js'
 
 export interface LoadParts {

@@ -1,8 +1,7 @@
 /** Looks for documents in the indices that their action lines name. Only behind an alias or a data stream may an id exist twice. */
 import type { Cluster } from '../../cluster/open-cluster.js'
 import type { Clock } from '../../../base/flow.js'
-import { addressIn, copyItems, itemLines, itemStarts } from '../body.js'
-import type { Body, Settled, Verdict } from '../send.js'
+import { addressIn, type Body, copyItems, itemLines, itemStarts, type Settled, type Verdict } from '../send.js'
 
 interface Streams {
   readonly options: { readonly cluster: Cluster; readonly clock: Pick<Clock, 'now'> }

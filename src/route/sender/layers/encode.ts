@@ -3,9 +3,8 @@ import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
 import pLimit from 'p-limit'
-import { requestBytes } from '../body.js'
+import { type BulkRequest, requestBytes, type Send, type Verdict } from '../send.js'
 import type { GzipFile } from '../../gzip/gzip.js'
-import type { BulkRequest, Send, Verdict } from '../send.js'
 import type { Compressing } from './compressing.js'
 
 /** More bodies that wait would only take memory. */

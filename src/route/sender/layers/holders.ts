@@ -3,8 +3,7 @@ import type { Batch } from '../../../base/flow.js'
 import { acceptedAs, isVerb, rowOf } from '../../../base/operation.js'
 import { type BulkItem, resultIn, resultsIn, sameResult } from '../../cluster/bulk-items.js'
 import type { Wanted } from '../../cluster/documents.js'
-import { addressIn, itemLines, itemStarts } from '../body.js'
-import type { Body } from '../send.js'
+import { addressIn, type Body, itemLines, itemStarts } from '../send.js'
 
 export interface HolderWatch {
   /** Called before a request. Returns what hears of its answer. Undefined: the answer need not name indices. */

@@ -1,7 +1,6 @@
 /** Learns under which ids documents are stored, and in which indices: a pipeline may change both. */
 import { type BulkItem, resultsIn } from '../../cluster/bulk-items.js'
-import { addressIn, itemLines, itemStarts } from '../body.js'
-import type { Body } from '../send.js'
+import { addressIn, type Body, itemLines, itemStarts } from '../send.js'
 
 export interface PlacesOptions {
   /** Whether an answer of before has shown which ids the cluster stores, and in which indices. Default false. */

@@ -6,13 +6,21 @@ import { rowOf } from '../../../base/operation.js'
 import type { FoundDocument, Looked } from '../../cluster/documents.js'
 import type { IndexSeen, View } from '../../cluster/indices.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
-import { explain } from '../../../base/failure/catalogue.js'
-import { type Failure, isSluiceError } from '../../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError } from '../../../base/failure/failure.js'
 import type { Clock } from '../../../base/flow.js'
 import { isAccessLoss } from '../circuit-breaker.js'
-import { idOfItem, itemStarts } from '../body.js'
+import {
+  type BatchIds,
+  batchIds,
+  type Body,
+  type BulkRequest,
+  idOfItem,
+  itemStarts,
+  type Send,
+  type Settled,
+  type Verdict,
+} from '../send.js'
 import { EachIndex } from './each-index.js'
-import { type BatchIds, type Body, type BulkRequest, type Send, type Settled, type Verdict, batchIds } from '../send.js'
 
 export interface RolloverOptions extends BatchIds {
   readonly cluster: Cluster

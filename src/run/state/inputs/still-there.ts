@@ -1,7 +1,6 @@
 /** Finds out whether what was loaded still stands where it was: then an input with the same content is another one. */
 import { stat } from 'node:fs/promises'
-import { FIRST_BYTES } from '../../../base/checksum/checksum.js'
-import { sumsOf, fileStat } from '../../../base/checksum/file.js'
+import { fileStat, FIRST_BYTES, sumsOf } from '../../../base/checksum/checksum.js'
 import type { FileStat } from '../../../base/flow.js'
 import { isPath } from '../../../base/text/source-url.js'
 import type { Elsewhere, SeenObject } from '../../../pipeline/source/find-files.js'

@@ -5,7 +5,7 @@
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { SenderOptions } from '../../../route/sender/sender.js'
-import { explain } from '../../../base/failure/catalogue.js'
+import { explain } from '../../../base/failure/failure.js'
 import type { Holder } from '../checkpoint/checkpoint.js'
 import { DELETED, isGone } from './lost-index.js'
 import { Witnesses } from './witnesses.js'

@@ -1,5 +1,5 @@
 /** Watches the indices of a run whose documents name them. */
-import { explain } from '../../../base/failure/catalogue.js'
+import { explain } from '../../../base/failure/failure.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'

@@ -7,7 +7,7 @@ import type { Batch, Outcome } from '../../../base/flow.js'
 import { takenByIndex } from '../../../pipeline/ledger/committed-prefix.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Witness } from '../checkpoint/checkpoint.js'
-import { addressIn, itemLines, itemStarts } from '../../../route/sender/body.js'
+import { addressIn, itemLines, itemStarts } from '../../../route/sender/send.js'
 
 /** The first documents of a batch that go to one index. */
 interface Sample {

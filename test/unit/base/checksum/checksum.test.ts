@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { kernelMemory } from '../../../../src/pipeline/bulk/kernel/memory.js'
-import { Checksum } from '../../../../src/base/checksum/checksum.js'
-import { kernelAt } from '../../../../src/base/checksum/kernel/kernel.js'
+import { Checksum, kernelAt } from '../../../../src/base/checksum/checksum.js'
 import { addStripesPlainly, firstStripe, keys } from '../../../../src/base/checksum/plain-stripes.js'
 import { rounds } from '../../../support/rounds.js'
 import { type Seeded, seeded } from '../../../support/random/seeded.js'

@@ -2,8 +2,7 @@ import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Checksum } from '../../../../src/base/checksum/checksum.js'
-import { checksumOf, checksumsAt } from '../../../../src/base/checksum/file.js'
+import { Checksum, checksumOf, checksumsAt } from '../../../../src/base/checksum/checksum.js'
 import { seeded } from '../../../support/random/seeded.js'
 
 const random = seeded(5)

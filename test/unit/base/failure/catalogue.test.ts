@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { causesFor, explain, type FailureCode, failureCodes, fixesFor } from '../../../../src/base/failure/catalogue.js'
-import { stages } from '../../../../src/base/failure/entry.js'
-import { exampleOf } from '../../../../src/base/failure/failure.js'
+import {
+  causesFor,
+  exampleOf,
+  explain,
+  type FailureCode,
+  failureCodes,
+  fixesFor,
+  stages,
+} from '../../../../src/base/failure/failure.js'
 import { symptoms } from '../../../../src/base/failure/symptoms.js'
 import { describeOption, optionNames } from '../../../../src/options/describe-option.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { failureCodes } from '../../../../src/base/failure/catalogue.js'
+import { failureCodes } from '../../../../src/base/failure/failure.js'
 import { lookUp, symptoms } from '../../../../src/base/failure/symptoms.js'
 import { contractErrors } from '../../../support/facts/contract-errors.js'
 

@@ -1,7 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, link, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, symlink } from 'node:fs/promises'
-import { utimes, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../../support/eventually.js'
 import { isSluiceError } from '../../../../src/base/failure/failure.js'
 import type { Source } from '../../../../src/base/flow.js'
-import { Claims } from '../../../../src/base/lock/claims.js'
+import { Claims } from '../../../../src/run/state/runs/claims.js'
 import { InputLocks } from '../../../../src/base/lock/lock.js'
 import { lockCheckpoint, lockInputs } from '../../../../src/run/state/runs/state-folder.js'
 import { type Holder, lookAtProcess } from '../../../../src/base/lock/lock-holder.js'

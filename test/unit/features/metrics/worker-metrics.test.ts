@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nothing } from '../../../../src/pipeline/ledger/account.js'
-import { WorkerMetrics } from '../../../../src/features/metrics/worker-metrics.js'
+import { WorkerMetrics } from '../../../../src/features/metrics/run-metrics.js'
 
 async function valueOf(metrics: WorkerMetrics, series: string): Promise<number | undefined> {
   const line = (await metrics.text()).split('\n').find(one => one.startsWith(`${series} `))

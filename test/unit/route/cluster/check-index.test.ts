@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { countDocuments, waitForCopies } from '../../../../src/route/cluster/one-index.js'
-import { likeBefore } from '../../../../src/route/cluster/index-under-load.js'
+import { likeBefore } from '../../../../src/route/cluster/indices.js'
 import type { Cluster } from '../../../../src/route/cluster/open-cluster.js'
 import { isSluiceError } from '../../../../src/index.js'
 

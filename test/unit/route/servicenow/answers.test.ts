@@ -1,7 +1,6 @@
 /** What an instance answers, and what it means. Bodies and headers as they are seen, identifiers made up. */
 import { describe, expect, test } from 'vitest'
-import type { FailureCode } from '../../../../src/base/failure/catalogue.js'
-import { SluiceError } from '../../../../src/base/failure/failure.js'
+import { type FailureCode, SluiceError } from '../../../../src/base/failure/failure.js'
 import type { InstanceAnswer, InstanceJudging } from '../../../../src/route/servicenow/calls/judge-refusal.js'
 import type { TableRequest } from '../../../../src/route/servicenow/instance.js'
 import { isTruncated } from '../../../../src/features/tables/reading/table-page.js'

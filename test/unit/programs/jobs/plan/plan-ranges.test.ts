@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type PlannedRange, planRanges } from '../../../../../src/programs/jobs/plan/plan-ranges.js'
-import type { FoundInput } from '../../../../../src/features/ranges/plan-inputs.js'
+import type { FoundInput } from '../../../../../src/features/ranges/range-load.js'
 
 const input = (name: string, size: number, canBeCut = false): FoundInput => ({
   name,

@@ -1,8 +1,8 @@
 /** The inputs that a process loads, in a file of its own. Other processes read it before they claim theirs. */
 import { open, realpath, rm } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
-import type { Source, StoredFile } from '../flow.js'
-import { isObject, parseJson } from '../json/parse-json.js'
+import type { Source, StoredFile } from '../../../base/flow.js'
+import { isObject, parseJson } from '../../../base/json/parse-json.js'
 
 /** Files of one line. */
 const FILES_OF_LINE = 100
