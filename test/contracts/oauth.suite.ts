@@ -3,8 +3,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { logIn } from '../../src/route/connect/log-in.js'
-import { type InstanceOptions, openServiceNow } from '../../src/route/connect/open-servicenow.js'
+import { type InstanceOptions, logIn, openServiceNow } from '../../src/route/connect/open-servicenow.js'
 
 /** An instance with an OAuth server, and a way there. */
 export interface OauthWorld extends AsyncDisposable {

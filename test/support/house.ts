@@ -31,9 +31,7 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
-        most: 8,
-        doors:
-          'json-fault parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/assembly/numbers strict/assembly/strings strict/layout',
+        doors: 'json-fault parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/layout',
       },
       text: {
         beside: 'operation.ts',
@@ -55,13 +53,12 @@ export const districts: readonly District[] = [
     name: 'pipeline',
     rooms: {
       source: {
-        most: 7,
-        doors: 'file-table find-files generations open-sources ranges read-file stored-file',
+        doors: 'find-files generations open-sources ranges read-file stored-file',
       },
       format: { doors: 'decode formats' },
       bulk: { doors: 'action-batcher batcher dead-letter frame-lines replay-batcher slots' },
       ledger: {
-        doors: 'account committed-prefix dead-letters ledger receipt',
+        doors: 'account dead-letters ledger receipt',
       },
     },
   },
@@ -99,12 +96,12 @@ export const districts: readonly District[] = [
       },
       connect: {
         beside: 'cluster proxy servicenow',
-        doors: 'connection-through log-in open-servicenow open-target over-connection proxy-to',
+        doors: 'connection-through open-servicenow open-target over-connection route-to',
       },
       gzip: { doors: 'gzip kernel/kernel' },
       examine: {
         beside: 'cluster connect proxy servicenow',
-        doors: 'certificate examine examine-options facts try-filter',
+        doors: 'examine examine-options facts try-filter',
       },
       destination: {
         beside: 'cluster connect proxy servicenow',
@@ -112,7 +109,7 @@ export const districts: readonly District[] = [
       },
       sender: {
         beside: 'cluster gzip',
-        doors: 'layers/access layers/byte-budget layers/rate send sender',
+        doors: 'layers/access layers/limits send sender',
       },
     },
   },
@@ -154,7 +151,7 @@ export const districts: readonly District[] = [
       // It opens routes of its own, to the servers of inputs.
       remote: { doors: 'read-remote' },
       replay: { beside: 'destinations', doors: 'send-dead-letters' },
-      report: { doors: 'kept-timeline record-timeline write-report' },
+      report: { doors: 'kept-timeline record-timeline' },
       rotated: { doors: 'name-unread' },
       spool: { doors: 'segments spool-stdin' },
       tables: { doors: 'open-platform pull read-tables' },
@@ -176,7 +173,7 @@ export const districts: readonly District[] = [
       alarm: { doors: 'alarm' },
       doctor: { doors: 'diagnose report' },
       'doctor/watch': { beside: 'doctor', doors: 'watch' },
-      filter: { doors: 'filter policy' },
+      filter: { doors: 'filter' },
       jobs: { doors: 'job' },
       'jobs/queue': {
         beside: 'jobs',
@@ -200,7 +197,7 @@ export const districts: readonly District[] = [
       },
       'jobs/worker': {
         beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
-        doors: 'run-worker worker-limits',
+        doors: 'run-worker',
       },
       serve: { doors: 'serve serve-options' },
       tunnel: { doors: 'open-tunnel' },

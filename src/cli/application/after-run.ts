@@ -36,7 +36,7 @@ export async function openAfterRun(effective: Effective, terminal: HoldingTermin
   refuseUnsafeOutput(effective)
   const { report, onFailure, onSuccess, dryRun, alarmTimeoutMs, quiet } = effective.values
   if (report !== undefined) {
-    const { checkReportFile } = await import('../../features/report/write-report.js')
+    const { checkReportFile } = await import('../../features/report/kept-timeline.js')
     await checkReportFile(report)
   }
   let isReported = report === undefined
@@ -129,8 +129,7 @@ export async function saveReport(
   { path, stateDir: folder }: { readonly path: string; readonly stateDir: string },
   { manner }: Terminal,
 ): Promise<void> {
-  const { recallTimeline } = await import('../../features/report/kept-timeline.js')
-  const { writeReport } = await import('../../features/report/write-report.js')
+  const { recallTimeline, writeReport } = await import('../../features/report/kept-timeline.js')
   const kept = end.dryRun === true ? undefined : await recallTimeline(folder, end.run)
   // An earlier run of this name may have left one.
   const isOfRun = kept?.samples.processes.some(({ began }) => isWithin(Date.parse(began), end)) === true

@@ -14,6 +14,8 @@ import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
 type Working = Parameters<typeof work>[0]
 
+type Limiting = Partial<Pick<Effective['values'], 'onlyInputs' | 'onlyIndex' | 'lettersFolder'>>
+
 /** What workers of this process tell. */
 export type WorkerEvent = Parameters<Working['tell']>[0]
 
@@ -51,18 +53,14 @@ export async function ownPart(
   effective: Effective,
   terminal: Terminal,
 ): Promise<Omit<Working, 'signal' | 'tell' | 'isMeasured'>> {
-  const { jobs: slots, leaseMs, url = '', onlyInputs, onlyIndex, lettersFolder } = effective.values
+  const { jobs: slots, leaseMs, url = '' } = effective.values
   return {
     engine: queued.engine,
     pid: process.pid,
     slots,
     leaseMs,
     url: withoutCredentials(url),
-    limits: {
-      ...(onlyInputs === undefined ? {} : { inputs: onlyInputs }),
-      ...(onlyIndex === undefined ? {} : { indices: onlyIndex }),
-      ...(lettersFolder === undefined ? {} : { letters: lettersFolder }),
-    },
+    limits: limitsOf(effective.values),
     report: async (end, alarm) => {
       const { reportJob } = await import('./report-job.js')
       return await reportJob(end, alarm, { effective, terminal })
@@ -71,6 +69,21 @@ export async function ownPart(
       ingestOptions(effective, await loadAccess(effective, terminal), {}, await readRemoteAccess(effective)),
     queueAheadMs: async () => (await queued.check()).clockAheadMs,
     optionsOf: async (data: JobData) => await jobOptions(data, effective, terminal),
+  }
+}
+
+/** Returns what a worker of these options keeps to, whatever a job asks for. */
+export function limitsOf({ onlyInputs, onlyIndex, lettersFolder }: Limiting): Working['limits'] {
+  const missing = [
+    ...(onlyInputs === undefined ? ['--only-inputs'] : []),
+    ...(onlyIndex === undefined ? ['--only-index'] : []),
+    ...(lettersFolder === undefined ? ['--letters-folder'] : []),
+  ]
+  return {
+    ...(onlyInputs === undefined ? {} : { inputs: onlyInputs }),
+    ...(onlyIndex === undefined ? {} : { indices: onlyIndex }),
+    ...(lettersFolder === undefined ? {} : { letters: lettersFolder }),
+    missing,
   }
 }
 

@@ -1,6 +1,5 @@
 import { explain } from '../../base/failure/failure.js'
 import type { FilterReport } from '../../programs/filter/filter.js'
-import { isPermissive, type Policy } from '../../programs/filter/policy.js'
 import { shown } from '../../base/text/shown.js'
 import { columns } from '../terminal/columns.js'
 
@@ -14,15 +13,11 @@ export function filterJson({ noun: _, guard, policy, policies, findings, ...repo
   return `${JSON.stringify({
     ok: findings.every(({ severity }) => severity !== 'error'),
     ...report,
-    ...(policy === undefined ? {} : { policy: policyJson(policy) }),
-    ...(policies === undefined ? {} : { policies: policies.map(policyJson) }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(policies === undefined ? {} : { policies }),
     ...(guard === undefined ? {} : { isOpen: guard.isOpen, staticIps: guard.staticIps }),
     findings,
   })}\n`
-}
-
-function policyJson(policy: Policy) {
-  return { ...policy, isPermissive: isPermissive(policy) }
 }
 
 export function showFilter(report: FilterReport): string {
@@ -86,7 +81,7 @@ function guarded({ deployment, noun, policies = [], guard, ownAddress, proof }: 
   ]
 }
 
-function ruleRows({ rules, type }: Policy): string[][] {
+function ruleRows({ rules, type }: NonNullable<FilterReport['policy']>): string[][] {
   return rules.map(({ source, description }) => [source, description ?? (type === 'ip' ? '' : type)])
 }
 

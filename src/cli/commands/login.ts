@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type LoggedIn, logIn } from '../../route/connect/log-in.js'
+import { type LoggedIn, logIn } from '../../route/connect/open-servicenow.js'
 import { addOptions } from '../terminal/help.js'
 import { columns } from '../terminal/columns.js'
 import { connectOptions } from '../settings/library-options.js'

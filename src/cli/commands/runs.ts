@@ -73,7 +73,7 @@ async function writeReport(
   terminal: Terminal,
 ) {
   const { path } = file
-  const { checkReportFile } = await import('../../features/report/write-report.js')
+  const { checkReportFile } = await import('../../features/report/kept-timeline.js')
   await checkReportFile(path)
   await saveReport(end, file, terminal).catch((error: unknown) => {
     throw fail('OPTION_INVALID', { option: '--report', problem: `${path} cannot be written: ${diskProblem(error)}` })

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { missingLimits } from '../../programs/jobs/worker/worker-limits.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
@@ -55,8 +54,7 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
 }
 
 /** Warns of a worker that would do whatever a job asks for. */
-function warnOfLimits({ engine, limits }: Own, terminal: Terminal): void {
-  const missing = missingLimits(limits)
+function warnOfLimits({ engine, limits: { missing = [] } }: Own, terminal: Terminal): void {
   if (engine.seal.hasKey || missing.length === 0) return
   const message = `this worker has no key of the queue and no ${missing.join(', no ')}. Anyone who can write to the queue decides what it loads and where. Set them, or share a key with --queue-key-file`
   tell(terminal, { level: 'warn', event: 'limits', message })

@@ -2,8 +2,7 @@
 import { type Failure, failure, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection, StopSection, TrafficSection } from '../../options/load.js'
 import type { Feature } from '../../run/loop/hooks.js'
-import { ByteBudget, type Spent } from '../../route/sender/layers/byte-budget.js'
-import { TokenBucket } from '../../route/sender/layers/rate.js'
+import { ByteBudget, type Spent, TokenBucket } from '../../route/sender/layers/limits.js'
 import { systemClock } from '../../base/time/clock.js'
 import { openUnspentPlan, type PlanUse } from './traffic-plan/plan-use.js'
 

@@ -1,10 +1,12 @@
 /** Judges what a server of objects answers: names who refused, and what may pass. Pure. */
 import { createHash } from 'node:crypto'
 import { type Failure, failure, quote } from '../../base/failure/failure.js'
-import type { RouteError } from '../../route/proxy/route-error.js'
+import type { faultIn } from '../../route/connect/route-to.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import type { ObjectFacts } from './store.js'
 import { withoutLogins } from './without-logins.js'
+
+type RouteFault = NonNullable<ReturnType<typeof faultIn>>
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -61,7 +63,7 @@ export function rangeOf(
 }
 
 /** Names a connection that could not be made, or that broke. The route calls its target a cluster. */
-export function lostSourceAnswer(input: string, { failure: known, phase, cause }: RouteError): Failure {
+export function lostSourceAnswer(input: string, { failure: known, phase, cause }: RouteFault): Failure {
   const { problem, observed, limitMs } = known.evidence
   switch (known.code) {
     case 'CLUSTER_CERT_INVALID':

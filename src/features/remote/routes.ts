@@ -1,14 +1,13 @@
 /** Sends requests for objects: directly, or through the static-IP proxy if the user says so. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { proxyTo } from '../../route/connect/proxy-to.js'
+import { faultIn, routeTo } from '../../route/connect/route-to.js'
 import type { ProxySection } from '../../options/load.js'
-import { openRoute, type Route } from '../../route/proxy/route.js'
-import { RouteError } from '../../route/proxy/route-error.js'
 import { lostSourceAnswer } from './judge-answer.js'
 
 /** Parts of one object and the beginnings of the next ones are read at once. */
 const CONNECTIONS = 24
 
+type Route = NonNullable<ReturnType<typeof routeTo>>
 type RouteRequest = Parameters<Route['request']>[0]
 export type RouteResponse = Awaited<ReturnType<Route['request']>>
 
@@ -56,18 +55,9 @@ export class SourceRoutes {
   #to(url: URL): Route {
     const known = this.#byOrigin.get(url.origin)
     if (known !== undefined) return known
-    const { proxy: given, ca, connectTimeoutMs } = this.#settings
-    const proxy = given === undefined ? undefined : proxyTo(url, given).proxy
-    if (given !== undefined && proxy === undefined)
+    const route = routeTo(new URL(url.origin), { ...this.#settings, connections: CONNECTIONS })
+    if (route === undefined)
       throw fail('OPTION_INVALID', { option: 'remote.throughProxy', problem: 'is set, but no proxy is set' })
-    const route = openRoute({
-      target: new URL(url.origin),
-      proxy,
-      connections: CONNECTIONS,
-      connectTimeoutMs,
-      targetTls: { ca },
-      proxyTls: { ca: given?.ca },
-    })
     this.#byOrigin.set(url.origin, route)
     return route
   }
@@ -76,5 +66,6 @@ export class SourceRoutes {
 /** Returns the error to throw for an answer that did not come, or broke off. */
 export function lost(input: string, error: unknown, signal: AbortSignal | null | undefined): unknown {
   if (signal?.aborted === true) return signal.reason
-  return error instanceof RouteError ? new SluiceError(lostSourceAnswer(input, error), { cause: error }) : error
+  const fault = faultIn(error)
+  return fault === undefined ? error : new SluiceError(lostSourceAnswer(input, fault), { cause: error })
 }

@@ -1,7 +1,6 @@
 /** Holds the objects of a run in little memory, because there may be very many, and fetches the next ones ahead. */
-import type { FileTable } from '../../pipeline/source/file-table.js'
-import type { Fetching } from './part.js'
-import { fetchPart, type Part, PART_BYTES } from './part.js'
+import type { FileTable } from '../../pipeline/source/stored-file.js'
+import { type Fetching, fetchPart, type Part, PART_BYTES } from './part.js'
 import type { PartMemory } from './memory.js'
 
 interface ShelfParts extends Omit<Fetching, 'name'> {

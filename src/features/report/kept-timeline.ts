@@ -1,25 +1,17 @@
-/** Keeps the time line of a run in the state folder, so that a report can be made later, and a resumed run continues it. */
-import { readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { recallJson, rememberJson } from '../../base/disk/safe-files.js'
+/**
+ * What a run leaves for a report: its time line, kept in the state folder, so that a report can be made later and a resumed run continues
+ * it, and the file of the report. Never replaces a file that is no report.
+ */
+import { open, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { diskProblem, recallJson, rememberJson, replaceFile } from '../../base/disk/safe-files.js'
 import { isObject } from '../../base/json/parse-json.js'
-import type { Bucket, Samples } from './timeline.js'
+import type { Bucket, KeptTimeline } from './timeline.js'
+import { fail } from '../../base/failure/failure.js'
+import type { ReportFacts } from './page.js'
 
 /** Changes with every change that an older Sluice would read wrongly. */
 const VERSION = 1
-
-export interface KeptTimeline {
-  readonly samples: Samples
-  readonly limits: RunLimits
-}
-
-/** How much a run may send at once, and how much it found out that the cluster can handle. */
-export interface RunLimits {
-  readonly concurrency: number
-  readonly batchBytes: number
-  readonly learntConcurrency?: number
-  readonly learntBytes?: number
-}
 
 export async function keepTimeline(stateDir: string, run: string, { samples, limits }: KeptTimeline): Promise<void> {
   const packed = { ...samples, buckets: samples.buckets.map(pack) }
@@ -98,4 +90,45 @@ function isWait(value: unknown): boolean {
 
 function isProcess(value: unknown): boolean {
   return isObject(value) && typeof value['began'] === 'string' && areNumbers({ at: value['at'] })
+}
+
+/** Throws SluiceError OPTION_INVALID if no report can be written there. */
+export async function checkReportFile(path: string): Promise<void> {
+  const problem = await problemOf(resolve(path))
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option: '--report', problem: `${path} ${problem}` })
+}
+
+/** Throws errors of the file system. */
+export async function writeReport(path: string, facts: ReportFacts): Promise<void> {
+  const { reportPage } = await pageCode()
+  await replaceFile(resolve(path), reportPage(facts))
+}
+
+/** Only a report needs it, and not what keeps or forgets a time line. */
+async function pageCode() {
+  return await import('./page.js')
+}
+
+async function problemOf(path: string): Promise<string | undefined> {
+  const { REPORT_START } = await pageCode()
+  try {
+    const folder = await stat(dirname(path))
+    if (!folder.isDirectory()) return 'cannot be written: a part of its path is a file, not a folder'
+  } catch (error) {
+    return `cannot be written: ${diskProblem(error)}`
+  }
+  try {
+    const file = await open(path, 'r')
+    try {
+      if (!(await file.stat()).isFile()) return 'is not a file'
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(REPORT_START.length), 0, REPORT_START.length, 0)
+      const isReport = bytesRead === 0 || buffer.toString('utf8', 0, bytesRead) === REPORT_START
+      return isReport ? undefined : 'exists and is not a report of Sluice. Choose another file'
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    return `cannot be read: ${diskProblem(error)}`
+  }
 }

@@ -5,8 +5,8 @@ import type { BatchSection, ConnectSection, StateSection } from '../../options/l
 import type { IngestEvent } from '../../options/run-events.js'
 import type { BodiesHook, EndingHook, Feature, Started } from '../../run/loop/hooks.js'
 import { isoTime } from '../../base/time/clock.js'
-import { keepTimeline, pruneTimelines, recallTimeline, type RunLimits } from './kept-timeline.js'
-import { Timeline } from './timeline.js'
+import { keepTimeline, pruneTimelines, recallTimeline } from './kept-timeline.js'
+import { type RunLimits, Timeline } from './timeline.js'
 
 interface Sections {
   readonly dryRun: boolean

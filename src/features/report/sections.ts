@@ -4,8 +4,8 @@ import { describeOrigin, type InputReceipt, type Rejections } from '../../pipeli
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { bytes, count, plural } from '../../base/text/shown.js'
 import { localTime } from '../../base/time/clock.js'
-import { html, prose, type Html, type HtmlPart } from './html.js'
-import type { RunLimits } from './kept-timeline.js'
+import { html, type Html, type HtmlPart, prose } from './html.js'
+import type { RunLimits } from './timeline.js'
 import { withoutValues } from './without-values.js'
 
 /** Rows that are shown of a list. */

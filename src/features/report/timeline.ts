@@ -199,3 +199,16 @@ export function mergeBucket(to: Bucket, more: Readonly<Bucket>): void {
   to.mostOpen = Math.max(to.mostOpen, more.mostOpen)
   addHistogram(to.answered, more.answered)
 }
+
+export interface KeptTimeline {
+  readonly samples: Samples
+  readonly limits: RunLimits
+}
+
+/** How much a run may send at once, and how much it found out that the cluster can handle. */
+export interface RunLimits {
+  readonly concurrency: number
+  readonly batchBytes: number
+  readonly learntConcurrency?: number
+  readonly learntBytes?: number
+}

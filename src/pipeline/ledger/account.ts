@@ -1,6 +1,7 @@
+/** Accounts of a run: counts of documents, what became of each input, and how far all of that is committed. */
 import { outcomes } from '../../base/operation.js'
-import type { Origin, Outcome, Refused, Rejected, Input, RejectionLimit } from '../../base/flow.js'
-import type { Counts, Rejections, InputReceipt } from './receipt.js'
+import type { Batch, Input, Mark, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../../base/flow.js'
+import type { Counts, InputReceipt, Rejections } from './receipt.js'
 import { type Failure, failure } from '../../base/failure/failure.js'
 
 type Reason = Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin | undefined }
@@ -199,4 +200,42 @@ export function tooManyRejected(
   }
   const tooMany = read >= shareFrom && rejected * 100 > Number.parseFloat(limit) * read
   return tooMany ? failure('TOO_MANY_REJECTED', { rejected, limit: `${limit} of ${read}` }) : undefined
+}
+
+/** The state of the committed prefix. */
+export interface Committed {
+  readonly counts: Counts
+  readonly rejections: readonly Rejections[]
+  /** Inputs that have come further since the last commit. */
+  readonly inputs: ReadonlyMap<number, CommittedInput>
+  /** Length of the dead letters that covers them and nothing else. */
+  readonly deadLetters: number
+  /** Another process must send something again, so this one commits nothing more. */
+  readonly isBroken: boolean
+  /** Whether documents behind the prefix may be stored. */
+  readonly isDoubtful: boolean
+  /** Indices, aliases and data streams that took a replayed document. */
+  readonly destinations: ReadonlySet<string>
+  /** If each document names its index: how many each index took. */
+  readonly indices: DocumentsByIndex
+}
+
+export type DocumentsByIndex = ReadonlyMap<string, number>
+
+export interface CommittedInput {
+  readonly mark?: Mark
+  /** Documents and blank lines. */
+  readonly read: number
+  /** Whether a document of it is stored, or may be. */
+  readonly hasStored: boolean
+  /** Read to its end, and everything in it settled. */
+  readonly isFinished: boolean
+}
+
+/** Returns how many documents each index took. Called while the documents are in memory. */
+export function takenByIndex({ indices = new Map() }: Batch, { rejected }: Outcome): DocumentsByIndex {
+  const taken = new Map(indices)
+  if (taken.size > 0)
+    for (const { index } of rejected) if (index !== undefined) taken.set(index, (taken.get(index) ?? 0) - 1)
+  return taken
 }

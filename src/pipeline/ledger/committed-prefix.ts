@@ -2,40 +2,18 @@
  * Tracks the position from which a run can resume. Batches settle in any order, but they are committed in reading
  * order. The prefix ends before the first batch that is not settled for good.
  */
-import type { Batch, Input, Mark, Outcome, Refused } from '../../base/flow.js'
-import { Account, countsIn, kindsOf } from './account.js'
+import type { Batch, Input, Outcome, Refused } from '../../base/flow.js'
+import {
+  Account,
+  type Committed,
+  type CommittedInput,
+  countsIn,
+  type DocumentsByIndex,
+  kindsOf,
+  takenByIndex,
+} from './account.js'
 import { takenOf } from '../../base/operation.js'
-import type { Counts, Rejections } from './receipt.js'
-
-/** The state of the committed prefix. */
-export interface Committed {
-  readonly counts: Counts
-  readonly rejections: readonly Rejections[]
-  /** Inputs that have come further since the last commit. */
-  readonly inputs: ReadonlyMap<number, CommittedInput>
-  /** Length of the dead letters that covers them and nothing else. */
-  readonly deadLetters: number
-  /** Another process must send something again, so this one commits nothing more. */
-  readonly isBroken: boolean
-  /** Whether documents behind the prefix may be stored. */
-  readonly isDoubtful: boolean
-  /** Indices, aliases and data streams that took a replayed document. */
-  readonly destinations: ReadonlySet<string>
-  /** If each document names its index: how many each index took. */
-  readonly indices: DocumentsByIndex
-}
-
-export type DocumentsByIndex = ReadonlyMap<string, number>
-
-interface CommittedInput {
-  readonly mark?: Mark
-  /** Documents and blank lines. */
-  readonly read: number
-  /** Whether a document of it is stored, or may be. */
-  readonly hasStored: boolean
-  /** Read to its end, and everything in it settled. */
-  readonly isFinished: boolean
-}
+import type { Rejections } from './receipt.js'
 
 type InputState = { -readonly [K in keyof CommittedInput]: CommittedInput[K] }
 
@@ -202,14 +180,6 @@ export class CommittedPrefix {
       else this.#waiting.push(one)
     }
   }
-}
-
-/** Returns how many documents each index took. Called while the documents are in memory. */
-export function takenByIndex({ indices = new Map() }: Batch, { rejected }: Outcome): DocumentsByIndex {
-  const taken = new Map(indices)
-  if (taken.size > 0)
-    for (const { index } of rejected) if (index !== undefined) taken.set(index, (taken.get(index) ?? 0) - 1)
-  return taken
 }
 
 /** Returns the inputs of which a document is stored, or may be. */

@@ -2,9 +2,18 @@
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Batch, Input, LongLine, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../../base/flow.js'
 import type { Operation } from '../../base/operation.js'
-import { Account, countsIn, kindsOf, nothing, settledOf, InputAccounts, tooManyRejected } from './account.js'
+import {
+  Account,
+  type Committed,
+  countsIn,
+  InputAccounts,
+  kindsOf,
+  nothing,
+  settledOf,
+  tooManyRejected,
+} from './account.js'
 import type { DeadLetters } from './dead-letters.js'
-import { type Committed, CommittedPrefix } from './committed-prefix.js'
+import { CommittedPrefix } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
 /** Batches that may wait while the dead letters of another one are written. Each keeps its memory. */

@@ -2,10 +2,9 @@
 import { isCompressed } from '../../base/compression/decompress.js'
 import { fail } from '../../base/failure/failure.js'
 import type { FileStat, ReadMemory, Source } from '../../base/flow.js'
-import { FileTable } from './file-table.js'
+import { type CuttableInput, FileTable, type SeenInput, StoredInput } from './stored-file.js'
 import type { Elsewhere } from './find-files.js'
 import { linesInRange } from './lines-in-range.js'
-import { changeOf, contentOf, type CuttableInput, readSeen, type SeenInput, StoredInput } from './stored-file.js'
 
 /** An input, or a range of it. */
 export interface InputRange {
@@ -107,4 +106,42 @@ export function cannotCut(input: string, why: string) {
 
 function misfit({ name }: InputRange) {
   return fail('OPTION_INVALID', { option: 'ranges', problem: `give ${name} an identity of another kind of input` })
+}
+
+export function seenText({ kind, size, modifiedMs, content }: SeenInput): string {
+  return [kind, size, modifiedMs, content].join(' ')
+}
+
+/** Throws SluiceError OPTION_INVALID. */
+export function readSeen(text: string): SeenInput {
+  const [, kind, size, modifiedMs, content = ''] = FORM.exec(text) ?? []
+  if (kind === 'file' || kind === 'object') return { kind, size: Number(size), modifiedMs: Number(modifiedMs), content }
+  throw fail('OPTION_INVALID', { option: 'ranges', problem: 'hold an identity that Sluice did not make' })
+}
+
+export const FORM = /^(file|object) (\d{1,16}) (\d{1,16}) ([\da-f]{1,64})$/
+
+/** Returns the part that ids depend on. A file that was only touched is the same one, and gets the same ids. */
+export function contentOf({ size, modifiedMs, content }: SeenInput): string {
+  return content === '0' ? `${size} ${modifiedMs}` : `${size} ${content}`
+}
+
+/** Returns how a file differs from the one that was seen. */
+export function changeOf({ size, modifiedMs }: SeenInput, now: Pick<FileStat, 'size' | 'mtimeMs'>): string | undefined {
+  if (now.size !== size) return `it now has ${bytes(now.size)}, but had ${bytes(size)} before`
+  if (wholeMs(now.mtimeMs) === modifiedMs) return undefined
+  return `it was modified at ${time(now.mtimeMs)}, and before that at ${time(modifiedMs)}`
+}
+
+/** Systems that share a folder may keep other fractions of a time. */
+export function wholeMs(ms: number): number {
+  return Math.max(0, Math.floor(ms))
+}
+
+function bytes(count: number): string {
+  return `${count.toLocaleString('en-US')} bytes`
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString()
 }

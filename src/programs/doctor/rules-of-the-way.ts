@@ -1,7 +1,6 @@
 /** Rules for the route: options, the proxy, the connection through it, clocks and distances. */
 import { type Evidence, type Failure, failure } from '../../base/failure/failure.js'
-import { caOptionFor, tellCertificate } from '../../route/examine/certificate.js'
-import type { ConnectionSeen, Facts } from '../../route/examine/facts.js'
+import { caOptionFor, type ConnectionSeen, type Facts, tellCertificate } from '../../route/examine/facts.js'
 import { type Finding, finding, type FindingRule } from './report.js'
 
 export const optionFindings: FindingRule = ({ unusable, plaintext, hosts, cluster, proxy, filter, connection }) => {

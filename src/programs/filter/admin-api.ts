@@ -2,9 +2,8 @@
  * The part of the hosting service's administration API that concerns IP filters. Reached directly, never through the
  * static-IP proxy: it needs no static address, and the proxy must not see its key.
  */
-import { ask } from '../../route/cluster/request.js'
 import { isLoopback } from '../../base/addresses.js'
-import { openRoute } from '../../route/proxy/route.js'
+import { openAdminWay } from '../../route/examine/try-filter.js'
 import type { AdminCalls } from './admin-calls.js'
 import { deploymentsApi } from './deployments-api.js'
 import { projectsApi, type ProjectType } from './projects-api.js'
@@ -33,10 +32,10 @@ export function openAdminApi({ url, key, timeoutMs, signal, projectType }: Admin
     const problem = 'would send the key unencrypted to another machine. Write https://'
     throw fail('OPTION_INVALID', { option: '--admin-url', problem })
   }
-  const route = openRoute({ target: url, connections: 1 })
+  const way = openAdminWay(url)
   const prefix = url.pathname === '/' ? '/api/v1' : url.pathname.replace(/\/$/, '')
   const send = async (request: AdminRequest) => {
-    const answer = await ask(route, {
+    const answer = await way.ask({
       method: request.method,
       path: prefix + request.path,
       headers: { authorization: `ApiKey ${key}` },
@@ -49,6 +48,6 @@ export function openAdminApi({ url, key, timeoutMs, signal, projectType }: Admin
   return {
     isLocal,
     ...(projectType === undefined ? deploymentsApi(send) : projectsApi(send, projectType)),
-    [Symbol.asyncDispose]: async () => await route.destroy(),
+    [Symbol.asyncDispose]: async () => await way[Symbol.asyncDispose](),
   }
 }

@@ -3,7 +3,7 @@ import { type AdminApi, type AdminOptions, openAdminApi } from './admin-api.js'
 import { changeAttachment, type Confirm, createPolicy } from './change-policy.js'
 import { type FilterFinding, filterFinding, type Guard, judgeGuard } from './judge-guard.js'
 import { findPolicy } from './choose-policy.js'
-import { type Policy, staticRules } from './policy.js'
+import { isPermissive, type Policy, staticRules } from './policy.js'
 import { failuresOf, type Proof, prove } from './prove.js'
 import { findOwnAddress } from '../../route/examine/try-filter.js'
 import type { Deployment } from './read-policy.js'
@@ -24,14 +24,19 @@ export interface FilterOptions {
 
 type FilterContext = Omit<FilterOptions, 'admin'> & { readonly api: AdminApi }
 
+interface ReportedPolicy extends Policy {
+  /** It accepts so much of the internet that it guards nothing. */
+  readonly isPermissive: boolean
+}
+
 export interface FilterReport {
   /** The change. Absent if nothing had to change. */
   readonly action?: 'created' | 'reused' | 'extended' | 'attached' | 'detached' | 'unchanged'
   /** The policy that it was done with. */
-  readonly policy?: Policy
+  readonly policy?: ReportedPolicy
   readonly deployment?: Deployment
   readonly noun?: AdminApi['noun']
-  readonly policies?: readonly Policy[]
+  readonly policies?: readonly ReportedPolicy[]
   readonly guard?: Guard
   readonly ownAddress?: string
   readonly proof?: Proof
@@ -71,7 +76,8 @@ const create: FilterTask = async context => {
   const region = values.region ?? (idOf(values) === undefined ? undefined : (await readDeployment(context)).region)
   const { includeByDefault } = values
   const wanted = { name: values.policy ?? 'static addresses', region, rules, includeByDefault }
-  return { ...(await createPolicy(api, wanted, context.confirm)), findings: [], notes: warnings }
+  const { policy, ...created } = await createPolicy(api, wanted, context.confirm)
+  return { ...created, policy: reported(policy), findings: [], notes: warnings }
 }
 
 const tasks = {
@@ -94,7 +100,7 @@ async function change(context: FilterContext, act: 'attach' | 'detach'): Promise
   const { isChanged, attached } = await changeAttachment(api, act, wanted, confirm)
   const judged = await judge(context, deployment, attached)
   const action = isChanged ? (`${act}ed` as const) : 'unchanged'
-  const report: FilterReport = { ...(await tried(context, judged)), action, policy }
+  const report: FilterReport = { ...(await tried(context, judged)), action, policy: reported(policy) }
   return act === 'detach' ? withoutOpenness(report, api) : report
 }
 
@@ -114,7 +120,7 @@ async function judge(
   return {
     deployment,
     noun: context.api.noun,
-    policies,
+    policies: policies.map(reported),
     guard,
     ...(ownAddress === undefined ? {} : { ownAddress }),
     findings: guard.findings,
@@ -123,6 +129,10 @@ async function judge(
       ...('problem' in own ? [`this machine's own address is unknown: ${own.problem}`] : []),
     ],
   }
+}
+
+function reported(policy: Policy): ReportedPolicy {
+  return { ...policy, isPermissive: isPermissive(policy) }
 }
 
 /** Tests whether the policies work, if a cluster is set. */

@@ -4,7 +4,7 @@
  */
 import type { Policy, Rule } from './policy.js'
 import { isObject, type JsonObject, parseObject } from '../../base/json/parse-json.js'
-import type { ClusterAnswer } from '../../route/cluster/request.js'
+import type { AdminSaid } from '../../route/examine/try-filter.js'
 import { type Failure, fail, failure, quote, SluiceError } from '../../base/failure/failure.js'
 
 /** A deployment or a serverless project. */
@@ -100,7 +100,7 @@ export interface AdminAnswer {
  * Returns the JSON of an answer that grants the request. `api`: the API's origin.
  * @throws SluiceError FILTER_API_KEY_REJECTED, FILTER_API_REFUSED, FILTER_API_UNAVAILABLE
  */
-export function readAdminAnswer(answer: ClusterAnswer | Failure, request: AdminRequest, api: string): AdminAnswer {
+export function readAdminAnswer(answer: AdminSaid | Failure, request: AdminRequest, api: string): AdminAnswer {
   if ('code' in answer) {
     const observed = answer.evidence['observed'] ?? answer.evidence['problem'] ?? answer.message
     throw fail('FILTER_API_UNAVAILABLE', { api, observed })

@@ -12,7 +12,7 @@ import { proxySection } from '../../options/read-options.js'
 import { parseProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import type { TlsOptions } from '../proxy/tls-layer.js'
-import { proxyTo } from './proxy-to.js'
+import { proxyTo } from './route-to.js'
 
 export type { ConnectionClass }
 

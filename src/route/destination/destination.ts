@@ -1,5 +1,5 @@
 /** Opens the way to one destination, and checks it before anybody uses it. Never without the proxy, unless the user said so. */
-import { proxyTo, unusedProxy } from '../connect/proxy-to.js'
+import { proxyTo, unusedProxy } from '../connect/route-to.js'
 import { fail, type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection } from '../../options/load.js'
 import { askInWaves } from '../proxy/fresh-connections.js'

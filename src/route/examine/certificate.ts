@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Failure } from '../../base/failure/failure.js'
 import { visible } from '../../base/text/shown.js'
 
 /** A certificate as a report shows it. Every server shows it to everybody, so nothing in it is secret. */
@@ -88,39 +87,6 @@ export function problemWith(
   if (certificate === undefined || authorities?.length !== 0 || certificate.checkIssued(certificate)) return 'authority'
   // Public authorities say where their certificates are. Private ones are most often only not named.
   return hasCa || /CA Issuers/.test(certificate.infoAccess ?? '') ? 'incomplete' : 'authority'
-}
-
-export function tellCertificate(
-  problem: CertificateProblem,
-  { subject, issuer, names, validFrom, validTo, expiredAuthority }: CertificateSeen,
-  caOption = '--ca',
-): string {
-  const who = `${subject}, issued by ${issuer}`
-  switch (problem) {
-    case 'proxy':
-      return `It is the proxy's own certificate (${who}), not the cluster's`
-    case 'expired':
-      return `It belongs to ${who}, and expired on ${validTo}`
-    case 'authority expired': {
-      const { subject: authority = issuer, validTo: until } = expiredAuthority ?? {}
-      return `It belongs to ${who}. The authority ${authority} expired${until === undefined ? '' : ` on ${until}`}`
-    }
-    case 'incomplete':
-      return `It belongs to ${who}. The server sends no certificate of this issuer, and ${caOption} contains none`
-    case 'early':
-      return `It belongs to ${who}, and is not valid before ${validFrom}`
-    case 'name':
-      return `It belongs to ${who}, and is valid for ${names.length === 0 ? 'no host' : names.slice(0, 5).join(', ')}`
-    case 'fingerprint':
-    case 'authority':
-      return `It belongs to ${who}`
-  }
-}
-
-/** Returns the option that takes the authority of a certificate. */
-export function caOptionFor(failed: Failure | undefined): string {
-  const [whose = ''] = failed?.code.split('_', 1) ?? []
-  return { PROXY: '--proxy-ca', SERVICENOW: '--servicenow-ca' }[whose] ?? '--ca'
 }
 
 function isFor(certificate: X509Certificate, host: string): boolean {

@@ -2,7 +2,7 @@ import { type DoctorOptions, type DoctorSection, readDoctorOptions, type Tools }
 import { ENOUGH, mostConnections } from '../cluster/ask-connections.js'
 import { type Entry, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import { instanceSettings } from '../connect/open-servicenow.js'
-import { proxyTo } from '../connect/proxy-to.js'
+import { proxyTo } from '../connect/route-to.js'
 import { resolveTarget } from '../connect/open-target.js'
 import { BROKEN_AGAIN } from '../proxy/fresh-connections.js'
 import { type Context, openContext, type Probe } from './context.js'

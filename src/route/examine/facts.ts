@@ -1,8 +1,8 @@
-/** Observed facts. Every probe adds its own part. A skipped probe leaves its part absent. Holds no secret. */
+/** Observed facts, and what one tells a person. Every probe adds its own part. A skipped probe leaves its part absent. Holds no secret. */
 import type { ClusterInfo } from '../cluster/answers.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Phase } from '../proxy/route-error.js'
-import type { CertificateProblem, CertificateSeen } from './certificate.js'
+import { type CertificateProblem, type CertificateSeen } from './certificate.js'
 import type { Spoken } from '../proxy/port-speaks.js'
 import type { ClusterHost } from './regions.js'
 
@@ -219,4 +219,37 @@ export interface Step {
   readonly detail: string
   /** There was nothing to see, or it was not wanted: `detail` says why. */
   readonly isLeftOut?: true | undefined
+}
+
+export function tellCertificate(
+  problem: CertificateProblem,
+  { subject, issuer, names, validFrom, validTo, expiredAuthority }: CertificateSeen,
+  caOption = '--ca',
+): string {
+  const who = `${subject}, issued by ${issuer}`
+  switch (problem) {
+    case 'proxy':
+      return `It is the proxy's own certificate (${who}), not the cluster's`
+    case 'expired':
+      return `It belongs to ${who}, and expired on ${validTo}`
+    case 'authority expired': {
+      const { subject: authority = issuer, validTo: until } = expiredAuthority ?? {}
+      return `It belongs to ${who}. The authority ${authority} expired${until === undefined ? '' : ` on ${until}`}`
+    }
+    case 'incomplete':
+      return `It belongs to ${who}. The server sends no certificate of this issuer, and ${caOption} contains none`
+    case 'early':
+      return `It belongs to ${who}, and is not valid before ${validFrom}`
+    case 'name':
+      return `It belongs to ${who}, and is valid for ${names.length === 0 ? 'no host' : names.slice(0, 5).join(', ')}`
+    case 'fingerprint':
+    case 'authority':
+      return `It belongs to ${who}`
+  }
+}
+
+/** Returns the option that takes the authority of a certificate. */
+export function caOptionFor(failed: Failure | undefined): string {
+  const [whose = ''] = failed?.code.split('_', 1) ?? []
+  return { PROXY: '--proxy-ca', SERVICENOW: '--servicenow-ca' }[whose] ?? '--ca'
 }

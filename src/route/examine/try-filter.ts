@@ -1,4 +1,7 @@
-/** Asks the cluster through the proxy, and without it. Sends no credentials, because the IP filter judges only addresses. */
+/**
+ * Asks what shows whether an IP filter works: the administration that holds its rules, the cluster through the proxy, and the cluster
+ * without it. Sends the cluster no credentials, because the filter judges only addresses.
+ */
 import { nameRefusal, whoAnswered } from '../cluster/answers.js'
 import { checkEgress } from '../cluster/egress-check.js'
 import { askForMix } from '../cluster/ask-connections.js'
@@ -12,6 +15,21 @@ import { manyListeners } from '../proxy/fresh-connections.js'
 import { answersGreeting } from '../proxy/port-speaks.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route } from '../proxy/route.js'
+
+/** The way to the administration of a hosting service: directly, because the proxy must not see its key. */
+export interface AdminWay extends AsyncDisposable {
+  ask(question: Parameters<typeof ask>[1]): ReturnType<typeof ask>
+}
+
+export type AdminSaid = Awaited<ReturnType<AdminWay['ask']>>
+
+export function openAdminWay(url: URL): AdminWay {
+  const route = openRoute({ target: url, connections: 1 })
+  return {
+    ask: async question => await ask(route, question),
+    [Symbol.asyncDispose]: async () => await route.destroy(),
+  }
+}
 
 const LIMIT_MS = 30_000
 

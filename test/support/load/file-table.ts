@@ -1,5 +1,5 @@
 import type { FileStat } from '../../../src/base/flow.js'
-import { FileTable } from '../../../src/pipeline/source/file-table.js'
+import { FileTable } from '../../../src/pipeline/source/stored-file.js'
 
 /** A table with one file. */
 export function tableOf(folder: string, name: string, stat: FileStat, id = 0): FileTable {

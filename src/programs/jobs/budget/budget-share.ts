@@ -1,7 +1,7 @@
 /** The bytes that one connection of a job may carry. It takes more from the job when it needs them, and gives back what it did not use. */
 import { fail, type Failure, failure } from '../../../base/failure/failure.js'
 import type { OpenConnection } from '../../../run/loop/hooks.js'
-import { ByteBudget } from '../../../route/sender/layers/byte-budget.js'
+import { ByteBudget } from '../../../route/sender/layers/limits.js'
 import type { JobBudget } from './job-budget.js'
 
 type Route = Pick<OpenConnection['cluster']['route'], 'traffic'>

@@ -11,7 +11,7 @@ import type {
   RouteHook,
   Run,
 } from '../../../run/loop/hooks.js'
-import type { ByteBudget } from '../../../route/sender/layers/byte-budget.js'
+import type { ByteBudget } from '../../../route/sender/layers/limits.js'
 import { addPlanned, type JobData, type Planned, type RangeData } from '../job.js'
 import type { FoundInput } from '../../../features/ranges/range-load.js'
 import type { BudgetShare } from '../budget/budget-share.js'

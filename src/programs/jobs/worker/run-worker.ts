@@ -1,8 +1,8 @@
 /** Works on all open jobs of a queue: loads their ranges, and coordinates those that have no coordinator. */
-import type { Job, Queue, Worker } from 'bullmq'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type Coordination, coordinateJob } from '../control/coordinate-job.js'
+import type { Job, Queue, Worker } from 'bullmq'
+import { coordinateJob, type Coordination } from '../control/coordinate-job.js'
 import type { IngestEvent } from '../../../options/run-events.js'
 import type { JobData, JobEnd, RangeData } from '../job.js'
 import { inTime, unlessLeaving } from '../queue/in-time.js'
@@ -19,14 +19,7 @@ import { RangeServer } from '../range/serve-ranges.js'
 import { seeOwnWay } from './see-own-way.js'
 import type { WorkerEvent } from '../queue/worker-event.js'
 import { giveSigns } from '../queue/worker-sign.js'
-import {
-  checkFound,
-  checkRange,
-  lettersFolder,
-  missingLimits,
-  whyNotTaken,
-  type WorkerLimits,
-} from './worker-limits.js'
+import { checkFound, checkRange, lettersFolder, whyNotTaken, type WorkerLimits } from './worker-limits.js'
 import { systemClock } from '../../../base/time/clock.js'
 
 export interface Working {
@@ -85,7 +78,7 @@ export async function runWorker(working: Working): Promise<void> {
       pid: working.pid,
       url: working.url,
       slots: working.slots,
-      unlimited: engine.seal.hasKey ? [] : missingLimits(working.limits),
+      unlimited: engine.seal.hasKey ? [] : (working.limits.missing ?? []),
     },
     seeOwnWay: async () => await seeOwnWay(await working.access(), signal),
     queueAheadMs: async () => await working.queueAheadMs(),

@@ -13,16 +13,8 @@ export interface WorkerLimits {
   readonly letters?: string
   /** The one job that this process works on, without a word about others. */
   readonly job?: string
-}
-
-/** Returns the options that are missing, so that a job decides what they would limit. */
-export function missingLimits({ inputs, indices, letters, job }: WorkerLimits): readonly string[] {
-  if (job !== undefined) return []
-  return [
-    ...(inputs === undefined ? ['--only-inputs'] : []),
-    ...(indices === undefined ? ['--only-index'] : []),
-    ...(letters === undefined ? ['--letters-folder'] : []),
-  ]
+  /** Options that would set the limits and are missing, so that a job decides. */
+  readonly missing?: readonly string[]
 }
 
 /** Returns why this worker leaves the job to others. Undefined if it may work on it. */

@@ -2,7 +2,7 @@
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
-import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
+import type { Committed } from '../../../pipeline/ledger/account.js'
 import type { Ledger } from '../../../pipeline/ledger/ledger.js'
 import type { Target } from '../checkpoint/checkpoint.js'
 import { Destinations } from './destinations.js'

@@ -1,9 +1,9 @@
 /** An input while a run loads it: what its lines in the journal say. */
 import type { Cursor, StoredFile } from '../../../base/flow.js'
-import type { Committed } from '../../../pipeline/ledger/committed-prefix.js'
+import type { Committed } from '../../../pipeline/ledger/account.js'
 import { type CheckpointInput, type FileIdentity, START } from '../checkpoint/checkpoint.js'
 import { sentLine } from '../checkpoint/journal.js'
-import { identityOf, type ContentSum } from '../inputs/content.js'
+import { type ContentSum, identityOf } from '../inputs/content.js'
 import type { PlannedInput } from './plan.js'
 
 /** An input whose line is in the journal, with its last mark. */

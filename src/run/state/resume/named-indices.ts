@@ -2,7 +2,7 @@
 import { explain } from '../../../base/failure/failure.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
-import type { DocumentsByIndex } from '../../../pipeline/ledger/committed-prefix.js'
+import type { DocumentsByIndex } from '../../../pipeline/ledger/account.js'
 import type { NamedIndex } from '../checkpoint/checkpoint.js'
 import { DELETED, isNameGone } from './lost-index.js'
 import type { Witnesses } from './witnesses.js'

@@ -4,7 +4,7 @@
  */
 import { rowOf } from '../../../base/operation.js'
 import type { Batch, Outcome } from '../../../base/flow.js'
-import { takenByIndex } from '../../../pipeline/ledger/committed-prefix.js'
+import { takenByIndex } from '../../../pipeline/ledger/account.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Witness } from '../checkpoint/checkpoint.js'
 import { addressIn, itemLines, itemStarts } from '../../../route/sender/send.js'

@@ -124,7 +124,7 @@ test('fields of an incident', () => {
 
 test('the findings of `serve` and `filter`', () => {
   const served = { ...receipt, accepted: 1, answers: { '202': 1 }, waiting: { documents: 1, bytes: 1 } }
-  const policy = { id: 'p', name: 'pair', region: 'eu', type: 'ip', includeByDefault: false }
+  const policy = { id: 'p', name: 'pair', region: 'eu', type: 'ip', includeByDefault: false, isPermissive: false }
   const rules = [{ id: '1', source: '192.0.2.1', description: 'one' }]
   const finding = {
     code: 'FILTER_NOT_ATTACHED' as const,

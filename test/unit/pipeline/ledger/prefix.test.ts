@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Batch, Input, Mark, Outcome, Refused } from '../../../../src/base/flow.js'
-import { type Committed, CommittedPrefix } from '../../../../src/pipeline/ledger/committed-prefix.js'
+import type { Committed } from '../../../../src/pipeline/ledger/account.js'
+import { CommittedPrefix } from '../../../../src/pipeline/ledger/committed-prefix.js'
 import { seeded } from '../../../support/random/seeded.js'
 
 const a: Input = { id: 0, name: 'a' }

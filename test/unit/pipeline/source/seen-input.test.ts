@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest'
 import { isSluiceError } from '../../../../src/index.js'
-import {
-  changeOf,
-  contentOf,
-  readSeen,
-  seenText,
-  type SeenInput,
-  wholeMs,
-} from '../../../../src/pipeline/source/stored-file.js'
+import { changeOf, contentOf, readSeen, seenText, wholeMs } from '../../../../src/pipeline/source/ranges.js'
+import type { SeenInput } from '../../../../src/pipeline/source/stored-file.js'
 
 const file: SeenInput = { kind: 'file', size: 1024, modifiedMs: 1_700_000_000_123, content: 'ab12' }
 const object: SeenInput = { kind: 'object', size: 2 ** 52, modifiedMs: 0, content: '4503599627370496' }

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { describeCertificate, problemWith, tellCertificate } from '../../../../src/route/examine/certificate.js'
+import { describeCertificate, problemWith } from '../../../../src/route/examine/certificate.js'
+import { tellCertificate } from '../../../../src/route/examine/facts.js'
 import { issueSelfSigned } from '../../../diagnosis/certificates.js'
 import { actsIn } from '../../../support/facts/hostile.js'
 import { createAuthority } from '../../../support/servers/proxy-certificates.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Admission, ByteBudget, type Spent } from '../../../../src/route/sender/layers/byte-budget.js'
+import { type Admission, ByteBudget, type Spent } from '../../../../src/route/sender/layers/limits.js'
 import { seeded } from '../../../support/random/seeded.js'
 
 interface Wire {

@@ -1,6 +1,6 @@
 /** The top-level fields that hold id and routing. Of duplicate keys the first counts. */
 import { ID_FIELD, MAX_ID_BYTES, ROUTING_FIELD, TEXT_START } from '../layout'
-import { lastEscape } from './strings'
+import { lastEscape } from './marks'
 
 const QUOTE: u8 = 0x22
 const MINUS: u8 = 0x2d

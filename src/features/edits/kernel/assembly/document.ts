@@ -1,6 +1,6 @@
 /** Walks through a document and notes its patches: see `document-editor.ts`, which says the same at length. */
 import { afterSpace } from '../../../../base/json/strict/assembly/json'
-import { lastEscape } from '../../../../base/json/strict/assembly/strings'
+import { lastEscape } from '../../../../base/json/strict/assembly/marks'
 import {
   EDIT_BYTES,
   INSERT_BYTES,

@@ -4,9 +4,8 @@
  * JavaScript's.
  */
 import { afterSpace } from '../../../../base/json/strict/assembly/json'
-import { noMarks } from '../../../../base/json/strict/assembly/marks'
-import { noEscape } from '../../../../base/json/strict/assembly/strings'
-import { MOST_EDIT_LINES, STOP_EDITED, STOP_OUT_FULL, STOP_EDIT_LINE } from '../layout'
+import { noEscape, noMarks } from '../../../../base/json/strict/assembly/marks'
+import { MOST_EDIT_LINES, STOP_EDIT_LINE, STOP_EDITED, STOP_OUT_FULL } from '../layout'
 import { endOfDocument, numberIs } from './document'
 import { appliedTo, apply, bytesOfTexts, copyTo, keepPatchesAt, noPatches } from './patches'
 

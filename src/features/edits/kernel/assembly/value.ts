@@ -1,8 +1,6 @@
 /** Passes values in which nothing is named. */
-import { afterSpace, endOfObject } from '../../../../base/json/strict/assembly/json'
-import { endOfNumber } from '../../../../base/json/strict/assembly/numbers'
-import { marksFrom } from '../../../../base/json/strict/assembly/marks'
-import { closingQuote } from '../../../../base/json/strict/assembly/strings'
+import { afterSpace, endOfNumber, endOfObject } from '../../../../base/json/strict/assembly/json'
+import { closingQuote, marksFrom } from '../../../../base/json/strict/assembly/marks'
 
 const QUOTE: u8 = 0x22
 const COMMA: u8 = 0x2c

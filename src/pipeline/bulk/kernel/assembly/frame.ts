@@ -2,33 +2,10 @@
  * Frames lines into a body: each line checked, an action line written, the document copied byte for byte. All memory is
  * JavaScript's: nothing is allocated here.
  */
-import {
-  AFTER,
-  BEFORE,
-  BETWEEN,
-  CLOSING,
-  ID_IN_FIELD,
-  ID_NUMBER,
-  ID_OFFSET,
-  ID_OF_PARTS,
-  NAME_OPENING,
-  OPENING,
-  STOP_BLANK,
-  STOP_DONE,
-  STOP_FULL,
-  STOP_LINE,
-} from '../layout'
-import {
-  idEnd,
-  idStart,
-  isFieldWanted,
-  routingEnd,
-  routingStart,
-  wantFields,
-} from '../../../../base/json/strict/assembly/fields'
+import { AFTER, BEFORE, BETWEEN, CLOSING, ID_IN_FIELD, ID_NUMBER, ID_OF_PARTS, ID_OFFSET, NAME_OPENING, OPENING, STOP_BLANK, STOP_DONE, STOP_FULL, STOP_LINE } from '../layout'
+import { idEnd, idStart, isFieldWanted, routingEnd, routingStart, wantFields } from '../../../../base/json/strict/assembly/fields'
 import { afterSpace, endOfObject, endOfObjectWithFields } from '../../../../base/json/strict/assembly/json'
-import { noMarks } from '../../../../base/json/strict/assembly/marks'
-import { noEscape } from '../../../../base/json/strict/assembly/strings'
+import { noEscape, noMarks } from '../../../../base/json/strict/assembly/marks'
 import { TEXT_START } from '../../../../base/json/strict/layout'
 import { copy } from './copy'
 import { countBytes, countUp, digits, numberFrom, writeNumber } from './document-number'

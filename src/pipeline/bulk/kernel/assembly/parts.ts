@@ -5,7 +5,7 @@
 import { FIELDS, FIELD_BYTES, HASHED, LONGEST_HASHED } from '../layout'
 import { MAX_ID_BYTES, TEXT_START } from '../../../../base/json/strict/layout'
 import { afterSpace } from '../../../../base/json/strict/assembly/json'
-import { closingQuote, lastEscape, noEscape } from '../../../../base/json/strict/assembly/strings'
+import { closingQuote, lastEscape, noEscape } from '../../../../base/json/strict/assembly/marks'
 import { copy } from './copy'
 import { addToKey, findName, noKey } from './names'
 import { HASH_BYTES, hash, writeHash } from './sha256'

@@ -3,8 +3,7 @@
  * space between its tokens. All memory is JavaScript's: nothing is allocated here.
  */
 import { afterSpaceOnLines, squeezedEnd, squeezedObject } from '../../../../base/json/strict/assembly/json'
-import { noMarks } from '../../../../base/json/strict/assembly/marks'
-import { noEscape } from '../../../../base/json/strict/assembly/strings'
+import { noEscape, noMarks } from '../../../../base/json/strict/assembly/marks'
 import { NEXT, STOP_END, STOP_OBJECT, STOP_OTHER, TOP_LEVEL } from '../layout'
 
 const LINE_FEED: u8 = 0x0a

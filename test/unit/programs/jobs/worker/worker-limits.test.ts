@@ -7,7 +7,6 @@ import {
   checkFound,
   checkRange,
   lettersFolder,
-  missingLimits,
   whyNotTaken,
 } from '../../../../../src/programs/jobs/worker/worker-limits.js'
 
@@ -65,13 +64,6 @@ test('a file outside the folder of the job is not joined into its dead letters',
   } finally {
     await rm(folder, { recursive: true })
   }
-})
-
-test('names the limits that are missing, and none for a process that works on one job', () => {
-  expect(missingLimits({})).toEqual(['--only-inputs', '--only-index', '--letters-folder'])
-  expect(missingLimits({ ...limits })).toEqual(['--letters-folder'])
-  expect(missingLimits({ ...limits, letters: '/own' })).toEqual([])
-  expect(missingLimits({ job: 'logs' })).toEqual([])
 })
 
 test('looks into no input that a pattern finds outside the limits, and fills no index that only the options name', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ByteBudget, budget } from '../../../../../src/route/sender/layers/byte-budget.js'
+import { ByteBudget, budget } from '../../../../../src/route/sender/layers/limits.js'
 import { STOPPING } from '../../../../../src/route/sender/send.js'
 import { bulkRequest, done, lowerLayer } from '../../../../support/load/bulk-request.js'
 
