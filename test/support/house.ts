@@ -146,7 +146,7 @@ export const districts: readonly District[] = [
       'limits/traffic-plan': { doors: 'plan-use' },
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
       mapping: { doors: 'infer-mapping map-index rehearse' },
-      metrics: { doors: 'run-metrics show-metrics trace-run' },
+      metrics: { doors: 'run-metrics trace-run' },
       ranges: { doors: 'range-load' },
       // It opens routes of its own, to the servers of inputs.
       remote: { doors: 'read-remote' },

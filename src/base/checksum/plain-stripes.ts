@@ -87,7 +87,7 @@ function addUp(state: Uint32Array, to: number, word: number, next: number): void
 }
 
 /** Returns the upper 32 bits of a product of two words, if the lower ones are known. */
-export function highOfProduct(one: number, other: number, low: number): number {
+function highOfProduct(one: number, other: number, low: number): number {
   // The product is rounded to 53 bits. That is off by less than 2^11, so the quotient by far less than a half.
   return Math.floor((one * other - low) / 2 ** 32 + 0.5)
 }
@@ -120,8 +120,8 @@ export function digestOf(state: Uint32Array, bytes: number): string {
 }
 
 /** The first binary places of the square roots of 359 and 383, chosen like `keys`. */
-export const FACTOR_HIGH = 0xf281f239
+const FACTOR_HIGH = 0xf281f239
 
-export const FACTOR_LOW = 0x9204cd9d
+const FACTOR_LOW = 0x9204cd9d
 
-export const LAST_ROUNDS = 3
+const LAST_ROUNDS = 3

@@ -21,7 +21,7 @@ export async function measuredWorker<T>(
   const [{ WorkerMetrics: Metrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
     import('../../features/metrics/run-metrics.js'),
     import('../../features/metrics/run-metrics.js'),
-    import('../../features/metrics/show-metrics.js'),
+    import('./show-metrics.js'),
   ])
   if (path !== undefined) await checkTextfile(path)
   const metrics = new Metrics()

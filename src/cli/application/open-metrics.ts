@@ -33,7 +33,7 @@ export async function measured(
   const { metricsTextfile: path, metricsPort, dryRun, follow } = effective.values
   if ((path === undefined && metricsPort === undefined) || dryRun) return await run(unmeasured)
   // Few runs have metrics.
-  const { checkTextfile, writeTextfile } = await import('../../features/metrics/show-metrics.js')
+  const { checkTextfile, writeTextfile } = await import('./show-metrics.js')
   if (path !== undefined) await checkTextfile(path)
   const { RunMetrics: Metrics } = await import('../../features/metrics/run-metrics.js')
   const metrics = new Metrics(jobLabels(effective, work))
@@ -117,7 +117,7 @@ export async function listenForMetrics(
   { type, text }: { readonly type: string; text(): Promise<string> },
   terminal: Terminal,
 ): Promise<AsyncDisposable> {
-  const { startMetricsServer } = await import('../../features/metrics/show-metrics.js')
+  const { startMetricsServer } = await import('./show-metrics.js')
   const address = listenAddressIn(port)
   if (address === undefined) throw invalid('--metrics-port', `'${port}' is not a port`)
   const server = await startMetricsServer(address, type, text).catch((error: unknown) => {

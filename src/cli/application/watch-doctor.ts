@@ -32,7 +32,7 @@ export async function watchDoctor(
   const [{ WatchMetrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
     import('../../programs/doctor/watch/watch.js'),
     import('../../features/metrics/run-metrics.js'),
-    import('../../features/metrics/show-metrics.js'),
+    import('./show-metrics.js'),
   ])
   if (textfile !== undefined) await checkTextfile(textfile)
   const metrics = new WatchMetrics(jobLabels(effective, { command: 'doctor', sources: [], index }))

@@ -8,7 +8,7 @@ import { outcomes } from '../../base/operation.js'
 import type { IngestEvent, Missing } from '../../options/run-events.js'
 
 /** From a cluster nearby to the longest time limit that people set. */
-export const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 /** The media type of the text. */
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
@@ -146,7 +146,7 @@ export class RunMetrics extends MetricSet {
 }
 
 /** Writes a name as labels have it. */
-export function snake(name: string): string {
+function snake(name: string): string {
   return name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 

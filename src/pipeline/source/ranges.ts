@@ -119,7 +119,7 @@ export function readSeen(text: string): SeenInput {
   throw fail('OPTION_INVALID', { option: 'ranges', problem: 'hold an identity that Sluice did not make' })
 }
 
-export const FORM = /^(file|object) (\d{1,16}) (\d{1,16}) ([\da-f]{1,64})$/
+const FORM = /^(file|object) (\d{1,16}) (\d{1,16}) ([\da-f]{1,64})$/
 
 /** Returns the part that ids depend on. A file that was only touched is the same one, and gets the same ids. */
 export function contentOf({ size, modifiedMs, content }: SeenInput): string {

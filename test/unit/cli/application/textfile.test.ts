@@ -1,7 +1,7 @@
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { addedTo, checkTextfile, writeTextfile } from '../../../../src/features/metrics/show-metrics.js'
+import { addedTo, checkTextfile, writeTextfile } from '../../../../src/cli/application/show-metrics.js'
 import { folder } from '../../../support/command/sluice.js'
 
 const text = (created: number, more = '') =>

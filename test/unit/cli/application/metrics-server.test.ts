@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startMetricsServer } from '../../../../src/features/metrics/show-metrics.js'
+import { startMetricsServer } from '../../../../src/cli/application/show-metrics.js'
 import { ask } from '../../../support/lab/lab-clients.js'
 
 test('answers scrapes, and nothing else', async () => {
