@@ -105,7 +105,7 @@ export const districts: readonly District[] = [
       },
       destination: {
         beside: 'cluster connect proxy servicenow',
-        doors: 'destination open-destination',
+        doors: 'destination',
       },
       sender: {
         beside: 'cluster gzip',
@@ -130,7 +130,7 @@ export const districts: readonly District[] = [
       },
       loop: {
         beside: 'state/checkpoint state/resume state/runs',
-        doors: 'hooks moved-lines retry-step run run-record stop-signals',
+        doors: 'hooks moved-lines run run-record stop-signals',
       },
     },
   },

@@ -65,10 +65,10 @@ function hookOf(
       index: run => `${name}-${run.toLowerCase()}`,
       notes: index => [`loading into ${index}, and ${name} is on ${alias.on?.name ?? 'no index yet'}`],
     }),
-    prepare: async ({ cluster, found, patience }) => {
+    prepare: async ({ cluster, found, retrier }) => {
       if (dryRun) return
       const warn = (message: string) => tell({ type: 'warning', message })
-      loading = new GuardedLoad({ sections, cluster, alias, found, patience, warn })
+      loading = new GuardedLoad({ sections, cluster, alias, found, retrier, warn })
       begun(loading)
       await loading.prepare()
     },

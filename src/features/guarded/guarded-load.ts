@@ -1,5 +1,5 @@
 /** Prepares the index of a guarded load, and switches the alias after the last document, if the index is whole and checked. */
-import type { Started } from '../../run/loop/hooks.js'
+import type { Retrier, Started } from '../../run/loop/hooks.js'
 import {
   type AliasFacts,
   endLoading,
@@ -15,7 +15,6 @@ import { fail, type Failure, isSluiceError, type SluiceError } from '../../base/
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { PreparationSection, StateSection } from '../../options/load.js'
-import { retryStep, type StepRetrying } from '../../run/loop/retry-step.js'
 import type { AliasReceipt } from './rollback.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
@@ -37,7 +36,7 @@ interface Guarding {
   readonly alias: AliasFacts
   readonly found: Started['found']
   /** `settled`: documents of the run that have their outcome. */
-  patience(settled: number): StepRetrying
+  retrier(settled: number): Retrier
   warn(message: string): void
 }
 
@@ -82,9 +81,9 @@ export class GuardedLoad {
    * Throws SluiceError ALIAS_CONFLICT, INDEX_REQUEST_REFUSED, every failure of the route, or why the run ended.
    */
   async prepare(): Promise<void> {
-    const { found, patience, warn } = this.#guarding
+    const { found, retrier, warn } = this.#guarding
     const settled = settledOf(found.plan.before.counts)
-    if (this.#left !== 'done') return await retryStep(patience(settled), async () => await this.#prepare())
+    if (this.#left !== 'done') return await retrier(settled)(async () => await this.#prepare())
     const reason = this.#movedAway
     if (reason !== undefined) warn(reason)
   }
@@ -102,12 +101,12 @@ export class GuardedLoad {
     if (this.#isSwitched || this.#left === 'done') return undefined
     const unsaved = await save()
     if (unsaved !== undefined) return unsaved
-    const patience = this.#guarding.patience(settledOf(counts))
+    const retried = this.#guarding.retrier(settledOf(counts))
     try {
-      await retryStep(patience, async () => await this.#restore())
-      await retryStep(patience, async () => await this.#checkCopies())
-      const replayed = await retryStep(patience, async () => await checkLoad(this.#loaded, counts, deadLetters))
-      await retryStep(patience, async () => await this.#switch())
+      await retried(async () => await this.#restore())
+      await retried(async () => await this.#checkCopies())
+      const replayed = await retried(async () => await checkLoad(this.#loaded, counts, deadLetters))
+      await retried(async () => await this.#switch())
       if (replayed > 0)
         this.#guarding.warn(`${replayed} of the rejected documents were replayed, and are in ${this.#index}`)
       return undefined

@@ -7,7 +7,6 @@ import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DocumentSection, GuardedSection, PreparationSection, IndexTemplate } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
 import type { Feature, Run } from '../../run/loop/hooks.js'
-import { retryStep } from '../../run/loop/retry-step.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
 import { compareMappings, compareTemplates, type Difference, isAlike, sayDifference } from './compare.js'
 
@@ -24,10 +23,10 @@ export function mapIndex({ preparing: { mapping, template }, guarded, dryRun, do
   return (run: Run) => {
     if (!isMapped && template === undefined) return undefined
     return {
-      prepare: async ({ cluster, found, patience }) => {
+      prepare: async ({ cluster, found, retrier }) => {
         if (found.plan.inputs.every(({ isLoaded }) => isLoaded)) return
         const work: Work = { cluster, run, makes: !dryRun && rowOf(op).storesNew }
-        await retryStep(patience(settledOf(found.plan.before.counts)), async () => {
+        await retrier(settledOf(found.plan.before.counts))(async () => {
           if (template !== undefined) await settleTemplate(work, template)
           if (isMapped) await settleMapping(work, found.target.index, mapping)
         })

@@ -4,7 +4,6 @@ import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
 import type { DocumentSection, PreparationSection } from '../../options/load.js'
 import type { Feature, Started } from '../../run/loop/hooks.js'
-import { retryStep } from '../../run/loop/retry-step.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { simulate, whyNotAsked } from './ask-cluster.js'
 import { newFields, refuses, typeAt } from './predict.js'
@@ -59,11 +58,11 @@ export function rehearse({ documents: { pipeline, indexPattern }, preparing }: S
       },
       complete: async ({ counts }) => {
         if (started === undefined) return undefined
-        const { cluster, found, patience } = started
+        const { cluster, found, retrier } = started
         const { index } = found.target
         const notes = others === 0 ? [] : [`${others} updates or deletions were not rehearsed`]
         const asking = { cluster, index: indexPattern === undefined ? index : undefined, pipeline, planned, notes }
-        rehearsal = await retryStep(patience(counts.unsent), async () => await ask(asking, shapes))
+        rehearsal = await retrier(counts.unsent)(async () => await ask(asking, shapes))
         return failureOf(rehearsal, index, shapes.documents)
       },
       receipt: () => (rehearsal === undefined ? {} : { rehearsal }),

@@ -2,7 +2,6 @@
 import { type Failure, isSluiceError, fail } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DeletionSection, DocumentSection, TableSection } from '../../options/load.js'
-import { retryStep } from '../../run/loop/retry-step.js'
 import type { EndingHook, Run, Started } from '../../run/loop/hooks.js'
 import { stillThere } from './reading/list-ids.js'
 import type { Instance } from '../../route/servicenow/instance.js'
@@ -122,15 +121,14 @@ export class Deletions {
   }
 
   #removing(settled: number): Removing {
-    const { documents, cluster, found, instance, stop, patience } = this.#following
+    const { documents, cluster, found, instance, stop, retrier } = this.#following
     const { index, behind } = found.target
-    const waiting = patience(settled)
     return {
       cluster,
       index,
       // Without its routing value, or behind an alias, a document cannot be found by its id.
       by: behind === undefined && documents.routingField === undefined ? 'id' : 'search',
-      step: async take => await retryStep(waiting, take),
+      step: retrier(settled),
       there: async ids => {
         const there = new Set<string>()
         for (const one of this.#selected)

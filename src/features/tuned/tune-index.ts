@@ -6,7 +6,6 @@ import { settledOf } from '../../pipeline/ledger/account.js'
 import type { DocumentSection, GuardedSection, PreparationSection } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
 import type { BodiesHook, EndingHook, Feature, RouteHook, Run, Started } from '../../run/loop/hooks.js'
-import { retryStep } from '../../run/loop/retry-step.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { systemClock } from '../../base/time/clock.js'
 import { BEAT_MS, enter, leave } from './loader.js'
@@ -121,7 +120,7 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RouteHook & 
       const { plan } = run.found
       if (plan.inputs.every(({ isLoaded }) => isLoaded)) return await restoreLeft(run, warn)
       try {
-        await retryStep(run.patience(settledOf(plan.before.counts)), async () => await prepare(run))
+        await run.retrier(settledOf(plan.before.counts))(async () => await prepare(run))
       } catch (error) {
         await restore(run.cluster).catch(() => undefined)
         throw error
@@ -133,9 +132,9 @@ function tunes({ into, op }: Sections['documents'], { tell }: Run): RouteHook & 
     },
     complete: async ({ counts }) => {
       if (started === undefined) return undefined
-      const { cluster, patience } = started
+      const { cluster, retrier } = started
       try {
-        await retryStep(patience(settledOf(counts)), async () => await restore(cluster))
+        await retrier(settledOf(counts))(async () => await restore(cluster))
         return undefined
       } catch (error) {
         if (isSluiceError(error)) return error.failure

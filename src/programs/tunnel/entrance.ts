@@ -5,8 +5,8 @@ import type { Failure } from '../../base/failure/failure.js'
 import { isOfThisMachine } from './callers.js'
 import { joinSockets } from './join-sockets.js'
 import { listenOnLoopback, type LoopbackPort } from './loopback-port.js'
-import { failureOf, type OpenDestination, type RequestRoute } from '../../route/destination/destination.js'
-import { passRequest } from './pass-request.js'
+import { failureOf, type OpenDestination } from '../../route/destination/destination.js'
+import { passRequest, type RequestRoute } from './pass-request.js'
 import { type CallerRefusal, refuse, refuseTunnel } from './refusals.js'
 
 /** The parts that all entrances of a tunnel share. */

@@ -1,15 +1,14 @@
 /** Opens a tunnel: local ports and a local proxy that lead to a few destinations, and to nothing else, over the static-IP proxy. */
 import { randomBytes } from 'node:crypto'
 import type { InstanceOptions } from '../../route/connect/open-servicenow.js'
-import { type Failure, fail } from '../../base/failure/failure.js'
+import { fail, type Failure } from '../../base/failure/failure.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
 import type { TunnelEnd } from '../../base/addresses.js'
 import { readConnecting } from '../../options/read-options.js'
 import { openEntrance, type Passage } from './entrance.js'
 import { openForwardProxy } from './forward-proxy.js'
 import type { LoopbackPort } from './loopback-port.js'
-import type { OpenDestination, TunnelTraffic } from '../../route/destination/destination.js'
-import { openDestination } from '../../route/destination/open-destination.js'
+import { type OpenDestination, openDestination } from '../../route/destination/destination.js'
 import { tokenGuard } from './callers.js'
 
 export interface TunnelOptions {
@@ -51,7 +50,7 @@ export interface Tunnel {
   /** Connections of callers so far. */
   readonly callers: number
   /** By the name of the destination, so far. */
-  traffic(): Readonly<Record<string, TunnelTraffic>>
+  traffic(): Readonly<Record<string, ReturnType<OpenDestination['traffic']>>>
   /** Checks access to every destination again. Throws SluiceError. */
   check(signal?: AbortSignal): Promise<void>
   /** Accepts no more callers, and waits for open connections until `givenUp` aborts. */

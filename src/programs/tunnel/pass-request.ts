@@ -5,9 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import { unzipSync } from 'node:zlib'
 import { type Failure, SluiceError } from '../../base/failure/failure.js'
 import { systemClock } from '../../base/time/clock.js'
-import { failureOf, type RequestRoute, type RouteResponse } from '../../route/destination/destination.js'
+import { failureOf, type OpenDestination } from '../../route/destination/destination.js'
 import { gatewayRefusal, refuse } from './refusals.js'
 
+export type RequestRoute = NonNullable<OpenDestination['requests']>
+
+type RouteResponse = Awaited<ReturnType<RequestRoute['route']['request']>>
 type AnswerBody = RouteResponse['body']
 
 interface Passing {

@@ -1,35 +1,15 @@
 /** Opens the way to one destination, and checks it before anybody uses it. Never without the proxy, unless the user said so. */
-import { proxyTo, unusedProxy } from '../connect/route-to.js'
 import { fail, type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection } from '../../options/load.js'
 import { askInWaves } from '../proxy/fresh-connections.js'
-import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRawTunnels, type RawTunnels } from '../proxy/raw-tunnels.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import { RouteError } from '../proxy/route-error.js'
-
-export type RouteResponse = Awaited<ReturnType<Route['request']>>
-
-/** How requests reach a destination. */
-export interface RequestRoute {
-  readonly route: Route
-  /** Path of the destination's URL, without a slash at its end. */
-  readonly prefix: string
-  /** Returns the header with the configured credentials. Absent: there are none. */
-  readonly login?: ((signal: AbortSignal) => Promise<Readonly<Record<string, string>>>) | undefined
-  readonly isReader?: (headers: RouteResponse['headers']) => boolean
-  /** Throws SluiceError PLAINTEXT_CREDENTIALS if credentials would cross the network unencrypted. */
-  checkPlaintext(): void
-  /** Returns the failure if something before the destination itself refused. */
-  judge(answer: RefusedAnswer): Failure | undefined
-}
-
-/** An answer with a status of 400 or more, with the first bytes of its body. */
-interface RefusedAnswer {
-  readonly statusCode: number
-  readonly headers: RouteResponse['headers']
-  readonly body: Buffer
-}
+import { MOST_REQUESTS, type RequestRoute, sum, type TunnelTraffic, wayTo } from './request-route.js'
+import type { TunnelEnd } from '../../base/addresses.js'
+import type { InstanceOptions } from '../connect/open-servicenow.js'
+import { openClusterDestination } from './open-cluster-destination.js'
+import { openInstanceDestination } from './open-instance-destination.js'
 
 /** A destination that was checked. */
 export interface OpenDestination {
@@ -51,11 +31,6 @@ export interface OpenDestination {
   check(signal: AbortSignal | undefined): Promise<void>
   close(): Promise<void>
 }
-
-export type TunnelTraffic = Route['traffic']
-
-/** Requests of a tool at once. Connections are opened as they are needed. */
-export const MOST_REQUESTS = 64
 
 /** If one of two nodes or addresses failed, so many connections would all miss it one time in 64. */
 const RAW_PROBES = 7
@@ -98,30 +73,6 @@ function plainRoute(route: Route): RequestRoute {
   return { route, prefix: '', checkPlaintext: () => undefined, judge: () => undefined }
 }
 
-/** The proxy that leads to a URL. Throws SluiceError PROXY_NOT_USED without one: a tunnel that leads past the proxy is none. */
-function proxyFor(target: URL, { proxy, staticIps }: ConnectSection): ProxyUrl | undefined {
-  const chosen = proxyTo(target, proxy)
-  if (chosen.proxy === undefined && !proxy.direct) {
-    const problem = unusedProxy(chosen, proxy, staticIps) ?? 'a tunnel leads through the proxy, but no proxy is set'
-    throw fail('PROXY_NOT_USED', { problem })
-  }
-  return chosen.proxy
-}
-
-export function wayTo(target: URL, connecting: ConnectSection) {
-  const { proxy, connectTimeoutMs } = connecting
-  return { target, proxy: proxyFor(target, connecting), proxyTls: { ca: proxy.ca }, connectTimeoutMs }
-}
-
-export function sum(parts: readonly TunnelTraffic[]): TunnelTraffic {
-  const total = (of: (part: TunnelTraffic) => number) => parts.map(of).reduce((all, one) => all + one, 0)
-  return {
-    connections: total(({ connections }) => connections),
-    bytesSent: total(({ bytesSent }) => bytesSent),
-    bytesReceived: total(({ bytesReceived }) => bytesReceived),
-  }
-}
-
 /** Opens connections and closes them again. Returns how many. Throws SluiceError if one fails. */
 async function checkConnections(tunnels: RawTunnels, most: number, signal: AbortSignal | undefined): Promise<number> {
   const ask = async (): Promise<unknown> => {
@@ -147,4 +98,22 @@ async function checkConnections(tunnels: RawTunnels, most: number, signal: Abort
 export function failureOf(error: unknown): Failure {
   if (error instanceof RouteError || isSluiceError(error)) return error.failure
   return failure('INTERNAL', { problem: error instanceof Error ? error.message : String(error) })
+}
+
+interface Opening {
+  /** Needed if the destination is the instance. */
+  readonly instance?: InstanceOptions | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Throws SluiceError: OPTION_INVALID, PROXY_*, and what a load or a pull finds before its first document. */
+export async function openDestination(
+  to: TunnelEnd['to'],
+  connecting: ConnectSection,
+  { instance, signal }: Opening,
+): Promise<OpenDestination> {
+  if (to === 'cluster') return await openClusterDestination(connecting, signal)
+  if (to !== 'servicenow') return await openRaw(to, connecting, signal)
+  if (instance === undefined) throw fail('OPTION_INVALID', { option: 'servicenow.url', problem: 'is not set' })
+  return await openInstanceDestination(instance, connecting, signal)
 }

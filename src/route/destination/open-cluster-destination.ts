@@ -3,13 +3,10 @@ import { authorization, refusePlaintext } from '../cluster/credentials.js'
 import { openTarget, resolveTarget } from '../connect/open-target.js'
 import type { ConnectSection } from '../../options/load.js'
 import { openRawTunnels } from '../proxy/raw-tunnels.js'
-import { MOST_REQUESTS, type OpenDestination, type RequestRoute, sum, wayTo } from './destination.js'
+import { MOST_REQUESTS, type RequestRoute, sum, wayTo } from './request-route.js'
 
 /** Opens the cluster as a load does. Tools may bring credentials of their own. Throws SluiceError: see `openTarget`. */
-export async function openClusterDestination(
-  connecting: ConnectSection,
-  signal: AbortSignal | undefined,
-): Promise<OpenDestination> {
+export async function openClusterDestination(connecting: ConnectSection, signal: AbortSignal | undefined) {
   const resolved = resolveTarget(connecting)
   const { url: target, credentials } = resolved
   const raw = wayTo(target, connecting)
@@ -42,7 +39,8 @@ export async function openClusterDestination(
     probes: preflight.probes,
     notes: [...resolved.notes, ...warnings],
     traffic: () => sum([route.traffic, tunnels.traffic]),
-    check: async until => void (await cluster.probe(until === undefined ? {} : { signal: until })),
+    check: async (until: AbortSignal | undefined) =>
+      void (await cluster.probe(until === undefined ? {} : { signal: until })),
     close: async () => {
       tunnels.destroy()
       await route.destroy()

@@ -9,7 +9,7 @@ import { judgeRefusal } from '../servicenow/calls/judge-refusal.js'
 import { loginHeaders } from '../servicenow/choose-access.js'
 import type { OpenInstance } from '../servicenow/open-instance.js'
 import { lookIn } from '../servicenow/refusal/look-in.js'
-import { MOST_REQUESTS, type OpenDestination, type RequestRoute, sum, wayTo } from './destination.js'
+import { MOST_REQUESTS, type RequestRoute, sum, wayTo } from './request-route.js'
 
 type Given = InstanceOptions['servicenow']
 
@@ -18,7 +18,7 @@ export async function openInstanceDestination(
   options: InstanceOptions,
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-): Promise<OpenDestination> {
+) {
   const { servicenow } = options
   const target = new URL(servicenow.url)
   const raw = wayTo(target, connecting)
@@ -45,7 +45,7 @@ export async function openInstanceDestination(
       probes: await check(signal),
       notes: [],
       traffic: () => sum([route.traffic, tunnels.traffic]),
-      check: async until => void (await check(until)),
+      check: async (until: AbortSignal | undefined) => void (await check(until)),
       close,
     }
   } catch (error) {

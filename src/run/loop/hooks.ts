@@ -22,7 +22,6 @@ import type { FoundRun } from '../state/resume/find-run.js'
 import type { ConditionFields } from '../../base/operation.js'
 import type { RunIdentity } from '../state/resume/plan.js'
 import type { StopSignals } from './stop-signals.js'
-import type { StepRetrying } from './retry-step.js'
 import type { DecodeOptions } from '../../pipeline/format/decode.js'
 import type { SlotPool } from '../../pipeline/bulk/slots.js'
 import type { ResolvedTarget } from '../../route/connect/open-target.js'
@@ -105,6 +104,12 @@ export type Framing = Omit<
   'operation' | 'ids' | 'routingField' | 'indexPattern' | 'script' | 'retryOnConflict' | keyof ConditionFields
 >
 
+/**
+ * Repeats a step while its failure may pass. The step must be safe to repeat. Throws SluiceError: what the step throws, the failure that
+ * lasted too long, or why the run ended.
+ */
+export type Retrier = <T>(step: () => Promise<T>) => Promise<T>
+
 /** A run that was found and begins to load. */
 export interface Started {
   readonly cluster: Cluster
@@ -114,8 +119,8 @@ export interface Started {
   readonly stateDir: string | undefined
   /** Whether a checkpoint is written while the run loads. */
   readonly isKept: boolean
-  /** Returns how to retry steps beside the documents. `settled`: documents of the run that have their outcome. */
-  patience(settled: number): StepRetrying
+  /** Returns what retries steps beside the documents. `settled`: documents of the run that have their outcome. */
+  retrier(settled: number): Retrier
 }
 
 interface LoadedRun {

@@ -10,7 +10,8 @@ import { StateKeeper } from '../state/resume/state-keeper.js'
 import { statusOf } from '../../pipeline/ledger/receipt.js'
 import { accessOf, stepRetrying } from './access-options.js'
 import type { HookList } from './hook-list.js'
-import type { BodyFramer, RouteHook, RunSections } from './hooks.js'
+import type { BodyFramer, Retrier, RouteHook, RunSections } from './hooks.js'
+import { retryStep } from './retry-step.js'
 import { openBatcher } from './open-batcher.js'
 import type { LockedRun } from './locked-run.js'
 import type { StartedRun } from './start-run.js'
@@ -57,8 +58,11 @@ export async function openPipeline(
     path === undefined || plan.isDone ? undefined : new StateKeeper({ found, path, watch, ledger, deadLetters })
   await keeper?.start()
   if (keeper !== undefined) record.keptAt(keeper.path)
-  const patience = (settled: number) => stepRetrying(sections.retrying, cluster, { stop, access, tell }, settled)
-  const started = { cluster, found, ledger, stateDir, isKept: keeper !== undefined, patience }
+  const retrier = (settled: number): Retrier => {
+    const patience = stepRetrying(sections.retrying, cluster, { stop, access, tell }, settled)
+    return async step => await retryStep(patience, step)
+  }
+  const started = { cluster, found, ledger, stateDir, isKept: keeper !== undefined, retrier }
   try {
     for (const hook of hooks.all) await hook.prepare?.(started)
   } catch (error) {
