@@ -36,7 +36,7 @@ export interface OpenDestination {
 const RAW_PROBES = 7
 
 /** Opens a host and port that Sluice knows nothing of. Throws SluiceError PROXY_*. */
-export async function openRaw(
+async function openRaw(
   { host, port }: { readonly host: string; readonly port: number },
   connecting: ConnectSection,
   signal: AbortSignal | undefined,

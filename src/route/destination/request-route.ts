@@ -5,7 +5,7 @@ import type { ConnectSection } from '../../options/load.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import type { Route } from '../proxy/route.js'
 
-export type RouteResponse = Awaited<ReturnType<Route['request']>>
+type RouteResponse = Awaited<ReturnType<Route['request']>>
 
 /** How requests reach a destination. */
 export interface RequestRoute {
