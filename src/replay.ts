@@ -57,13 +57,13 @@ async function replayLetters(options: ReplayOptions): Promise<Receipt> {
 }
 
 /** The format of dead letters. */
-export const letterFormat = { format: 'ndjson' } as const
+const letterFormat = { format: 'ndjson' } as const
 
 /**
  * Returns the index that the first dead letter names. `index`: where all of them go. Looks at each file.
  * Throws SluiceError NOT_DEAD_LETTERS for a file that holds something else, OPTION_INVALID for stdin without an index.
  */
-export async function meantIndex(sources: readonly Source[], index: string | undefined): Promise<string | undefined> {
+async function meantIndex(sources: readonly Source[], index: string | undefined): Promise<string | undefined> {
   let found: string | undefined
   for (const source of sources) {
     if (source.file === undefined) {

@@ -1,5 +1,6 @@
 /** How text appears in messages: text from outside, numbers, and names in a list. */
 
+/** Characters that act on a terminal, end a line, or change the order in which text is shown. */
 const ACTING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu
 const ACTING_IN_LINES = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/gu
 
