@@ -1,13 +1,13 @@
 /** Sends requests for objects: directly, or through the static-IP proxy if the user says so. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { faultIn, routeTo } from '../../route/connect/route-to.js'
+import { faultIn, openRouteTo } from '../../route/connect/route-to.js'
 import type { ProxySection } from '../../options/load.js'
 import { lostSourceAnswer } from './judge-answer.js'
 
 /** Parts of one object and the beginnings of the next ones are read at once. */
 const CONNECTIONS = 24
 
-type Route = NonNullable<ReturnType<typeof routeTo>>
+type Route = NonNullable<ReturnType<typeof openRouteTo>>
 type RouteRequest = Parameters<Route['request']>[0]
 export type RouteResponse = Awaited<ReturnType<Route['request']>>
 
@@ -55,7 +55,7 @@ export class SourceRoutes {
   #to(url: URL): Route {
     const known = this.#byOrigin.get(url.origin)
     if (known !== undefined) return known
-    const route = routeTo(new URL(url.origin), { ...this.#settings, connections: CONNECTIONS })
+    const route = openRouteTo(new URL(url.origin), { ...this.#settings, connections: CONNECTIONS })
     if (route === undefined)
       throw fail('OPTION_INVALID', { option: 'remote.throughProxy', problem: 'is set, but no proxy is set' })
     this.#byOrigin.set(url.origin, route)

@@ -6,7 +6,7 @@ import { isOfThisMachine } from './callers.js'
 import { joinSockets } from './join-sockets.js'
 import { listenOnLoopback, type LoopbackPort } from './loopback-port.js'
 import { failureOf, type OpenDestination } from '../../route/destination/destination.js'
-import { passRequest, type RequestRoute } from './pass-request.js'
+import { passRequest, type Requests } from './pass-request.js'
 import { type CallerRefusal, refuse, refuseTunnel } from './refusals.js'
 
 /** The parts that all entrances of a tunnel share. */
@@ -36,7 +36,7 @@ export async function openEntrance(to: OpenDestination, port: number, passage: P
   return await listenOnLoopback(server, port, '--to')
 }
 
-function httpServer(to: OpenDestination, requests: RequestRoute, passage: Passage) {
+function httpServer(to: OpenDestination, requests: Requests, passage: Passage) {
   const onRefusal = (known: Failure) => passage.onRefusal(to, known)
   const server = createServer(httpTimes, (request: IncomingMessage, response: ServerResponse) => {
     for (const stream of [request, response]) stream.on('error', () => undefined)

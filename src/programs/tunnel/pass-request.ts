@@ -8,9 +8,9 @@ import { systemClock } from '../../base/time/clock.js'
 import { failureOf, type OpenDestination } from '../../route/destination/destination.js'
 import { gatewayRefusal, refuse } from './refusals.js'
 
-export type RequestRoute = NonNullable<OpenDestination['requests']>
+export type Requests = NonNullable<OpenDestination['requests']>
 
-type RouteResponse = Awaited<ReturnType<RequestRoute['route']['request']>>
+type RouteResponse = Awaited<ReturnType<Requests['route']['request']>>
 type AnswerBody = RouteResponse['body']
 
 interface Passing {
@@ -32,7 +32,7 @@ const JUDGED_BYTES = 64 * 1024
 export async function passRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  to: RequestRoute,
+  to: Requests,
   passing: Passing,
 ): Promise<void> {
   const gone = new AbortController()
@@ -65,7 +65,7 @@ async function passAnswer(
   answer: RouteResponse,
   request: IncomingMessage,
   response: ServerResponse,
-  { route, judge }: RequestRoute,
+  { route, judge }: Requests,
   { isClosing, onRefusal }: Passing,
 ): Promise<void> {
   const { statusCode, headers, body } = answer
@@ -85,7 +85,7 @@ async function passAnswer(
 /** The credentials of the tunnel's own callers never leave this machine. */
 async function headersFor(
   { headers }: IncomingMessage,
-  to: RequestRoute,
+  to: Requests,
   hasLogin: boolean,
   signal: AbortSignal,
 ): Promise<Record<string, string | string[]>> {

@@ -43,7 +43,7 @@ interface RouteSettings {
 }
 
 /** Opens a route to a server that is no target. Returns undefined if it should pass a proxy, and none leads there. */
-export function routeTo(
+export function openRouteTo(
   url: URL,
   { proxy: given, ca, connections, connectTimeoutMs }: RouteSettings,
 ): Route | undefined {
