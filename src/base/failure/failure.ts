@@ -17,7 +17,7 @@ import { runEntries } from './entries/run-failures.js'
 import { servicenowEntries } from './entries/servicenow-failures.js'
 import { sourceEntries } from './entries/source-failures.js'
 
-export type { Evidence } from './entry.js'
+export type { Entry, Evidence } from './entry.js'
 
 /** `message` says what happened, with values. `explain(code)` says what to do. `exit` and `retry` are those of the code. */
 export interface Failure {
@@ -120,8 +120,6 @@ export function quote(text: string, length = 200): string {
     .trim()
   return line.length > length ? `${line.slice(0, length)}…` : line
 }
-
-export type { Entry } from './entry.js'
 
 export const catalogue = {
   ...at('options', optionsEntries),

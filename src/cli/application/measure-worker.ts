@@ -18,8 +18,7 @@ export async function measuredWorker<T>(
 ): Promise<T> {
   const { metricsTextfile: path, metricsPort: port } = effective.values
   if (path === undefined && port === undefined) return await work(undefined)
-  const [{ WorkerMetrics: Metrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
-    import('../../features/metrics/run-metrics.js'),
+  const [{ METRICS_TYPE, WorkerMetrics: Metrics }, { checkTextfile, replaceTextfile }] = await Promise.all([
     import('../../features/metrics/run-metrics.js'),
     import('./show-metrics.js'),
   ])

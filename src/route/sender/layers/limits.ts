@@ -1,10 +1,8 @@
 /**
- * The layers that keep requests below limits. One keeps the traffic of a run within a number of bytes: it makes bodies small enough for
- * what is left. A request that might not fit waits for the answers of those under way, so that Sluice knows their size and need not guess.
- * If it does not fit then, nothing more is sent. The other spreads requests over time, so that bytes or documents per second stay below a
- * limit.
+ * The limits of a run. One is a number of bytes: it makes bodies small enough for what is left. A request that might not fit waits for the
+ * answers of those under way, so that Sluice knows their size and need not guess. If it does not fit then, nothing more is sent. The
+ * others are rates: they spread requests over time, so that bytes or documents per second stay below a limit.
  */
-import { type Send, STOPPING } from '../send.js'
 import type { Batch, Clock } from '../../../base/flow.js'
 
 /** Bytes of an answer for each stored item. The largest answer so far replaces this guess. */
@@ -56,22 +54,6 @@ export interface Admission {
   readonly answered: (bytes: number) => void
   /** Ends the request, answered or not. */
   readonly leave: () => void
-}
-
-/** The last check before a request is sent. The request may have waited long in this layer or above. */
-export function budget(limit: ByteBudget | undefined, halted: AbortSignal, inner: Send): Send {
-  return async request => {
-    const { items, bytes } = request.body
-    const sent = request.wire?.bytes ?? bytes
-    const admission = await limit?.admit({ items, sent: sent.length, framed: bytes.length })
-    try {
-      if (halted.aborted || (limit !== undefined && admission === undefined)) return STOPPING
-      if (request.isHeld?.() === true) return { kind: 'notSent', because: 'noAccess' }
-      return await inner(admission === undefined ? request : { ...request, answered: admission.answered })
-    } finally {
-      admission?.leave()
-    }
-  }
 }
 
 export class ByteBudget {
@@ -256,8 +238,6 @@ export class ByteBudget {
 const KEPT_MS = 100
 /** A limit that changes is read again at least this often. */
 const LONGEST_SLEEP_MS = 60_000
-/** No body is made smaller. */
-const LEAST_BYTES = 1000
 
 interface BucketOptions {
   /** `documents` counts each document once, and `bytes` also counts retries, answers and TLS. */
@@ -299,7 +279,7 @@ export class TokenBucket {
   /** How large a body should be: about a second's worth, so that bodies are no bursts either. */
   get bodyBytes(): number {
     const { counts, perSecond } = this.#options
-    return counts === 'documents' ? Infinity : Math.max(LEAST_BYTES, Math.floor(perSecond()))
+    return counts === 'documents' ? Infinity : Math.max(SMALLEST_BYTES, Math.floor(perSecond()))
   }
 
   /** Resolves when the request may be sent, or when nothing may be sent any more. Requests pass in the order of arrival. */
@@ -337,15 +317,5 @@ export class TokenBucket {
     }
     this.#at = now
     this.#spent = spent
-  }
-}
-
-/** Holds a request back until every bucket lets it pass. */
-export function spread(buckets: readonly TokenBucket[], halted: AbortSignal, inner: Send): Send {
-  if (buckets.length === 0) return inner
-  return async request => {
-    const { body, batch, wire } = request
-    for (const bucket of buckets) await bucket.take(batch, (wire?.bytes ?? body.bytes).length, halted)
-    return await inner(request)
   }
 }

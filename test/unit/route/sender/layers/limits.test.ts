@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ByteBudget, budget } from '../../../../../src/route/sender/layers/limits.js'
+import { ByteBudget } from '../../../../../src/route/sender/layers/limits.js'
+import { budget } from '../../../../../src/route/sender/layers/within-limits.js'
 import { STOPPING } from '../../../../../src/route/sender/send.js'
 import { bulkRequest, done, lowerLayer } from '../../../../support/load/bulk-request.js'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Batch } from '../../../../../src/base/flow.js'
-import { spread, TokenBucket } from '../../../../../src/route/sender/layers/limits.js'
+import { spread } from '../../../../../src/route/sender/layers/within-limits.js'
+import { TokenBucket } from '../../../../../src/route/sender/layers/limits.js'
 import type { BulkRequest, Send } from '../../../../../src/route/sender/send.js'
 import { HeldClock } from '../../../../support/load/held-clock.js'
 import { batchOf } from '../../../../support/load/sender-batch.js'
