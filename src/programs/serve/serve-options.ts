@@ -3,42 +3,55 @@ import type { IngestOptions } from '../../options/ingest-options.js'
 import type { IngestEvent } from '../../options/run-events.js'
 import type { Counts, Rejections } from '../../pipeline/ledger/receipt.js'
 
-/** Options of `ingest` that make no sense for a load without an end. `serve` rejects them. */
+/** Options of `ingest` that `serve` does not have: of inputs, of what is made of them, and of a load with an end. It refuses them. */
 export const ofOneLoad = [
   'source',
   'stdin',
   'servicenow',
   'table',
-  'swapAlias',
+  'remote',
   'format',
-  'resendUnknown',
+  'csv',
   'pick',
+  'edits',
+  'transform',
+  'transformTimeoutMs',
+  'follow',
+  'pollMs',
+  'spool',
+  'deletions',
+  'maxDeleted',
+  'reconcileEveryMs',
+  'swapAlias',
+  'indexBody',
+  'checkQuery',
+  'checkHits',
+  'tune',
+  'mapping',
+  'againstIndex',
+  'template',
+  'maxIndices',
+  'ifSeqNoField',
+  'ifPrimaryTermField',
+  'script',
+  'scriptId',
+  'retryOnConflict',
+  'resendUnknown',
   'maxRejected',
   'maxElapsedMs',
   'timeBudgetMs',
+  'startedAt',
   'byteBudget',
   'onBlock',
-  'spool',
   'runId',
+  'keepRuns',
+  'keepDays',
   'again',
   'dryRun',
-  'maxIndices',
-] as const
-
-type OfOneLoad =
-  | (typeof ofOneLoad)[number]
-  | 'indexBody'
-  | 'checkQuery'
-  | 'checkHits'
-  | 'tune'
-  | 'mapping'
-  | 'againstIndex'
-  | 'template'
-  | 'startedAt'
-  | 'onEvent'
+] as const satisfies readonly (keyof IngestOptions)[]
 
 /** Where Sluice accepts documents, and where it loads them. */
-export interface ServeOptions extends Omit<IngestOptions, OfOneLoad> {
+export interface ServeOptions extends Omit<IngestOptions, (typeof ofOneLoad)[number] | 'onEvent'> {
   readonly index: string
   /** The folder of the spool. It holds acknowledged documents until they are loaded, and must outlive the process. */
   readonly stateDir: string

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { isSluiceError } from '../../../../src/index.js'
+import { table } from '../../../../src/options/table.js'
 import { checkServeOptions } from '../../../../src/programs/serve/check-serve-options.js'
+import { ofOneLoad } from '../../../../src/programs/serve/serve-options.js'
 
 const good = {
   target: { url: 'https://c.example:9243' },
@@ -59,4 +61,29 @@ test.each([
   [{ acceptAnyway: 'yes' }, /acceptAnyway/],
 ])('%j is refused', (more, told) => {
   expect(problem(more)).toMatch(told)
+})
+
+test('an option of a load is one of the command `sluice serve`, or the library refuses it for `serve`', () => {
+  /** Fields of the library that hold several options of the table. */
+  const fieldOf = (name: string) => {
+    if (['set', 'drop', 'keep', 'rename'].includes(name)) return 'edits'
+    if (['columns', 'skipHeader', 'delimiter', 'quote', 'encoding', 'inferTypes', 'types', 'empty'].includes(name))
+      return 'csv'
+    if (['query', 'fields', 'displayValue', 'pageSize'].includes(name)) return 'table'
+    if (name.startsWith('servicenow')) return 'servicenow'
+    if (name.startsWith('source')) return 'remote'
+    return name
+  }
+  const taken = (command: 'ingest' | 'serve') =>
+    Object.entries(table)
+      .filter(([, row]) => row.as !== false && row.commands.includes(command))
+      .map(([name]) => fieldOf(name))
+  const served = new Set(taken('serve'))
+  const others = taken('ingest').filter(name => !served.has(name))
+  // Only the command reads it: a file whose token it renews.
+  const ofTheCommand = ['tokenFile']
+  const ofTheLibrary = ['source', 'stdin', 'startedAt']
+  expect([...ofOneLoad].toSorted()).toEqual(
+    [...new Set([...others.filter(name => !ofTheCommand.includes(name)), ...ofTheLibrary])].toSorted(),
+  )
 })
