@@ -104,6 +104,11 @@ export const clients = {
     race: 'slow',
     ...go('docappender', false),
   },
+  'docappender-gzip': {
+    title: 'go-docappender, gzip',
+    about: 'BENCH_DOCAPPENDER, -gzip 1; takes part where Sluice compresses',
+    ...go('docappender', false, '-gzip', '1'),
+  },
   esbulk: {
     title: 'esbulk',
     about: 'BENCH_ESBULK, -w 4 -size 5000',

@@ -15,6 +15,7 @@ const paces = {
   'esutil-default': { start: 0.03, log: 6.9, small: 28.2 },
   docappender: { start: 0.03, log: 1.5, small: 4 },
   'docappender-default': { start: 0.03, log: 3, small: 8 },
+  'docappender-gzip': { start: 0.03, log: 7.5, small: 9 },
   esbulk: { start: 0.03, log: 4, small: 12 },
   'esbulk-default': { start: 0.03, log: 6, small: 16 },
   'helpers-strings': { start: 0.3, log: 10.6, small: 13.4 },

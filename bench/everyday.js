@@ -29,6 +29,14 @@ const rows = [
   },
   { name: 'https', kind: 'log', tls: true, clients: go },
   { name: 'https through the proxy', kind: 'log', tls: true, route: 'proxy', clients: go },
+  {
+    name: 'https through the proxy, gzip',
+    kind: 'log',
+    tls: true,
+    route: 'proxy',
+    words: ['--compress', 'gzip'],
+    clients: ['docappender-gzip'],
+  },
   { name: 'one core', kind: 'log', core: 0, clients: ['bare', ...go] },
   { name: 'many small files', kind: 'small', form: 'files', clients: [] },
   {

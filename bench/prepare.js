@@ -1,7 +1,7 @@
 /** Everything that has to be there before the first measurement; nothing is made twice. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cacheFolder, hashOf } from './cache.js'
 import { say } from './say.js'
@@ -35,8 +35,8 @@ export function prepare({ sluice }) {
     flood: tools.flood,
     kernel: bareKernel(),
     ...optional('tlsFront', tlsFront),
-    python: optional('python', pythonEnvironment),
-    esutil: optional('esutil', goProgram),
+    python: optional('python', () => pythonEnvironment()),
+    esutil: optional('esutil', () => goProgram('esutil')),
     curl: optional('curl', () => (run('curl', ['--version']), 'curl')),
     esbulk: optional('esbulk', () => named('BENCH_ESBULK')),
     docappender: optional('docappender', () => named('BENCH_DOCAPPENDER')),
@@ -103,21 +103,20 @@ function bareKernel() {
   })
 }
 
-export function pythonEnvironment() {
-  const requirements = at('peers', 'requirements.txt')
+export function pythonEnvironment(requirements = at('peers', 'requirements.txt')) {
   const folder = join(cacheFolder('programs'), `python-${hashOf(requirements)}`)
   const python = join(folder, 'bin', 'python')
   if (existsSync(join(folder, '.complete'))) return python
-  say('installing the peer of Python')
+  say(`installing packages of Python (${relative(benchFolder, requirements)})`)
   run('python3', ['-m', 'venv', '--clear', folder])
   run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements])
   writeFileSync(join(folder, '.complete'), '')
   return python
 }
 
-function goProgram() {
-  const folder = at('peers', 'esutil')
-  return built(`esutil-${hashOf(join(folder, 'main.go'), join(folder, 'go.sum'))}`, output =>
+export function goProgram(name) {
+  const folder = at('peers', name)
+  return built(`${name}-${hashOf(join(folder, 'main.go'), join(folder, 'go.sum'))}`, output =>
     run('go', ['build', '-trimpath', '-mod=readonly', '-o', output, '.'], { cwd: folder }),
   )
 }
