@@ -142,7 +142,8 @@ export function compressionOf(
   { budget, rates = [] }: NonNullable<RouteHook['sending']>,
 ): SenderOptions['compress'] {
   if (compress !== 'auto') return { isGzip: compress === 'gzip' }
-  if (budget !== undefined || rates.length > 0) return { isGzip: true, why: 'the load has a limit' }
+  if (budget !== undefined || rates.some(({ countsBytes }) => countsBytes))
+    return { isGzip: true, why: 'the load has a limit of bytes' }
   if (isLoopback(url.hostname) && (proxy === undefined || isLoopback(proxy.host))) return { isGzip: false }
   if (proxy !== undefined) return { isGzip: true, why: 'a proxy may count the bytes' }
   return 'measured'

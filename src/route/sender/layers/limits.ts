@@ -269,6 +269,11 @@ export class TokenBucket {
     this.#options = options
   }
 
+  /** Whether it limits bytes, and not documents. */
+  get countsBytes(): boolean {
+    return this.#options.counts === 'bytes'
+  }
+
   /** Takes the meter of a connection. What the connection has carried so far costs nothing. */
   meter(used: () => number): void {
     if (this.#options.counts === 'documents') return

@@ -85,7 +85,8 @@ describe('--compress', () => {
   const remote = new URL('https://cluster.example:9243')
   const local = new URL('http://localhost:9200')
   const proxyOn = (host: string) => ({ host }) as NonNullable<Parameters<typeof compressionOf>[1]['proxy']>
-  const limits = { rates: [{} as never] }
+  const limits = { rates: [{ countsBytes: true } as never] }
+  const slow = { rates: [{ countsBytes: false } as never] }
 
   test.each([
     [
@@ -99,9 +100,10 @@ describe('--compress', () => {
     ['auto', { url: local, proxy: proxyOn('proxy.example') }, {}, { isGzip: true, why: 'a proxy may count the bytes' }],
     ['auto', { url: local, proxy: undefined }, {}, { isGzip: false }],
     ['auto', { url: local, proxy: proxyOn('127.0.0.1') }, {}, { isGzip: false }],
-    ['auto', { url: local, proxy: undefined }, limits, { isGzip: true, why: 'the load has a limit' }],
-    ['auto', { url: remote, proxy: undefined }, limits, { isGzip: true, why: 'the load has a limit' }],
+    ['auto', { url: local, proxy: undefined }, limits, { isGzip: true, why: 'the load has a limit of bytes' }],
+    ['auto', { url: remote, proxy: undefined }, limits, { isGzip: true, why: 'the load has a limit of bytes' }],
     ['auto', { url: remote, proxy: undefined }, {}, 'measured'],
+    ['auto', { url: local, proxy: undefined }, slow, { isGzip: false }],
     ['gzip', { url: local, proxy: undefined }, {}, { isGzip: true }],
     ['none', { url: remote, proxy: proxyOn('proxy.example') }, limits, { isGzip: false }],
   ] as const)('%s, %o', (compress, way, sending, choice) => {
