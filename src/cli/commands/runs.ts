@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { takenOf } from '../../base/operation.js'
 import { forgetTimeline } from '../../features/report/kept-timeline.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
@@ -136,9 +135,13 @@ function table({ runs, spools, broken }: RunList): string {
   ].join('')
 }
 
-/** Returns how many documents are stored, or only queued: a managed ingest endpoint does not report what it stores. */
+/** Returns how many documents are stored, deleted, or only queued: a managed ingest endpoint does not report what it stores. */
 function stored({ counts }: ListedRun): string {
-  return counts.accepted > 0 ? `${count(counts.accepted)} queued` : count(takenOf(counts))
+  const { accepted, created, updated, noop, duplicate, deleted } = counts
+  if (accepted > 0) return `${count(accepted)} queued`
+  const isThere = created + updated + noop + duplicate
+  if (deleted === 0) return count(isThere)
+  return isThere === 0 ? `${count(deleted)} deleted` : `${count(isThere)}, ${count(deleted)} deleted`
 }
 
 function result({ status, failure, counts }: ListedRun): string {

@@ -170,7 +170,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
       inputs.filter(({ failure, plan }) => failure !== undefined && plan === undefined),
       ({ name, failure }) => ['', unreadable(name, failure?.message ?? '')],
     ),
-    ['speed', `${count(receipt.docsPerSecond)} documents/s`],
+    ...(receipt.dryRun === true ? [] : [['speed', `${count(receipt.docsPerSecond)} documents/s`]]),
     [
       'bytes',
       `${bytes(receipt.bytes.read)} read, ${bytes(receipt.bytes.sent)} sent, ${bytes(receipt.bytes.received)} received`,

@@ -199,3 +199,21 @@ test('without any state of its own, it is kept where programs keep such things',
   const other = await startSluice(args, { cwd: work.path, env: xdg }).ended
   expect((JSON.parse(other.stdout) as Receipt).checkpoint).toContain(join(work.path, 'xdg/sluice/runs/'))
 })
+
+test('runs counts what is stored and what is deleted, not documents that were not there; a dry run has no speed', async () => {
+  await using work = await folder()
+  const env = { ...lab.env, SLUICE_STATE_DIR: join(work.path, 'state'), SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+  const surroundings = { cwd: work.path, env }
+  await writeFile(join(work.path, 'a.ndjson'), lines(5))
+  await writeFile(join(work.path, 'b.ndjson'), '{"n":1}\n{"n":2}\n{"n":97}\n{"n":98}\n{"n":99}\n')
+  const command = (file: string) => ['ingest', file, '--index', 'cli-deleted', '--ids', 'field', '--id-field', 'n']
+  const dry = await sluice([...command('a.ndjson'), '--dry-run'], surroundings)
+  expect(dry.code).toBe(0)
+  expect(dry.stdout).not.toContain('documents/s')
+  const loaded = await sluice(command('a.ndjson'), surroundings)
+  expect(loaded.stdout).toContain('documents/s')
+  expect((await sluice([...command('b.ndjson'), '--op', 'delete'], surroundings)).code).toBe(0)
+  const rows = (await sluice(['runs'], surroundings)).stdout
+  expect(rows).toMatch(/finished +0 +cli-deleted +2 deleted +0 +b\.ndjson/)
+  expect(rows).toMatch(/finished +0 +cli-deleted +5 +0 +a\.ndjson/)
+})
