@@ -11,13 +11,16 @@ const NAMED = 3
 /** Collects notes on inputs, and shortens them if many inputs have the same one. */
 export class InputNotes {
   readonly #moved: string[] = []
+  readonly #grown: string[] = []
   readonly #begun: string[] = []
   readonly #twins: string[] = []
   readonly #changed: string[] = []
   readonly #others: string[] = []
 
-  moved({ name }: Source, was: string, { run, written }: Checkpoint, isFinished: boolean): void {
-    if (isFinished) this.#moved.push(`${name} was loaded as ${shown(was)} by run ${run} on ${day(written)}`)
+  /** `hasMore`: lines were added since. */
+  moved({ name }: Source, was: string, { run, written }: Checkpoint, isFinished: boolean, hasMore: boolean): void {
+    const list = hasMore ? this.#grown : this.#moved
+    if (isFinished) list.push(`${name} was loaded as ${shown(was)} by run ${run} on ${day(written)}`)
     else this.#begun.push(`${name} was begun as ${shown(was)} by run ${run} on ${day(written)}`)
   }
 
@@ -37,6 +40,7 @@ export class InputNotes {
     return [
       ...said(this.#changed, '. Its new lines get the new options. To load all of it again, pass --again'),
       ...said(this.#moved, '. To load it again, pass --again'),
+      ...said(this.#grown, '. Sluice loads only its new lines'),
       ...said(this.#begun, '. Sluice continues it'),
       ...said(this.#others, '. Sluice loads all of it'),
       ...said(this.#twins, '. Both files exist, so Sluice loads both'),

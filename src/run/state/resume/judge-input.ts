@@ -51,7 +51,7 @@ export async function judge(
   // Sluice sends these documents again under the same ids. If one is still there, it counts as `duplicate`.
   if (read.isLost) return { ...known, isLoaded: false, read: 0 }
   const isLoaded = hasNothingLeft(read, recognised)
-  if (recognised.moved !== undefined) notes.moved(source, recognised.moved, run, isFinished)
+  if (recognised.moved !== undefined) notes.moved(source, recognised.moved, run, isFinished, !isLoaded)
   if (isLoaded && recognised.file === undefined) return loadedAsBefore(read)
   return { ...known, ...(await whereToContinue(read, recognised, isLoaded)), isLoaded }
 }
