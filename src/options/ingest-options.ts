@@ -233,8 +233,8 @@ interface BodyOptions {
   /** How long the first document may wait, in milliseconds. Default 1,000. */
   readonly batchMs?: number | undefined
   /**
-   * Default `auto`: gzip, because a proxy may count bytes. Not on loopback. Without a proxy and a limit, Sluice measures the first
-   * seconds, and compresses if that is no slower.
+   * Default `auto`: gzip if a proxy or a limit may count the bytes. Otherwise Sluice measures in the first seconds whether gzip is
+   * slower. On loopback, requests are sent as they are.
    */
   readonly compress?: 'auto' | 'gzip' | 'none' | undefined
 }

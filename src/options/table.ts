@@ -367,7 +367,7 @@ export const table = {
   ),
   compress: requests(
     kinds.choice('auto', 'gzip', 'none'),
-    'compress requests. auto: requests that leave this machine, but without a proxy or a limit only if that is no slower',
+    'compress requests. auto: if a proxy or a limit may count the bytes. Otherwise only if that is no slower, and not on this machine',
     { default: 'auto' },
   ),
   timeoutMs: requests(kinds.duration({ bare: false }), 'time limit of one request', {

@@ -103,8 +103,9 @@ function show(undone: Undone): string {
   ].join('')
 }
 
-function whatIsNext({ isComplete, goesBy, checkpoint }: Undone): string {
+function whatIsNext({ isComplete, goesBy, continuedBy, checkpoint }: Undone): string {
   if (!isComplete) return checkpoint
+  if (continuedBy !== undefined) return `removed. Run ${continuedBy} continued it.`
   if (goesBy === undefined) return 'removed. The same command starts from the beginning.'
   return `removed. The same command continues run ${goesBy} and does not load its documents again.`
 }

@@ -107,7 +107,7 @@ export interface Receipt extends Counts {
   readonly rejections: readonly Rejections[]
   /** `read`: decoded input. `sent`, `received`: on the wire, with TLS, all connections and the preflight. */
   readonly bytes: { readonly read: number; readonly sent: number; readonly received: number }
-  /** Whether requests were compressed in the end, and why. Only if Sluice chose (`compress: 'auto'`), and the requests left this machine. */
+  /** Whether requests were compressed in the end, and why. Only if Sluice chose (`compress: 'auto'`): not on loopback without a limit. */
   readonly compression?: { readonly used: 'gzip' | 'none'; readonly why: string }
   /** Bulk requests sent, with retries. `retries`: how often Sluice sent a request again, whole or in part. */
   readonly requests: number

@@ -1,3 +1,4 @@
+/** The options, events and receipts of `serve`. */
 import type { Failure } from '../../base/failure/failure.js'
 import type { IngestOptions } from '../../options/ingest-options.js'
 import type { IngestEvent } from '../../options/run-events.js'

@@ -20,20 +20,22 @@ export interface InputIds {
   readonly sharesFirst: boolean
   /** Documents behind `last` may be stored: sent, and not settled when the checkpoint was written. */
   readonly isOpen: boolean
-  /** A later run continued after `last`, and numbered its documents onwards. */
-  readonly isContinued: boolean
+  /** The later run that continued after `last`, and numbered its documents onwards. */
+  readonly continuedBy: string | undefined
 }
 
 /** `others`: checkpoints of runs that may have loaded other parts of the same inputs. */
 export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Checkpoint[] = []): InputIds[] {
-  const continued = new Map<string, number>()
+  const continued = new Map<string, { readonly document: number; readonly run: string }>()
   for (const other of others.filter(hasLoaded))
     for (const { token, start } of other.inputs)
-      if (start !== undefined) continued.set(token, Math.max(continued.get(token) ?? 0, start.document))
+      if (start !== undefined && start.document > (continued.get(token)?.document ?? 0))
+        continued.set(token, { document: start.document, run: other.run })
   return Array.from(inputs, input => {
     const { name, token, mark, status, start } = input
     const last = mark.document - (mark.tail > 0 ? 0 : 1)
-    const isContinued = (continued.get(token) ?? -1) >= last
+    const next = continued.get(token)
+    const continuedBy = next !== undefined && next.document >= last ? next.run : undefined
     return {
       name,
       token,
@@ -42,8 +44,8 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
       mayEndBlank: mark.tail > 0,
       sharesFirst: start?.wasRead ?? false,
       // The documents after it belong to the later run.
-      isOpen: isDoubtful && status !== 'finished' && !isContinued,
-      isContinued,
+      isOpen: isDoubtful && status !== 'finished' && continuedBy === undefined,
+      continuedBy,
     }
   })
 }
@@ -97,7 +99,7 @@ export async function lookUpIds(run: LookUp, see: { readonly settled: See; reado
   }
   const ranges = inputs.map(input => range(input, input.first, input.last))
   await pace.through(chained(ranges), lookUp(run, settled))
-  const ended = inputs.filter(({ isOpen, isContinued }) => !isOpen && !isContinued)
+  const ended = inputs.filter(({ isOpen, continuedBy }) => !isOpen && continuedBy === undefined)
   const behind = ended.map(input => range(input, input.last + 1, input.last + BEHIND_END))
   await pace.through(chained(behind), lookUp(run, ifThere(see.beyond)))
   for (const input of inputs) if (input.isOpen) await lookBeyond(input, run, see.beyond)

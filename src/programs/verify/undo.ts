@@ -40,6 +40,8 @@ export interface Undone {
    * earlier run was undone. The load skips what that run loaded.
    */
   readonly goesBy?: string
+  /** A later run that continued an input of this one. Loads skip the deleted documents until that run is undone, too. */
+  readonly continuedBy?: string
   readonly notes: readonly string[]
 }
 
@@ -98,14 +100,19 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   // Documents that are missing may still be in a queue, or hidden.
   const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
-  const goesBy = isComplete ? await forget(run) : undefined
-  const continued = inputs.filter(({ isContinued }) => isContinued).map(({ name }) => name)
+  const { goesBy, forgotten } = isComplete ? await forget(run) : { goesBy: undefined, forgotten: [] }
+  const continued = inputs.filter(({ continuedBy }) => continuedBy !== undefined)
+  const [continuedBy] = continued.flatMap(one => one.continuedBy ?? [])
   const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
   const notes = [...run.notes, ...(gone > 0 ? hiddenNote(run) : [])]
   if (kept > 0)
     notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice kept it`)
-  if (goesBy !== undefined && continued.length > 0)
-    notes.push(`${continued.join(', ')} was continued by a later run. To load the deleted part again, pass --again`)
+  if (continuedBy !== undefined)
+    notes.push(
+      `${continued.map(({ name }) => name).join(', ')} was continued by run ${continuedBy}, which takes all before its own lines for loaded. To load the deleted documents again, undo that run, too`,
+    )
+  if (forgotten.length > 0)
+    notes.push(`${forgotten.join(', ')} found nothing new in the same inputs. Sluice has forgotten that, too`)
   if (foreign > 0)
     notes.push(`${foreign} documents have ids like those of the run, but are not its own. Sluice kept them`)
   const { op } = checkpoint.options
@@ -122,18 +129,27 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     ...result,
     gone,
     checkpoint: path,
+    ...(continuedBy === undefined ? {} : { continuedBy }),
     ...(goesBy === undefined ? {} : { goesBy }),
     notes,
   }
 }
 
 /** Forgets a run. Resolves to the run by which the same load goes now, if there is one. */
-async function forget({ path, checkpoint, others, cluster }: OpenRun): Promise<string | undefined> {
-  for (const known of others) if (knowsOnly(checkpoint, known)) await removeRun(known.path)
+async function forget({ path, checkpoint, others, cluster }: OpenRun): Promise<Forgotten> {
+  const forgotten = others.filter(known => knowsOnly(checkpoint, known))
+  for (const known of forgotten) await removeRun(known.path)
   await removeRun(path)
   const stateDir = stateDirAround(path)
   const last = stateDir === undefined ? undefined : await lastFinished(stateDir, checkpoint.key)
-  return last === undefined || (await isLost(last, cluster)) ? undefined : last.run
+  const goesBy = last === undefined || (await isLost(last, cluster)) ? undefined : last.run
+  return { goesBy, forgotten: forgotten.map(known => known.checkpoint.run) }
+}
+
+interface Forgotten {
+  readonly goesBy: string | undefined
+  /** Later runs that found nothing new. */
+  readonly forgotten: readonly string[]
 }
 
 /** Returns whether a later run found nothing new in an input of this one. By its checkpoint, the same load would skip what is deleted. */

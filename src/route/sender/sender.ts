@@ -62,7 +62,7 @@ export class Sender {
     this.#learning = new Learning(options)
     this.#concurrency = new Concurrency({ ownIds, safeToResend, clock, random, halted }, this.#learning)
     this.#compressing = compressingBy(options.compress, clock)
-    this.#encoder = new Encoder(this.#compressing)
+    this.#encoder = new Encoder(this.#compressing, clock)
     const stream = new StreamWatch({ ...options, halted })
     const gate = new AccessGate({
       ...options.access,

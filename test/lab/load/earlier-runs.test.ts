@@ -89,11 +89,25 @@ test('if a later run continued, deleted documents are not loaded again, and the 
   const { run: first } = await world.load('a.ndjson')
   await appendFile(world.path('a.ndjson'), lines(10, 51))
   const { run: second } = await world.load('a.ndjson')
-  const { isComplete, goesBy, notes } = await takeBack(world, first)
-  expect({ isComplete, goesBy }).toEqual({ isComplete: true, goesBy: second })
-  expect(notes).toEqual([expect.stringContaining('To load the deleted part again, pass --again') as string])
+  const { isComplete, goesBy, continuedBy, notes } = await takeBack(world, first)
+  expect({ isComplete, goesBy, continuedBy }).toEqual({ isComplete: true, goesBy: second, continuedBy: second })
+  expect(notes).toEqual([expect.stringContaining(`was continued by run ${second}, which takes all before its own`)])
   expect(await world.load('a.ndjson')).toMatchObject({ created: 0, requests: 0 })
   expect(lab.control.count(world.index)).toBe(10)
+  // What the message advises.
+  expect(await takeBack(world, second)).toMatchObject({ isComplete: true, deleted: 10 })
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 60 })
+})
+
+test('the same is said if another command continued', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(50))
+  const { run: first } = await world.load('a.ndjson')
+  await appendFile(world.path('a.ndjson'), lines(10, 51))
+  const { run: second } = await world.load('*.ndjson')
+  expect(await takeBack(world, first)).toMatchObject({ isComplete: true, continuedBy: second })
+  expect(await takeBack(world, second)).toMatchObject({ isComplete: true, deleted: 10 })
+  expect(await world.load('a.ndjson')).toMatchObject({ created: 60 })
 })
 
 test('an earlier run is forgotten by its name', async () => {

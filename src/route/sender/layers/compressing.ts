@@ -7,13 +7,20 @@ export interface Compression {
   readonly why: string
 }
 
+interface AcceptedRequest {
+  /** Of its body before compression. */
+  readonly bytes: number
+  readonly wasCompressed: boolean
+  /** From its body to its answer, in milliseconds, and the part of that until it was compressed. */
+  readonly ms: number
+  readonly compressingMs: number
+}
+
 export interface Compressing {
   /** Returns whether the next request is compressed. */
   isNext(): boolean
-  /** A request was accepted. `bytes`: of its body before compression. */
-  answered(bytes: number, wasCompressed: boolean): void
-  /** Whether the compressor cannot take another body now. */
-  full(isFull: boolean): void
+  /** A request was accepted. */
+  answered(request: AcceptedRequest): void
   /** What was chosen so far. Undefined if there was no choice. */
   readonly chosen: Compression | undefined
 }
@@ -25,34 +32,29 @@ export function compressingBy(choice: CompressionChoice, clock: Pick<Clock, 'now
   if (choice === 'measured') return new MeasuredRoute(clock)
   const { isGzip, why } = choice
   const chosen = why === undefined ? undefined : ({ used: isGzip ? 'gzip' : 'none', why } as const)
-  return { isNext: () => isGzip, answered: () => undefined, full: () => undefined, chosen }
+  return { isNext: () => isGzip, answered: () => undefined, chosen }
 }
 
 /** A phase is at least so long, and has at least so many answers… */
 const PHASE_MS = 2_000
 const ANSWERS = 8
-/** …but never takes longer than this. */
+/** …but a trial never takes longer than this. */
 const LONGEST_MS = 6_000
-/** Below this share of the time, the compressor holds nothing up. */
+/** If requests spend less of their time in the compressor, it holds nothing up. */
 const BUSY = 0.5
 /** A gain below this may be chance. */
 const GAIN = 1.1
 
 /**
- * Measures a route on which bytes cost nothing but time. Compresses first. If the compressor is what holds the load up, the next
- * requests are not compressed, and the faster way is kept.
+ * Measures a route on which bytes cost nothing but time. Compresses first. If requests spend most of their time in the compressor, the
+ * next ones are sent as they are, and the faster way is kept.
  */
 class MeasuredRoute implements Compressing {
   readonly #clock: Pick<Clock, 'now'>
   #isGzip = true
-  /** When the first answer of the phase came. */
-  #from: number | undefined
-  #bytes = 0
-  #answers = 0
-  #fullSince: number | undefined
-  #fullMs = 0
-  /** Bytes per second with compression, once that is tried out. */
-  #gzipRate: number | undefined
+  #phase = newPhase()
+  /** Bytes per second with compression, and when the trial without it began. */
+  #trial: { readonly gzipRate: number; readonly since: number } | undefined
   #chosen: Compression = { used: 'gzip', why: 'the load ended before the route was measured' }
   #isOver = false
 
@@ -65,42 +67,42 @@ class MeasuredRoute implements Compressing {
   }
 
   isNext(): boolean {
+    const trial = this.#isOver ? undefined : this.#trial
+    if (trial !== undefined && this.#clock.now() - trial.since > 2 * LONGEST_MS)
+      this.#choose('gzip', 'requests without it were not answered')
     return this.#isGzip
   }
 
-  answered(bytes: number, wasCompressed: boolean): void {
+  answered({ bytes, wasCompressed, ms, compressingMs }: AcceptedRequest): void {
     if (this.#isOver || wasCompressed !== this.#isGzip) return
     const now = this.#clock.now()
-    if (this.#from === undefined) {
-      this.#from = now
-      this.#fullMs = 0
-      if (this.#fullSince !== undefined) this.#fullSince = now
+    const phase = this.#phase
+    // The first answer starts the clock of the phase.
+    if (phase.since === undefined) {
+      phase.since = now
       return
     }
-    this.#bytes += bytes
-    this.#answers += 1
-    const ms = now - this.#from
-    if (ms >= LONGEST_MS || (ms >= PHASE_MS && this.#answers >= ANSWERS)) this.#end(ms, now)
+    phase.bytes += bytes
+    phase.answers += 1
+    phase.ms += ms
+    phase.compressingMs += compressingMs
+    const length = now - phase.since
+    const isEnough = length >= PHASE_MS && phase.answers >= ANSWERS
+    const rate = (phase.bytes / length) * 1000
+    if (this.#trial !== undefined) {
+      if (isEnough || length >= LONGEST_MS) this.#compare(this.#trial.gzipRate, rate)
+    } else if (isEnough) this.#endFirst(phase, rate, now)
+    // An input that pauses says nothing of the route.
+    else if (length >= LONGEST_MS) this.#phase = newPhase()
   }
 
-  full(isFull: boolean): void {
-    if (isFull) this.#fullSince ??= this.#clock.now()
-    else if (this.#fullSince !== undefined) {
-      this.#fullMs += this.#clock.now() - this.#fullSince
-      this.#fullSince = undefined
-    }
-  }
-
-  #end(ms: number, now: number): void {
-    const rate = (this.#bytes / ms) * 1000
-    if (this.#gzipRate !== undefined) return this.#compare(this.#gzipRate, rate)
-    const fullMs = this.#fullMs + (this.#fullSince === undefined ? 0 : now - this.#fullSince)
-    if (fullMs < BUSY * ms) return this.#choose('gzip', `on this route, compression holds nothing up: ${shown(rate)}`)
-    this.#gzipRate = rate
+  #endFirst({ ms, compressingMs }: Phase, gzipRate: number, now: number): void {
+    if (compressingMs < BUSY * ms)
+      return this.#choose('gzip', `on this route, compression holds nothing up: ${shown(gzipRate)}`)
+    this.#trial = { gzipRate, since: now }
     this.#isGzip = false
-    this.#from = undefined
-    this.#bytes = 0
-    this.#answers = 0
+    this.#phase = newPhase()
+    this.#chosen = { used: 'none', why: 'the load ended while Sluice tried this route without it' }
   }
 
   #compare(gzip: number, none: number): void {
@@ -116,6 +118,19 @@ class MeasuredRoute implements Compressing {
   }
 }
 
+interface Phase {
+  /** When its first answer came. */
+  since: number | undefined
+  bytes: number
+  answers: number
+  ms: number
+  compressingMs: number
+}
+
+function newPhase(): Phase {
+  return { since: undefined, bytes: 0, answers: 0, ms: 0, compressingMs: 0 }
+}
+
 function shown(bytesPerSecond: number): string {
-  return `${(bytesPerSecond / 1e6).toPrecision(3)} MB/s`
+  return `${(bytesPerSecond / 1e6).toFixed(bytesPerSecond < 1e8 ? 1 : 0)} MB/s`
 }

@@ -5,6 +5,7 @@ import type { ZlibOptions } from 'node:zlib'
 import pLimit from 'p-limit'
 import { type BulkRequest, requestBytes, type Send, type Verdict } from '../send.js'
 import type { GzipFile } from '../../gzip/gzip.js'
+import type { Clock } from '../../../base/flow.js'
 import type { Compressing } from './compressing.js'
 
 /** More bodies that wait would only take memory. */
@@ -12,14 +13,16 @@ export const MOST_BODIES = availableParallelism()
 
 export class Encoder {
   readonly #compressing: Compressing
+  readonly #clock: Pick<Clock, 'now'>
   readonly #compressed: (bytes: Buffer) => Promise<GzipFile>
   readonly #limited = pLimit(MOST_BODIES)
   /** Bodies that are being compressed, or wait for that. */
   #bodies = 0
   #reader: (() => void) | undefined
 
-  constructor(compressing: Compressing, compressed = gzipped) {
+  constructor(compressing: Compressing, clock: Pick<Clock, 'now'>, compressed = gzipped) {
     this.#compressing = compressing
+    this.#clock = clock
     this.#compressed = compressed
   }
 
@@ -32,17 +35,27 @@ export class Encoder {
     return async request => {
       const { body, batch } = request
       const bytes = requestBytes(body, batch.operation)
-      const isGzip = this.#compressing.isNext()
-      const verdict = isGzip ? await this.#sendCompressed(bytes, request, inner) : await inner(plain(bytes, request))
-      if (verdict.kind === 'done') this.#compressing.answered(bytes.length, isGzip)
+      const wasCompressed = this.#compressing.isNext()
+      const since = this.#clock.now()
+      const { verdict, compressingMs } = wasCompressed
+        ? await this.#sendCompressed(bytes, request, inner, since)
+        : { verdict: await inner(plain(bytes, request)), compressingMs: 0 }
+      if (verdict.kind === 'done')
+        this.#compressing.answered({ bytes: bytes.length, wasCompressed, ms: this.#clock.now() - since, compressingMs })
       return verdict
     }
   }
 
-  async #sendCompressed(bytes: Buffer, request: BulkRequest, inner: Send): Promise<Verdict> {
+  async #sendCompressed(
+    bytes: Buffer,
+    request: BulkRequest,
+    inner: Send,
+    since: number,
+  ): Promise<{ readonly verdict: Verdict; readonly compressingMs: number }> {
     const file = await this.#compress(bytes)
+    const compressingMs = this.#clock.now() - since
     try {
-      return await inner({ ...request, wire: { bytes: file.bytes, isGzip: true } })
+      return { verdict: await inner({ ...request, wire: { bytes: file.bytes, isGzip: true } }), compressingMs }
     } finally {
       file.release()
     }
@@ -50,15 +63,11 @@ export class Encoder {
 
   async #compress(bytes: Buffer): Promise<GzipFile> {
     this.#bodies += 1
-    if (this.#bodies === MOST_BODIES) this.#compressing.full(true)
     try {
       return await this.#limited(async () => await this.#compressed(bytes))
     } finally {
       this.#bodies -= 1
-      if (this.#bodies < MOST_BODIES) {
-        this.#compressing.full(false)
-        this.#reader?.()
-      }
+      if (this.#bodies < MOST_BODIES) this.#reader?.()
     }
   }
 }

@@ -52,7 +52,7 @@ describe('the tally', () => {
     mayEndBlank: false,
     sharesFirst: false,
     isOpen: false,
-    isContinued: false,
+    continuedBy: undefined,
   }
   const copy: FoundDocument = { id: '', index: 'i', version: 1, seqNo: 0, primaryTerm: 1 }
   const seen = (number: number, copies: number) => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compressionOf } from '../../../../../src/run/loop/open-pipeline.js'
 import { type Compressing, compressingBy } from '../../../../../src/route/sender/layers/compressing.js'
 
-/** A route of a number of megabytes per second, in each way. `busy`: share of the time in which the compressor is full. */
+/** A route of a number of megabytes per second, in each way. `busy`: share of its time that a request spends in the compressor. */
 interface Route {
   readonly gzip: number
   readonly none: number
@@ -13,14 +13,11 @@ interface Route {
 function play(route: Compressing, clock: { at: number }, { gzip, none, busy }: Route, answers: number): number {
   let compressed = 0
   for (let answer = 0; answer < answers; answer += 1) {
-    const isGzip = route.isNext()
-    if (isGzip) compressed += 1
-    const ms = (5 / (isGzip ? gzip : none)) * 1000
-    if (isGzip && busy > 0) route.full(true)
-    clock.at += ms * busy
-    route.full(false)
-    clock.at += ms * (1 - busy)
-    route.answered(5_000_000, isGzip)
+    const wasCompressed = route.isNext()
+    if (wasCompressed) compressed += 1
+    const ms = (5 / (wasCompressed ? gzip : none)) * 1000
+    clock.at += ms
+    route.answered({ bytes: 5_000_000, wasCompressed, ms, compressingMs: wasCompressed ? busy * ms : 0 })
   }
   return compressed
 }
@@ -62,14 +59,15 @@ describe('a route on which bytes cost only time is measured', () => {
   test('a try that goes badly ends after six seconds', () => {
     const { clock, route } = measured()
     play(route, clock, { gzip: 200, none: 1, busy: 0.9 }, 1000)
-    expect(route.chosen?.why).toBe('without it, this route is not faster: 200 MB/s with gzip, 1.00 MB/s without')
+    expect(route.chosen?.why).toBe('without it, this route is not faster: 200 MB/s with gzip, 1.0 MB/s without')
   })
 
   test('answers to requests of the phase before do not count', () => {
     const { clock, route } = measured()
     play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 81)
     expect(route.isNext()).toBe(false)
-    for (let late = 0; late < 50; late += 1) route.answered(5_000_000, true)
+    for (let late = 0; late < 50; late += 1)
+      route.answered({ bytes: 5_000_000, wasCompressed: true, ms: 1, compressingMs: 1 })
     play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 200)
     expect(route.chosen?.why).toBe('this route is faster than the compressor: 200 MB/s with gzip, 400 MB/s without')
   })
@@ -78,6 +76,28 @@ describe('a route on which bytes cost only time is measured', () => {
     const { clock, route } = measured()
     expect(play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 20)).toBe(20)
     expect(route.chosen).toEqual({ used: 'gzip', why: 'the load ended before the route was measured' })
+  })
+
+  test('a load that ends in the trial says so', () => {
+    const { clock, route } = measured()
+    play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 90)
+    expect(route.chosen).toEqual({ used: 'none', why: 'the load ended while Sluice tried this route without it' })
+  })
+
+  test('a trial without an answer ends after twelve seconds', () => {
+    const { clock, route } = measured()
+    play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 81)
+    clock.at += 12_001
+    expect(route.isNext()).toBe(true)
+    expect(route.chosen?.why).toBe('requests without it were not answered')
+  })
+
+  test('an input that pauses says nothing of the route', () => {
+    const { clock, route } = measured()
+    play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 5)
+    clock.at += 20_000
+    play(route, clock, { gzip: 200, none: 400, busy: 0.9 }, 1000)
+    expect(route.chosen?.why).toBe('this route is faster than the compressor: 200 MB/s with gzip, 400 MB/s without')
   })
 })
 

@@ -8,8 +8,10 @@ test('the reader waits until one more body may be compressed soon', async () => 
   /** Ends the compressions that have begun. */
   const begun: (() => void)[] = []
   let released = 0
+  const clock = { now: () => 0 }
   const encoder = new Encoder(
-    compressingBy({ isGzip: true }, { now: () => 0 }),
+    compressingBy({ isGzip: true }, clock),
+    clock,
     async bytes => await new Promise(resolve => begun.push(() => resolve({ bytes, release: () => (released += 1) }))),
   )
   const send = encoder.encode(async () => await Promise.resolve(done))
