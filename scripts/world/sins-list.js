@@ -10,9 +10,11 @@ export const sins = [
     name: 'a file is known by its name',
     file: 'src/run/state/inputs/recognise.ts',
     from: `const now = await this.#files.compare(known, file)
-    return now === undefined ? undefined : asKnown(known, now, file)`,
+    if (now !== undefined) return asKnown(known, now, file)
+    this.#there`,
     to: `const now = (await this.#files.compare(known, file)) ?? { ...known.input.file, stat: file.stat }
-    return asKnown(known, now, file)`,
+    if (now !== undefined) return asKnown(known, now, file)
+    this.#there`,
   },
   {
     name: 'a rotated file is passed over',

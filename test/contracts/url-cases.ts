@@ -142,6 +142,16 @@ export const urlCases: Readonly<Record<string, Case>> = {
     const seen = await at.load([server.url('a.ndjson'), server.url('b.ndjson')])
     return [`${at.did(seen, 'b.ndjson')}, and the new file`, seen]
   },
+  'URL: rotated: copied, and then edited behind its first 256 bytes': async at => {
+    await using server = await ObjectServer.start()
+    server.put('a.ndjson', lines(range(1, 60)))
+    at.first = await at.load(server.url('a.ndjson'))
+    server.put('b.ndjson', lines(range(1, 60)))
+    server.put('a.ndjson', lines([...range(1, 59), 1060]))
+    at.holds = [...range(1, 60), ...range(1, 59), 1060]
+    const seen = await at.load([server.url('a.ndjson'), server.url('b.ndjson')])
+    return [`${at.did(seen, 'b.ndjson')} of the copy, and the whole new file`, seen]
+  },
   'URL: compressed after it was loaded': async at => {
     await using server = await ObjectServer.start()
     await loaded(at, server)

@@ -24,6 +24,8 @@ const leniencies = {
     'docs/guide/verify-and-undo.md: a run that was continued or covered by later ones is looked up by what the state still holds',
   'a copy of unfinished content':
     'docs/guide/same-input.md: interrupted, then copied, and both files exist: continues, and loads the copy',
+  'an object that was edited, and is no input of the load':
+    'docs/guide/same-input.md: Sluice fetches only its first bytes. If they are as before, it takes the object for the one that it loaded',
   'a copy of a rotated file':
     'docs/guide/same-input.md: loads a copy if both files exist, and nothing of it if the first one is no longer where it was. Both hold',
   'a followed name that no file has':

@@ -13,9 +13,20 @@ export interface Plan {
 export function plansOf(memory: Memory, load: Load): Plan[] {
   const inputs = load.inputs.map(file => (load.isFollowed ? withoutOpen(file) : file))
   const matches = matchesOf(memory, load, inputs)
+  if (memory.records.all.some(record => isSeenAtItsStart(record, load))) {
+    memory.lenient('an object that was edited, and is no input of the load')
+    memory.isBlurred = true
+  }
   const plans = inputs.map(file => planOf(file, matches.get(file) ?? { kind: 'new' }))
   if (!load.isFollowed) return plans
   return [...plans.map(plan => copyOfRotated(memory, plan)), ...rotated(memory, load, matches)]
+}
+
+/** Whether Sluice may take an object for the one of before, because only what follows its first line has changed. */
+function isSeenAtItsStart({ path, inode, lines }: Record, { inputs, disk }: Load): boolean {
+  if (inode !== undefined || inputs.some(input => input.path === path)) return false
+  const now = disk.find(file => file.path === path)?.lines ?? []
+  return begins(now, lines.slice(0, 1)) && !begins(now, lines)
 }
 
 /** Whether Sluice loads a copy of a rotated file that it has read is not promised. */

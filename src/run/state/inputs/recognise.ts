@@ -116,7 +116,9 @@ class Walk {
     const known = this.#files.ofPath(file.realPath)
     if (known === undefined || known.isClaimed) return undefined
     const now = await this.#files.compare(known, file)
-    return now === undefined ? undefined : asKnown(known, now, file)
+    if (now !== undefined) return asKnown(known, now, file)
+    this.#there.replaced(known)
+    return undefined
   }
 
   /** A file that was moved to another disk, or fetched again under another name. */

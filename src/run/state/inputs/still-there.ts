@@ -9,12 +9,17 @@ import type { KnownInput } from './known-input.js'
 
 export class StillThere {
   readonly #isThere: Elsewhere['isThere'] | undefined
-  /** Many files may begin with the one line of another file: it is looked for once. */
-  readonly #found = new Set<KnownInput>()
+  /** Many files may begin with the one line of another file: it is looked for once. Absent: nobody knows. */
+  readonly #known = new Map<KnownInput, boolean>()
 
   /** `isThere`: absent if no server can be asked. */
   constructor(isThere: Elsewhere['isThere'] | undefined) {
     this.#isThere = isThere
+  }
+
+  /** Notes that an input of this load stands there, and holds something else. */
+  replaced(known: KnownInput): void {
+    this.#known.set(known, false)
   }
 
   /** Returns whether the input at a place may be that one: no other input of this load is, and it is not still somewhere else. */
@@ -23,8 +28,8 @@ export class StillThere {
   }
 
   async #has(known: KnownInput): Promise<boolean> {
-    const isThere = this.#found.has(known) || (await this.#look(known))
-    if (isThere) this.#found.add(known)
+    const isThere = this.#known.get(known) ?? (await this.#look(known))
+    if (isThere) this.#known.set(known, true)
     return isThere
   }
 
