@@ -17,7 +17,7 @@ import type { CuttableFile } from '../../pipeline/source/stored-file.js'
 import { isPath } from '../../base/text/source-url.js'
 
 /** Options that prepare or finish a whole load, or that read inputs without a plan. */
-const ofWhole = [
+export const ofWhole = [
   'source',
   'stdin',
   'runId',
