@@ -83,7 +83,7 @@ const LINES = 1000
 /** Returns the first dead letter of a file, or undefined if the file is empty. Throws SluiceError NOT_DEAD_LETTERS if it holds none. */
 async function firstLetter(source: Source): Promise<{ readonly index?: string } | undefined> {
   const opened = decode(source, source.open(new AbortController().signal), letterFormat)
-  const { bytes } = await opened.catch((error: unknown) => {
+  const { kind, bytes } = await opened.catch((error: unknown) => {
     const isMalformed = isSluiceError(error) && error.code === 'INPUT_MALFORMED'
     throw isMalformed
       ? notDeadLetters(source, String(error.failure.evidence['problem']).replace(/^is not valid \w+: /, ''))
@@ -92,6 +92,8 @@ async function firstLetter(source: Source): Promise<{ readonly index?: string } 
   let problem: string | undefined
   let lines = 0
   for await (const letter of readLetters(source.name, bytes, systemClock)) {
+    // Positions in such a file are no positions in its text.
+    if (kind !== 'lines') throw notDeadLetters(source, 'it is UTF-16 text. Convert it to UTF-8')
     if (!('problem' in letter)) return letter.destination
     problem ??= letter.problem
     lines += 1

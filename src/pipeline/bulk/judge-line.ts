@@ -4,7 +4,7 @@ import { failure } from '../../base/failure/failure.js'
 import type { Refused } from '../../base/flow.js'
 import { isWhiteSpace, refusedLineIn } from '../../base/text/bytes.js'
 import { actionLine, type ActionProblem, type ActionTemplate } from './action-line.js'
-import { jsonFault, NO_FAULT } from '../../base/json/json-fault.js'
+import { endOfValue, jsonFault, NO_FAULT } from '../../base/json/json-fault.js'
 import type { Position } from './open-batch.js'
 
 /** Why a line is not sent. Shared by all lines with the same problem. */
@@ -100,7 +100,7 @@ export function lineProblem(
   const isLong = to - from > LONGEST_PARSED
   const isChecked = isSuspect || isLong
   const fault = isChecked ? jsonFault(bytes, from, to) : NO_FAULT
-  if (fault !== NO_FAULT) return brokenAt(fault)
+  if (fault !== NO_FAULT) return isSecondObject(bytes, from, to, fault) ? SEVERAL : brokenAt(fault)
   let first = from
   while (isWhiteSpace(bytes[first])) first += 1
   const isObject = bytes[first] === BRACE
@@ -117,8 +117,18 @@ function parseProblem(bytes: Buffer, from: number, to: number): string | undefin
     return undefined
   } catch {
     // The message of the parser names another position in each version of Node, or none.
-    return brokenAt(jsonFault(bytes, from, to))
+    const fault = jsonFault(bytes, from, to)
+    return isSecondObject(bytes, from, to, fault) ? SEVERAL : brokenAt(fault)
   }
+}
+
+const SEVERAL = 'it holds several JSON objects, and --format json loads each of them'
+
+/** Returns whether the fault is only that another object begins behind the first one. */
+function isSecondObject(bytes: Buffer, from: number, to: number, fault: number): boolean {
+  if (fault <= 0 || bytes[from + fault] !== BRACE) return false
+  const end = endOfValue(bytes, from, to)
+  return typeof end === 'number' && end === from + fault && bytes[from] === BRACE
 }
 
 /** Texts of the positions that come again and again. */

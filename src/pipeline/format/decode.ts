@@ -4,7 +4,8 @@ import { LINE_FEED, isWhiteSpace } from '../../base/text/bytes.js'
 import type { IndexPattern } from '../../base/text/index-pattern.js'
 import { type CsvOptions, type DumpFormat, type Format, isDump } from './formats.js'
 import { type Container, containerKind } from './container-kind.js'
-import { type LookAlike, lookAlike } from './look-alike.js'
+import { type LookAlike, lookAlike, utf16Of } from './look-alike.js'
+import { relaxedJson } from './relaxed-json.js'
 import { Look, type Opening, readOpening } from './opening.js'
 
 export interface DecodeOptions {
@@ -27,7 +28,7 @@ export interface DecodeOptions {
  * hit, which carries its id.
  *
  * The caller must iterate `bytes`, or at least call its iterator's `next` or `return`: until then the input stays open.
- * Throws SluiceError INPUT_MALFORMED for UTF-16 and UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
+ * Throws SluiceError INPUT_MALFORMED for UTF-32, and INPUT_NOT_JSON if `auto` recognises something else. The iterator throws everything else after all that was whole: the
  * source's own errors, INPUT_MALFORMED, INPUT_TRUNCATED.
  */
 export async function decode(
@@ -43,7 +44,8 @@ export async function decode(
   const { at, look, isWhole, encoding } = opening
   const container = source.name === '(iterable)' ? undefined : containerKind(opening.head)
   if (container !== undefined) return await ofContainer(source, container, opening, options, note)
-  const alike = look === undefined ? undefined : look.isArray ? 'json' : lookAlike(opening.head, isWhole)
+  const alike =
+    look === undefined ? undefined : look.isArray ? arrayAlike(opening.head) : lookAlike(opening.head, isWhole)
   const isTable = format === 'csv' || format === 'tsv' || (isOpen && isCsv(source.name, opening, alike))
   if (isTable && encoding !== 'UTF-32') {
     // Other formats do not need its code.
@@ -51,11 +53,17 @@ export async function decode(
     const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
     return { kind: 'elements', at, ...(await csvLines(source.name, opening.bytes, { ...csv, delimiter })) }
   }
-  if (encoding !== 'UTF-8') {
+  if (encoding === 'UTF-32') {
     await opening.close()
     const named = format === 'auto' ? 'ndjson' : format
     const problem = `is not valid ${named}: it is ${encoding} text. Convert it to UTF-8`
     throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
+  }
+  const wide = wideOf(opening, alike)
+  if (wide !== undefined) {
+    const { fromWide, rewritten } = await import('./wide-text.js')
+    const text = fromWide(opening.bytes, wide)
+    return rewritten(await decode(source, text, { ...options, csv: { ...csv, encoding: 'utf-8' } }, note), wide)
   }
   const found = typeof alike === 'object' ? alike : undefined
   const dump = isDump(format) ? format : takesDumps ? found?.dump : undefined
@@ -73,6 +81,20 @@ export async function decode(
   // NDJSON needs neither parser nor cutter.
   const { jsonLines } = await import('./json-lines.js')
   return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
+}
+
+/** An array is read as JSON from its first byte on, unless what is there already shows that it is none. */
+function arrayAlike(head: Buffer): LookAlike {
+  if (utf16Of(head) !== undefined) return lookAlike(head, false)
+  return relaxedJson(head.subarray(0, LOOKED_AT)) ?? 'json'
+}
+
+const LOOKED_AT = 64 << 10
+
+function wideOf({ encoding, head }: Opening, alike: LookAlike | undefined): 'utf-16le' | 'utf-16be' | undefined {
+  if (encoding === 'UTF-16') return head[0] === 0xff ? 'utf-16le' : 'utf-16be'
+  if (typeof alike !== 'object' || !alike.kind.startsWith('UTF-16')) return undefined
+  return alike.kind === 'UTF-16LE text' ? 'utf-16le' : 'utf-16be'
 }
 
 /**

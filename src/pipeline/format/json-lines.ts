@@ -90,7 +90,8 @@ export async function* linesBy(
         const whole = found.take()
         if (whole !== undefined) yield whole
         if (fault === undefined) throw malformed(`bytes that are not UTF-8 before byte ${before + to}, ${after(found)}`)
-        throw malformed(`${fault.problem} near byte ${before + from}, ${after(found)}`, fault.cause)
+        const problem = relaxedFault(held.toString('latin1', Math.max(0, from - NEAR_BYTES), to)) ?? fault.problem
+        throw malformed(`${problem} near byte ${before + from}, ${after(found)}`, fault.cause)
       }
       from = to
     }
@@ -104,6 +105,16 @@ export async function* linesBy(
   function malformed(problem: string, cause?: unknown) {
     return fail('INPUT_MALFORMED', { input, format: 'json', problem: `is not valid json: ${problem}` }, { cause })
   }
+}
+
+/** White space before a fault may be long. */
+const NEAR_BYTES = 256
+
+/** Returns the name of what only other programs read, if the text near a fault shows it. */
+function relaxedFault(near: string): string | undefined {
+  const outside = near.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
+  if (/(?:^|[\s,{}[\]:"\w])\/(?:[/*]|$)/.test(outside)) return 'a comment'
+  return /,\s*[}\]]$/.test(outside) ? 'a comma before a closing bracket' : undefined
 }
 
 /** Counts the lines before the first one that is not UTF-8. */

@@ -1,5 +1,6 @@
 /** Recognises what the beginning of an input is, if it is no NDJSON. Nothing is read and nothing is kept here. */
 import { isVerb } from '../../base/operation.js'
+import { relaxedJson } from './relaxed-json.js'
 import { isUtf8 } from 'node:buffer'
 import { LINE_FEED, endOfLine, isBlank, isWhiteSpace } from '../../base/text/bytes.js'
 import { endOfValue } from '../../base/json/json-fault.js'
@@ -10,7 +11,7 @@ export const MOST_LINES = 1000
 /** Lines that are so long that fewer fit decide as well, from this many on. */
 const FEWEST_LINES = 10
 
-/** `lines`: NDJSON, perhaps with broken lines. `json`: a JSON document on several lines. */
+/** `lines`: NDJSON, perhaps with broken lines. `json`: a JSON document on several lines, or several in one line. */
 export type LookAlike = 'lines' | 'json' | Found
 
 interface Found {
@@ -29,6 +30,8 @@ type ForeignKind =
   | 'an elasticdump file'
   | 'an answer of _search'
   | 'XML'
+  | 'JSON with comments'
+  | 'JSON with trailing commas'
   | 'UTF-16LE text'
   | 'UTF-16BE text'
   | 'a spreadsheet'
@@ -43,11 +46,14 @@ export function lookAlike(text: Buffer, isWhole: boolean): LookAlike {
   if (stored !== undefined) return { kind: stored, observed: 'its first bytes show it' }
   if (isAnswer(text)) return { kind: 'an answer of _search', observed: 'it begins with hits.hits', dump: 'search' }
   const [first] = linesOf(text, isWhole, 1)
-  if (first === undefined) return 'lines'
+  if (first === undefined) return hasJsonInOneLine(text) ? 'json' : 'lines'
   const value = parseJson(first)
   if (value !== undefined) return jsonLines(value)
+  if (hasJsonInOneLine(text)) return 'json'
   const lines = linesOf(text, isWhole, MOST_LINES)
   if (isDocumentOnLines(text, isWhole, lines)) return 'json'
+  const relaxed = relaxedJson(text)
+  if (relaxed !== undefined) return relaxed
   if (lines.some(line => parseJson(line) !== undefined)) return 'lines'
   if (!isWhole && lines.length < FEWEST_LINES) return 'lines'
   const kind = kindOf(text, lines)
@@ -121,6 +127,27 @@ const OF_ACTIONS = new Set([
 export function isOfAction(name: string): boolean {
   return name.startsWith('_') || OF_ACTIONS.has(name)
 }
+
+/** A longer line is not looked at to its end. */
+const LONGEST_LOOK = 1 << 20
+
+/** Returns whether the first line holds several objects, one behind the other. Its last one may be cut off if the line is. */
+export function hasJsonInOneLine(text: Buffer): boolean {
+  let at = text.findIndex(byte => !isWhiteSpace(byte))
+  const lineEnd = endOfLine(text, Math.max(at, 0))
+  const to = Math.min(lineEnd, LONGEST_LOOK)
+  const mayBeCut = text[to - 1] !== LINE_FEED
+  for (let objects = 0; at >= 0; objects += 1) {
+    if (at >= to) return objects > 1
+    const end = text[at] === BRACE ? endOfValue(text, at, to) : 'broken'
+    if (end === 'broken') return false
+    if (end === 'cut') return objects > 0 && mayBeCut
+    at = end
+  }
+  return false
+}
+
+const BRACE = 0x7b
 
 /** Returns whether the text is JSON whose first value continues after its first line. */
 function isDocumentOnLines(text: Buffer, isWhole: boolean, lines: readonly string[]): boolean {

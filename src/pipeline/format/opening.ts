@@ -1,7 +1,7 @@
 import { LINE_FEED, endOfLine, isBlank, isWhiteSpace } from '../../base/text/bytes.js'
 import { parseJson } from '../../base/json/parse-json.js'
 import { containerKind, mayBeContainer } from './container-kind.js'
-import { MOST_LINES, lookAlike } from './look-alike.js'
+import { MOST_LINES, hasJsonInOneLine, lookAlike } from './look-alike.js'
 
 /** The start of an input, and all of its bytes. */
 export interface Opening {
@@ -112,6 +112,8 @@ export class Look {
     if (this.#lines === 0) {
       const first = head.subarray(0, LONGEST_SPACE_BYTES).find(byte => !isWhiteSpace(byte))
       this.#isArray = this.#maySpanLines && first === BRACKET
+      // In UTF-16 each other byte of it is zero.
+      if (this.#isArray && head.length < FEWEST_BYTES) return true
       if (this.#isArray || (first === undefined && head.length >= LONGEST_SPACE_BYTES)) return false
     }
     if (head.length >= MOST_BYTES) return false
@@ -125,6 +127,7 @@ export class Look {
       if (!isLine) continue
       this.#lines += 1
       if (this.#lines >= MOST_LINES || (isJson && this.#lines === 1)) return false
+      if (this.#lines === 1 && hasJsonInOneLine(bytes.subarray(0, to))) return false
       if (!isJson) continue
       // Of a document on several lines some are JSON as well. Looking at all of it is dear: less and less often.
       this.#json += 1
@@ -136,6 +139,8 @@ export class Look {
 }
 
 const BRACKET = 0x5b
+/** As many bytes show UTF-16. */
+const FEWEST_BYTES = 4
 
 function begins(head: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, index) => head[index] === byte)

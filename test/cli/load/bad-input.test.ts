@@ -81,12 +81,31 @@ describe('inputs', () => {
     expect(receipt).toMatchObject({ created: 2, rejected: 0, failure: { code: 'INPUT_TRUNCATED' } })
   })
 
-  test('text in UTF-16 is named, not taken apart', async () => {
-    const { code, receipt } = await ingest(['wide.ndjson'], {
-      'wide.ndjson': Buffer.from('\ufeff{"n":1}\n', 'utf16le'),
+  test('text in UTF-16 is read, and a line of it that is no document is a dead letter', async () => {
+    const { code, receipt, stderr, deadLetters } = await ingest(['wide.ndjson'], {
+      'wide.ndjson': Buffer.from('\ufeff{"n":1}\r\n[2]\r\n{"n":3}\r\n', 'utf16le'),
     })
+    expect(code).toBe(1)
+    expect(receipt).toMatchObject({ read: 3, created: 2, rejected: 1 })
+    expect(stderr).toContain('wide.ndjson is read as UTF-16LE text')
+    expect(deadLetters).toMatchObject([{ origin: { document: 2 }, type: 'DOCUMENT_NOT_JSON', line: '[2]' }])
+  })
+
+  test('several objects in one line are documents. Behind a usual line, the reason says how to load them', async () => {
+    const one = await ingest(['one.ndjson'], { 'one.ndjson': '{"n":1}{"n":2}\n{"n":3}\n' })
+    expect(one).toMatchObject({ code: 0, receipt: { read: 3, created: 3 } })
+    const later = await ingest(['two.ndjson'], { 'two.ndjson': '{"n":4}\n{"n":5}{"n":6}\n' })
+    expect(later).toMatchObject({ code: 1, receipt: { read: 2, created: 1, rejected: 1 } })
+    const reason = 'not one JSON object: it holds several JSON objects, and --format json loads each of them'
+    expect(later.deadLetters).toMatchObject([{ line: '{"n":5}{"n":6}', reason }])
+  })
+
+  test('JSON with comments is refused, with the command that converts it', async () => {
+    const { code, receipt, stderr } = await ingest(['a.json'], { 'a.json': '{\n  // one\n  "n": 1\n}\n' })
     expect(code).toBe(3)
-    expect(receipt).toMatchObject({ read: 0, failure: { code: 'INPUT_MALFORMED' } })
+    expect(receipt).toMatchObject({ read: 0, requests: 0, failure: { code: 'INPUT_NOT_JSON' } })
+    expect(stderr).toContain('a.json looks like JSON with comments: line 2 has a comment')
+    expect(stderr).toContain('npx json5 FILE | sluice ingest - --index INDEX')
   })
 
   test('of a file that is no NDJSON nothing is sent, and the fix is named', { tags: 'long' }, async () => {

@@ -5,6 +5,9 @@ const damaged = /data is corrupt|data cannot be read|incorrect (header|data) che
 const directoryLast = /directory at the end/
 const leftOut = /of this archive cannot be loaded/
 
+/** The words of a JSON reader. */
+const RELAXED = /json: a comm(ent|a)/
+
 /** The words of a worker: see `openRanges`. */
 const PLANNED = /planned to load/
 
@@ -116,7 +119,11 @@ export const inputEntries = {
       { cause: 'The path of --pick is mistyped, or belongs to another document.', if: /no `/ },
     ],
     fixes: [
-      { fix: 'Convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /UTF-16/ },
+      { fix: 'Convert it to UTF-8: `iconv -f UTF-32 -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /UTF-32/ },
+      {
+        fix: 'JSON has no comments, and no comma before a closing bracket. Run `sluice undo RUN`, then convert it: `npx json5 FILE | sluice ingest - --index INDEX`.',
+        if: RELAXED,
+      },
       {
         fix: 'To load the elements of this array, leave out --pick.',
         if: /^(?!.*The first is).*top level is an array/s,
@@ -133,7 +140,7 @@ export const inputEntries = {
       },
       {
         fix: 'Repair the file, or pass its format, for example --format ndjson. To load an array inside a JSON document, pass --pick.',
-        unless: /no `|UTF-(16|32)|valid csv|never closed/,
+        unless: /no `|UTF-32|valid csv|never closed|json: a comm(ent|a)/,
       },
     ],
     example: { input: 'export.json', problem: 'has no `items`: its top level is an array' },
@@ -146,7 +153,7 @@ export const inputEntries = {
     causes: [
       { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump|_search/ },
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
-      { cause: 'The program that wrote the file uses another encoding.', if: /UTF-16/ },
+      { cause: 'The file was written by hand, or for a program that reads more than JSON.', if: /JSON with/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
       { cause: 'The archive contains another archive or a Parquet file.', if: /like a (ZIP|tar|Parquet)/ },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
@@ -165,8 +172,10 @@ export const inputEntries = {
         fix: 'Convert it to JSON: `yq -p xml -o json FILE | sluice ingest - --index INDEX --pick PATH`.',
         if: /like XML/,
       },
-      { fix: 'Convert it: `iconv -f UTF-16LE -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /like UTF-16LE/ },
-      { fix: 'Convert it: `iconv -f UTF-16BE -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /like UTF-16BE/ },
+      {
+        fix: 'JSON has no comments, and no comma before a closing bracket. Convert it: `npx json5 FILE | sluice ingest - --index INDEX`.',
+        if: /like JSON with/,
+      },
       {
         fix: 'Save it as CSV, then run `sluice ingest FILE.csv --index INDEX`.',
         if: /like a spreadsheet/,

@@ -8,7 +8,7 @@ import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
 import { nameColumns } from './name-columns.js'
 import { MOST_CELLS } from './split-row.js'
-import { type ToUtf8, toUtf8 } from './to-utf8.js'
+import { type ToUtf8, toUtf8 } from '../to-utf8.js'
 
 /** Number of bytes that show the dialect of a file. */
 const SAMPLE_BYTES = 64 << 10

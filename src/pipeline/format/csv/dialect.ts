@@ -4,7 +4,7 @@ import { endOfLine } from '../../../base/text/bytes.js'
 import { utf16Of } from '../look-alike.js'
 import { RowSplitter } from './split-row.js'
 import type { Encoding } from '../formats.js'
-import { toUtf8 } from './to-utf8.js'
+import { toUtf8 } from '../to-utf8.js'
 
 export interface Dialect {
   readonly encoding: Encoding

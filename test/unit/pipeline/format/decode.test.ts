@@ -93,8 +93,6 @@ describe('NDJSON', () => {
   })
 
   test.each([
-    ['fffe7b00', 'UTF-16'],
-    ['feff007b', 'UTF-16'],
     ['fffe00007b000000', 'UTF-32'],
     ['0000feff0000007b', 'UTF-32'],
   ])('refuses text that begins with %s as %s', async (hex, encoding) => {
@@ -105,16 +103,136 @@ describe('NDJSON', () => {
     }
   })
 
+  describe('in UTF-16', () => {
+    const texts = ['{"a":"é"}\r\n\n{"a":"😀"}\n{"a":', '[{"a":1},\n{"a":2}]', '{"a":1}{"a":2}', '{\n"a":1\n}']
+    const sizes = [1, 2, 3, 5, 1000]
+    test.each(texts)('%j becomes the lines of its UTF-8, as elements', async text => {
+      const kept = async (bytes: Uint8Array, size: number) => {
+        const { text: out, code } = await run(bytes, { size, name: 'a.json' })
+        return { out, code }
+      }
+      const plain = await kept(Buffer.from(text), 1000)
+      const expected = { ...plain, out: plain.out.replace(/(?<=[^\n])$/, '\n') }
+      for (const size of sizes) {
+        for (const mark of ['', '\ufeff']) {
+          const little = Buffer.from(mark + text, 'utf16le')
+          expect(await kept(little, size)).toEqual(expected)
+          expect(await kept(Buffer.from(little).swap16(), size)).toEqual(expected)
+        }
+      }
+    })
+
+    test('the kind is that of rewritten lines, and a note names the encoding', async () => {
+      const bytes = chunks(await fixture('utf16.ndjson'), 100)
+      expect(await decode(source('x'), bytes, { format: 'ndjson' })).toMatchObject({
+        kind: 'elements',
+        found: 'UTF-16LE text',
+      })
+    })
+
+    test('a line that begins like one that was refused is only a line', async () => {
+      const text = '{"a":1}\n\u001fDOCUMENT_ROW_INVALID x\u001f[]\n\u001f\n'
+      const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
+      for (const size of sizes) expect((await run(bytes, { size })).text).toBe(text.replaceAll('\n\u001f', '\n \u001f'))
+    })
+
+    test('half a character is a line that is not valid, and a fault of a JSON document', async () => {
+      const broken = Buffer.concat([
+        Buffer.from('\ufeff{"a":"', 'utf16le'),
+        Buffer.of(0, 0xd8),
+        Buffer.from('"}\n{"a":2}', 'utf16le'),
+      ])
+      expect((await run(broken, { name: 'a.ndjson' })).text).toBe('{"a":"\xff"}\n{"a":2}\n')
+      expect(await run(broken, { format: 'json' })).toMatchObject({ code: 'INPUT_MALFORMED' })
+    })
+  })
+
+  describe('several objects in one line', () => {
+    const objects = ['{"a":1}', '{"b":"}{"}', '{"c":{}}']
+    const names = ['a.json', 'a.ndjson', 'a.jsonl', 'a', 'a.ndjson.gz']
+    test.each(names)('are documents, whatever the name is: %s', async name => {
+      for (const size of [1, 5, 1000])
+        for (const between of ['', ' ', '\t']) {
+          expect(await lines(objects.join(between), { name, size })).toEqual(objects)
+          expect(await lines(`${objects.join(between)}\n{"d":1}\n{"e":1}{"f":1}\n`, { name, size })).toEqual([
+            ...objects,
+            '{"d":1}',
+            '{"e":1}',
+            '{"f":1}',
+          ])
+        }
+    })
+
+    test('are loaded as far as they are whole', async () => {
+      expect(await run('{"a":1}{"a":2}{"a":', { name: 'a.ndjson' })).toMatchObject({
+        text: '{"a":1}\n{"a":2}\n',
+        code: 'INPUT_TRUNCATED',
+      })
+    })
+
+    test('are recognised in a line that is longer than what is looked at', async () => {
+      const text = `{"a":"${'x'.repeat(700_000)}"}`
+      for (const size of [100_000, 5_000_000])
+        expect(await lines(text.repeat(3), { name: 'a.ndjson', size })).toEqual([text, text, text])
+    })
+
+    test.each(['{"a":1}{"a"\n{"a":2}\n', '{"a":1}[2]\n{"a":2}\n', '{"a":1}}\n{"a":2}\n', '{"a":1}\n{"a":2}{"a":3}\n'])(
+      'are not read into lines of which the first is something else: %j',
+      async text => {
+        for (const size of [1, 1000]) expect(await run(text, { size })).toMatchObject({ kind: 'lines', text })
+      },
+    )
+  })
+
+  describe('JSON that only other programs read', () => {
+    test.each([
+      ['JSON with comments', 'line 1 has a comment', '// of 2026\n{"a":1}\n'],
+      ['JSON with comments', 'line 2 has a comment', '{"a":"//", /* one\n"b" */ "b":2}'.replace(' /*', '\n/*')],
+      ['JSON with comments', 'line 2 has a comment', '{\n"a":1, // first\n"b":[1,],\n}\n'],
+      ['JSON with trailing commas', 'line 3 has a comma before a closing bracket', '{\n"a":1,\n"b":"\\"//",\n}\n'],
+      ['JSON with trailing commas', 'line 1 has a comma before a closing bracket', '[{"a":1},{"a":2},]'],
+      ['JSON with comments', 'line 2 has a comment', '[\n// one\n{"a":1}]'],
+    ])('is refused as %s: %s', async (kind, observed, text) => {
+      for (const size of text.startsWith('[') ? [1000] : [1, 1000]) {
+        const { code, message } = await run(text, { name: 'a.json', size })
+        expect({ code, message }).toEqual({
+          code: 'INPUT_NOT_JSON',
+          message: `a.json looks like ${kind}: ${observed}. Sluice sent nothing from it`,
+        })
+      }
+    })
+
+    test.each(['{"a":1,}\n{"a":2}\n', '// one\n{"a":1}\n{"a":2}\n', '{"a":"http://b"}\n{"a":",]"}\n'])(
+      'is not seen in lines: %j',
+      async text => {
+        for (const size of [1, 1000]) expect(await run(text, { size })).toMatchObject({ kind: 'lines', text })
+      },
+    )
+
+    test.each([
+      ['a comment', '{"a":"//"}, /* b */ {"a":1}'],
+      ['a comment', '{"a":1}, // b\n {"a":1}'],
+      ['a comma before a closing bracket', '{"a":[1,2, ]}'],
+      ['a comma before a closing bracket', '{"a":1},'],
+    ])('is named behind whole elements: %s', async (problem, end) => {
+      for (const size of [1, 1000]) {
+        const { code, message } = await run(`[{"a":0},${end}]`, { format: 'json', size })
+        expect(code).toBe('INPUT_MALFORMED')
+        expect(message).toContain(`is not valid json: ${problem} near byte `)
+      }
+    })
+  })
+
   test('closes the source that it refuses', async () => {
     let closed = false
-    async function* utf16() {
+    async function* utf32() {
       try {
-        yield await fixture('utf16.ndjson')
+        yield Buffer.from('fffe00007b000000', 'hex')
       } finally {
         closed = true
       }
     }
-    await expect(decode(source('x'), utf16(), { format: 'auto' })).rejects.toMatchObject({ code: 'INPUT_MALFORMED' })
+    await expect(decode(source('x'), utf32(), { format: 'auto' })).rejects.toMatchObject({ code: 'INPUT_MALFORMED' })
     expect(closed).toBe(true)
   })
 

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import type { Encoding } from '../formats.js'
+import type { Encoding } from './formats.js'
 
 /** Turns chunks into UTF-8. Bytes that are not valid become bytes that are not valid there either, so that their row is rejected. */
 export type ToUtf8 = (chunk: Uint8Array, isLast: boolean) => Buffer
