@@ -5,6 +5,7 @@ import type { IndexPattern } from '../../base/text/index-pattern.js'
 import { type CsvOptions, type DumpFormat, type Format, isDump } from './formats.js'
 import { type Container, containerKind } from './container-kind.js'
 import { type LookAlike, lookAlike, utf16Of } from './look-alike.js'
+import { hasFeatures, mayBeOneDocument, withNote } from './one-document.js'
 import { relaxedJson } from './relaxed-json.js'
 import { Look, type Opening, readOpening } from './opening.js'
 
@@ -76,11 +77,18 @@ export async function decode(
     await opening.close()
     throw fail('INPUT_NOT_JSON', { input: source.name, kind: found.kind, observed: found.observed })
   }
+  if (isOpen && isNamedGeoJson(source.name) && hasFeatures(opening.head))
+    return { ...(await fromJson(source, opening, 'features')), found: 'GeoJSON: each of its features is a document' }
   const isJson = format === 'json' || pick !== undefined || alike === 'json'
-  if (!isJson) return { kind: 'lines', at, bytes: opening.bytes }
+  const lines: Lines = isJson ? await fromJson(source, opening, pick) : { kind: 'lines', at, bytes: opening.bytes }
+  if (!isOpen || !mayBeOneDocument(opening.head, isJson)) return lines
+  return { ...lines, bytes: withNote(lines.bytes, what => note(source.name, what)) }
+}
+
+async function fromJson({ name }: Source, { at, bytes }: Opening, pick: string | undefined): Promise<Lines> {
   // NDJSON needs neither parser nor cutter.
   const { jsonLines } = await import('./json-lines.js')
-  return { kind: 'elements', at, bytes: jsonLines(source.name, opening.bytes, pick) }
+  return { kind: 'elements', at, bytes: jsonLines(name, bytes, pick) }
 }
 
 /** An array is read as JSON from its first byte on, unless what is there already shows that it is none. */
@@ -141,7 +149,7 @@ async function ofContainer(
   }
   const { openArchive } = await import('./archive/open-archive.js')
   const decodeFile = async (name: string, bytes: AsyncIterable<Uint8Array>) =>
-    await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true })
+    await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true }, note)
   return await openArchive(source, kind, opening.bytes, decodeFile, note)
 }
 
@@ -160,6 +168,10 @@ async function readerOf(dump: DumpFormat) {
 /** Returns whether the name promises NDJSON: then a first line that is an array is only a broken document. */
 function isNamedNdjson(name: string): boolean {
   return /\.(ndjson|jsonl)(\.(gz|zst|bz2|xz|br))?$/i.test(name)
+}
+
+function isNamedGeoJson(name: string): boolean {
+  return /\.geojson(\.(gz|zst|bz2|xz|br))?$/i.test(name)
 }
 
 /** Skips the first lines. Elements are counted, not their bytes, because another version may have written them otherwise. */

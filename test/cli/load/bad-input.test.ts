@@ -100,6 +100,22 @@ describe('inputs', () => {
     expect(later.deadLetters).toMatchObject([{ line: '{"n":5}{"n":6}', reason }])
   })
 
+  test('one document with one large array says how to load what is in it, and GeoJSON becomes its features', async () => {
+    const places = JSON.stringify({ type: 'FeatureCollection', features: [{ n: 1 }, { n: 2 }, { n: 3 }] })
+    const one = await ingest(['places.json'], { 'places.json': places })
+    expect(one).toMatchObject({ code: 0, receipt: { created: 1 } })
+    expect(one.stderr).toContain(
+      'places.json is read as one document, which holds an array `features` of 3 objects. `--pick features` loads each of them',
+    )
+    const picked = await ingest(['places.json', '--pick', 'features'], { 'places.json': places })
+    expect(picked).toMatchObject({ code: 0, receipt: { created: 3 } })
+    const named = await ingest(['places.geojson'], { 'places.geojson': places })
+    expect(named).toMatchObject({ code: 0, receipt: { created: 3 } })
+    expect(named.stderr).toContain('places.geojson is read as GeoJSON: each of its features is a document')
+    const whole = await ingest(['places.geojson', '--format', 'json'], { 'places.geojson': places })
+    expect(whole).toMatchObject({ code: 0, receipt: { created: 1 } })
+  })
+
   test('JSON with comments is refused, with the command that converts it', async () => {
     const { code, receipt, stderr } = await ingest(['a.json'], { 'a.json': '{\n  // one\n  "n": 1\n}\n' })
     expect(code).toBe(3)

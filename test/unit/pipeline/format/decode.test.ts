@@ -184,6 +184,76 @@ describe('NDJSON', () => {
     )
   })
 
+  describe('one document', () => {
+    async function notes(text: string, { name = 'a.json', size = 1000, format = 'auto' as const } = {}) {
+      const said: string[] = []
+      const lines = await decode(source(name), chunks(Buffer.from(text), size), { format }, (_, what) =>
+        said.push(what),
+      )
+      const bytes = Buffer.concat(await collected(lines.bytes)).toString()
+      return { said: [...(lines.found === undefined ? [] : [lines.found]), ...said], bytes }
+    }
+    const note = (path: string, count: number | 'many', pick = path) =>
+      `one document, which holds an array \`${path}\` of ${count} objects. \`--pick ${pick}\` loads each of them`
+
+    test.each([
+      ['items', 2, '{"items":[{"a":1},{"a":[{"b":2}]}]}\n'],
+      ['items', 2, '{\n  "took": 1,\n  "items": [\n    {"a": 1},\n    {"a": 2}\n  ]\n}\n'],
+      ['a.b', 3, ' \n{"n":"}]","a":{"b":[{"\\"c":"[{"},{},{"d":[1]}]}}\n\n'],
+    ])('that holds a large array of objects is one document, and a note names %s', async (path, count, text) => {
+      for (const size of [1, 7, 1000]) {
+        const { said, bytes } = await notes(text, { size })
+        expect(said).toEqual([note(path, count)])
+        expect(bytes.trim().split('\n')).toHaveLength(1)
+      }
+    })
+
+    test('a name that the shell would change stands in quotes', async () => {
+      expect((await notes('{"my items":[{},{}]}')).said).toEqual([note('my items', 2, `'my items'`)])
+    })
+
+    test('a document that is longer than what is looked at is named by its beginning', async () => {
+      const items = Array.from({ length: 3000 }, (_, a) => ({ a, text: 'x'.repeat(500) }))
+      for (const size of [10_000, 5_000_000])
+        expect((await notes(JSON.stringify({ items }), { size })).said).toEqual([note('items', 'many')])
+    })
+
+    test.each([
+      '{"items":[{"a":1},{"a":2}]}\n{"a":3}\n',
+      '{"items":[{"a":1},{"a":2}]}{"a":3}',
+      '[{"items":[{"a":1},{"a":2}]}]',
+      '{"items":[1,2,3,4,5,6]}',
+      '{"items":[{"a":1}]}',
+      '{"items":[{"a":1},{"a":2},3]}',
+      '{"text":"a much longer text than the array has","lines":[{"a":1},{"a":2}]}',
+      '{"a":[[{"a":1},{"a":2}]]}',
+    ])('nothing is said about %j', async text => {
+      for (const size of [1, 1000]) expect((await notes(text, { size })).said).toEqual([])
+    })
+
+    test('nothing is said if an option names the format', async () => {
+      const lines = await decode(source('a'), chunks(Buffer.from('{"b":[{},{}]}'), 9), { format: 'json' }, () => {
+        throw new Error('said something')
+      })
+      expect(Buffer.concat(await collected(lines.bytes)).toString()).toBe('{"b":[{},{}]}\n')
+    })
+
+    test.each(['a.geojson', 'a.GeoJSON.gz'])('of the name %s becomes its features', async name => {
+      const feature = (a: number) => `{"type":"Feature","properties":{"a":${a}},"geometry":null}`
+      const found = ['GeoJSON: each of its features is a document']
+      for (const size of [1, 1000]) {
+        const text = `{"type":"FeatureCollection","features":[${feature(1)},${feature(2)}]}`
+        expect(await notes(text, { name, size })).toEqual({ said: found, bytes: `${feature(1)}\n${feature(2)}\n` })
+        const pretty = `{\n"type": "FeatureCollection",\n"features": [\n${feature(1)}\n]\n}\n`
+        expect(await notes(pretty, { name, size })).toEqual({ said: found, bytes: `${feature(1)}\n` })
+        expect(await notes('{"features":[]}', { name, size })).toEqual({ said: found, bytes: '' })
+        expect(await notes(feature(3), { name, size })).toEqual({ said: [], bytes: feature(3) })
+        const lines = `${feature(1)}\n${feature(2)}\n`
+        expect(await notes(lines, { name, size })).toEqual({ said: [], bytes: lines })
+      }
+    })
+  })
+
   describe('JSON that only other programs read', () => {
     test.each([
       ['JSON with comments', 'line 1 has a comment', '// of 2026\n{"a":1}\n'],
