@@ -130,7 +130,16 @@ export function checkDump(given: { readonly [K in OfDump]?: unknown }, said = (n
 
 type OfDump = 'format' | 'ids' | 'op' | 'routingField' | 'pick' | 'index'
 
-type OfCsv = 'columns' | 'skipHeader' | 'delimiter' | 'quote' | 'encoding' | 'inferTypes' | 'types' | 'empty'
+type OfCsv =
+  | 'columns'
+  | 'skipHeader'
+  | 'delimiter'
+  | 'quote'
+  | 'encoding'
+  | 'inferTypes'
+  | 'types'
+  | 'nullValues'
+  | 'empty'
 
 /** Options of CSV that nobody sets without wishing so. */
 const ofCsv = placedIn('csv')

@@ -15,6 +15,14 @@ export function columnNames(): Kind<readonly string[]> {
   return kind('a,b', check, read)
 }
 
+/** Reads `none` as the empty list. */
+export function cellTexts(): Kind<readonly string[]> {
+  const read = (text: string) => (text === 'none' ? [] : text.split(',').map(value => value.trim()))
+  const check = (value: unknown) =>
+    Array.isArray(value) && value.every(text => typeof text === 'string') ? undefined : 'is not an array of strings'
+  return kind('a,b|none', check, read)
+}
+
 function namesProblem(names: readonly string[]): Problem | undefined {
   if (names.length === 0 || names.includes('')) return new Problem('has a column without a name')
   const twice = names.find((name, at) => names.indexOf(name) !== at)

@@ -280,6 +280,10 @@ export const table = {
     csvKinds.columnTypes(),
     'types of columns, as in Elasticsearch. Sluice rejects a row with a cell that does not fit',
   ),
+  nullValues: csv(
+    csvKinds.cellTexts(),
+    'cells that hold no value, in every column. Default: NA, NULL and the like in columns of numbers, dates and booleans',
+  ),
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
   sourceThroughProxy: remote(
     kinds.toggle(),

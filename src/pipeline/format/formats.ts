@@ -58,6 +58,11 @@ export interface CsvOptions {
   readonly inferTypes?: boolean | undefined
   /** The types of some columns, by name. */
   readonly types?: Readonly<Record<string, CellType>> | undefined
+  /**
+   * Cells that hold no value, in every column. Default: the words of R, pandas, databases and spreadsheets, such as NA and NULL, in columns
+   * of numbers, dates and truth values. An empty list: no cell but an empty one.
+   */
+  readonly nullValues?: readonly string[] | undefined
   /** The value of an empty cell: no field (default), or null. */
   readonly empty?: 'omit' | 'null' | undefined
 }

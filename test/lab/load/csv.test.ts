@@ -59,6 +59,17 @@ describe('a CSV file', () => {
     expect(stored()).toEqual([{ id: '1', name: 'Chair' }])
   })
 
+  test('of R loads into an index of numbers: NA is a missing value', async () => {
+    await writeFile(path('r.csv'), '"","id","n","country"\n"1",1,NA,"NA"\n"2",2,0.5,"DE"\n"3",NA,7,NA\n')
+    const found: string[] = []
+    const onEvent = (event: IngestEvent) => void (event.type === 'format' && found.push(event.found))
+    const more = { ids: 'field', idField: 'row', op: 'index', onEvent } as const
+    expect(await load(path('r.csv'), { ...more, csv: { inferTypes: true } })).toMatchObject({ created: 3, rejected: 0 })
+    expect(JSON.parse(String(lab.control.source(index, '1')))).toEqual({ row: 1, id: 1, country: 'NA' })
+    expect(JSON.parse(String(lab.control.source(index, '3')))).toEqual({ row: 3, n: 7, country: 'NA' })
+    expect(found[0]).toMatch(/ NA and NULL are missing values in id, n$/)
+  })
+
   test('whose header cannot be read stops the run, and the others are read', async () => {
     await writeFile(path('a.csv'), 'id,"id\n1,2\n')
     await writeFile(path('b.csv'), 'id\n1\n')

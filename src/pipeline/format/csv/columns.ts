@@ -1,6 +1,7 @@
 import { visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
+import type { IsMissing } from './missing-values.js'
 
 /** How the cells of one column are written. */
 export interface Column {
@@ -16,17 +17,24 @@ export interface Column {
   readonly takesNull: boolean
 }
 
-/** Returns the JSON of a cell, or what it is: JSON as it stands, text, or a value that does not fit. */
-type ReadCell = (bytes: Buffer, start: number, end: number) => string | typeof AS_IT_STANDS | typeof TEXT | typeof UNFIT
+/** Returns the JSON of a cell, or what it is: JSON as it stands, text, no value, or a value that does not fit. */
+type ReadCell = (
+  bytes: Buffer,
+  start: number,
+  end: number,
+) => string | typeof AS_IT_STANDS | typeof TEXT | typeof UNFIT | typeof MISSING
 export const AS_IT_STANDS = 1
 export const TEXT = 2
 export const UNFIT = 3
+export const MISSING = 4
 
 interface ColumnTyping {
   readonly inferTypes: boolean
   readonly types: Readonly<Record<string, CellType>>
   /** Whether decimals may have a comma. */
   readonly takesComma: boolean
+  /** Finds the cells without a value in a column, if it may have any. */
+  missingIn(column: number, type: CellType | undefined): IsMissing | undefined
 }
 
 /** `given`: columns that the file does not name. An empty one is often only a delimiter at the end of each row. */
@@ -36,7 +44,10 @@ export function columnsOf(names: readonly string[], given: ReadonlySet<number>, 
     return {
       label: `${at + 1} (${visible(name)})`,
       prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
-      read: type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing.takesComma),
+      read: withMissing(
+        type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing.takesComma),
+        typing.missingIn(at, type),
+      ),
       type: type ?? 'text',
       takesNull: !given.has(at),
     }
@@ -53,6 +64,15 @@ export function columnsProblem(names: readonly string[], types: ColumnTyping['ty
   }
   const unknown = Object.keys(types).find(name => !first.has(name))
   return unknown === undefined ? undefined : `no column is called ${visible(unknown)}, which --types names`
+}
+
+/** Looks for a missing value only in cells that are nothing else. */
+function withMissing(read: ReadCell | undefined, isMissing: IsMissing | undefined): ReadCell | undefined {
+  if (isMissing === undefined) return read
+  return (bytes, start, end) => {
+    const value = read === undefined ? TEXT : read(bytes, start, end)
+    return (value === TEXT || value === UNFIT) && isMissing(bytes, start, end) ? MISSING : value
+  }
 }
 
 function inferredCell(bytes: Buffer, start: number, end: number): typeof AS_IT_STANDS | typeof TEXT {

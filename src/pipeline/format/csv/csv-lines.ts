@@ -6,6 +6,7 @@ import { columnsOf, columnsProblem } from './columns.js'
 import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
+import { missingIn } from './missing-values.js'
 import { nameColumns } from './name-columns.js'
 import { MOST_CELLS } from './split-row.js'
 import { type ToUtf8, toUtf8 } from '../to-utf8.js'
@@ -31,8 +32,8 @@ export async function csvLines(
     const rows = new Rows(delimiter, quote, sepBytes === 0 ? 1 : 2)
     const convert = toUtf8(dialect.encoding)
     rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes))
-    const header =
-      options.columns !== undefined && options.skipHeader !== true ? [] : await readHeader(iterator, convert, rows)
+    const hasHeader = options.columns === undefined || options.skipHeader === true
+    const header = hasHeader ? await readHeader(iterator, convert, rows) : []
     if (typeof header === 'string') throw malformed(header)
     const { names, given, note } =
       options.columns === undefined
@@ -41,10 +42,18 @@ export async function csvLines(
     const { types = {}, inferTypes = false } = options
     const problem = names.length === 0 ? undefined : columnsProblem(names, types)
     if (problem !== undefined) throw malformed(`is not valid csv: ${problem}`)
-    const columns = columnsOf(names, given, { types, inferTypes, takesComma: delimiter === ';' })
+    const missing = missingIn(dialect, { isWhole, hasHeader }, names, options)
+    const columns = columnsOf(names, given, {
+      types,
+      inferTypes,
+      takesComma: delimiter === ';',
+      missingIn: missing.of,
+    })
     const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0))
+    const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
+    const notes = [note, lacking].filter(text => text !== '').join('. ')
     return {
-      ...(names.length === 0 ? {} : { found: described(dialect, names, note) }),
+      ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
       bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),
     }
   } catch (error) {
@@ -174,10 +183,13 @@ const NAMED = 20
 /** Says what was found: `CSV with ;, Windows-1252, 12 columns: id, name, …`. */
 function described({ delimiter, quote, encoding }: Dialect, names: readonly string[], note: string): string {
   const quotes = quote === '"' ? '' : quote === undefined ? ', no quotes' : `, quote ${quote}`
-  const named = names.slice(0, NAMED).map(visible).join(', ')
   const columns = counted(names.length, 'column')
-  const list = names.length === 0 ? '' : `: ${named}${names.length > NAMED ? ', …' : ''}`
+  const list = names.length === 0 ? '' : `: ${listed(names)}`
   return `CSV with ${DELIMITERS[delimiter] ?? delimiter}${quotes}, ${ENCODINGS[encoding]}, ${columns}${list}${note === '' ? '' : `. ${note}`}`
+}
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, NAMED).map(visible).join(', ') + (names.length > NAMED ? ', …' : '')
 }
 
 function counted(count: number, what: string): string {

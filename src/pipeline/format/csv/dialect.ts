@@ -15,6 +15,8 @@ export interface Dialect {
   readonly skipBytes: number
   /** Bytes of Excel's line `sep=;` in UTF-8, which comes next. */
   readonly sepBytes: number
+  /** The first rows, in UTF-8. */
+  readonly rows: Buffer
   /** Whether each row has one cell more than the first one, and not as an empty one at its end: R writes the names of rows so. */
   readonly hasRowNames: boolean
 }
@@ -41,6 +43,7 @@ export function findDialect(sample: Buffer, isWhole: boolean, given: DialectOpti
     quote: quote === '' ? undefined : quote,
     skipBytes,
     sepBytes: sepLine.length,
+    rows,
     hasRowNames: hasRowNames(rowShapes(rows, delimiter, quote, isWhole)),
   }
 }

@@ -1,5 +1,5 @@
 import { CARRIAGE_RETURN, LINE_FEED, refusedLineStart } from '../../../base/text/bytes.js'
-import { AS_IT_STANDS, type Column, TEXT, UNFIT } from './columns.js'
+import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from './columns.js'
 import { DOUBLED, ESCAPED, type RowSplitter } from './split-row.js'
 
 const USUAL_BYTES = 256 << 10
@@ -52,12 +52,12 @@ export class LineWriter {
       const column = columns[cell] as Column
       const start = starts[cell] as number
       const end = ends[cell] as number
-      if (start === end) {
+      const value = start === end ? MISSING : column.read === undefined ? TEXT : column.read(bytes, start, end)
+      if (value === MISSING) {
         if (this.#writesNull && column.takesNull) this.#value(column, 'null')
         continue
       }
       isEmpty = false
-      const value = column.read === undefined ? TEXT : column.read(bytes, start, end)
       if (value === UNFIT) {
         this.#at = first
         return `column ${column.label}: not of the type ${column.type}`

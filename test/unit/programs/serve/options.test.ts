@@ -67,8 +67,7 @@ test('an option of a load is one of the command `sluice serve`, or the library r
   /** Fields of the library that hold several options of the table. */
   const fieldOf = (name: string) => {
     if (['set', 'drop', 'keep', 'rename'].includes(name)) return 'edits'
-    if (['columns', 'skipHeader', 'delimiter', 'quote', 'encoding', 'inferTypes', 'types', 'empty'].includes(name))
-      return 'csv'
+    if (table[name as keyof typeof table].group === 'CSV') return 'csv'
     if (['query', 'fields', 'displayValue', 'pageSize'].includes(name)) return 'table'
     if (name.startsWith('servicenow')) return 'servicenow'
     if (name.startsWith('source')) return 'remote'

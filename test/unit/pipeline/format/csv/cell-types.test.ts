@@ -61,8 +61,6 @@ describe('with --infer-types', () => {
     'True',
     'TRUE',
     'truest',
-    'null',
-    'NaN',
     'Infinity',
     ' 1',
     '1 ',

@@ -262,3 +262,64 @@ test('a long row in very small chunks is not read anew with each of them', { tag
   expect(rows.next()).toBe('row')
   expect(rows.texts()[1]).toHaveLength(200_000)
 })
+
+describe('missing values', () => {
+  const read = async (text: string, options: Parameters<typeof readCsv>[1] = {}) => {
+    const whole = await readCsv(text, options)
+    for (const size of [1, 3, 10]) expect(await readCsv(text, { ...options, size })).toEqual(whole)
+    return whole
+  }
+
+  test('in a column of numbers, dates or booleans no cell is a text such as NA, if types are inferred', async () => {
+    const text =
+      'n,at,ok,zip\n1,NA,true,01\nNA,2026-01-02,\\N,NULL\n#N/A,2026-01-02T03:04:05Z,false,02\n NaN,2026-01-03 10:00,null,\n'
+    expect(await read(text, { inferTypes: true })).toEqual({
+      found: 'CSV with commas, UTF-8, 4 columns: n, at, ok, zip. NA and NULL are missing values in n, at, ok, zip',
+      rows: [
+        { n: 1, ok: true, zip: '01' },
+        { at: '2026-01-02' },
+        { at: '2026-01-02T03:04:05Z', ok: false, zip: '02' },
+        { at: '2026-01-03 10:00' },
+      ],
+    })
+    expect((await read('n,m\nNA,1\n2,\n', { inferTypes: true, empty: 'null' })).rows).toEqual([
+      { n: null, m: 1 },
+      { n: 2, m: null },
+    ])
+  })
+
+  test('a column of text keeps it, and so does every column if nothing says that it has another type', async () => {
+    const text = 'country,n\nNA,NA\nDE,1\n'
+    expect((await read(text, { inferTypes: true })).rows).toEqual([{ country: 'NA' }, { country: 'DE', n: 1 }])
+    expect((await read(text)).rows).toEqual([
+      { country: 'NA', n: 'NA' },
+      { country: 'DE', n: '1' },
+    ])
+    expect((await read('a\nNA\n1 of 2\n', { inferTypes: true })).rows).toEqual([{ a: 'NA' }, { a: '1 of 2' }])
+  })
+
+  test('a column with a type of its own takes it, unless the type is one of text', async () => {
+    const types = { n: 'long', at: 'date', name: 'keyword', v: 'boolean' } as const
+    expect((await read('n,at,name,v,x\nNA,NA,NA,NA,NA\nN.A.,1,2,1,3\n', { types })).rows).toEqual([
+      { name: 'NA', x: 'NA' },
+      ['line 3, column 1 (n): not of the type long', ['N.A.', '1', '2', '1', '3']],
+    ])
+  })
+
+  test('the option names all of them, in every column', async () => {
+    const text = 'name,n\n-,1\nNA,-\n?,"-"\n-,\n'
+    expect((await read(text, { nullValues: ['-', '?'], types: { n: 'long' } })).rows).toEqual([
+      { n: 1 },
+      { name: 'NA' },
+      '',
+      '',
+    ])
+    expect((await read('n\nNA\n1\n', { nullValues: [], inferTypes: true })).rows).toEqual([{ n: 'NA' }, { n: 1 }])
+  })
+
+  test('text behind the first rows changes no column, and is loaded as text', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, at) => `${at},NA\n`).join('')
+    const { rows: found } = await readCsv(`a,b\n${rows}x,y\nNA,NA\n`, { inferTypes: true, size: 10_000 })
+    expect(found.slice(-3)).toEqual([{ a: 19_999 }, { a: 'x', b: 'y' }, ''])
+  })
+})
