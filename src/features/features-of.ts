@@ -1,4 +1,5 @@
 /** Says which features hang on the runs of which program: one table. */
+import { fieldsIn } from '../base/text/shown.js'
 import type { Load } from '../options/load.js'
 import type { Composed, Feature, RunArguments } from '../run/loop/hooks.js'
 import { fillIndices } from './destinations/fill-indices.js'
@@ -115,7 +116,13 @@ export async function featuresOf(
       all = { ...all, ...more }
     }
   }
-  return { ...all, features }
+  const idColumns = idColumnsOf(given.load)
+  return { ...all, decoding: cluster => ({ idColumns, ...all.decoding?.(cluster) }), features }
+}
+
+/** Returns the fields of which ids are made, unless documents get other fields on their way. */
+function idColumnsOf({ documents: { ids }, edits, transform }: Load): readonly string[] | undefined {
+  return 'field' in ids && edits === undefined && transform === undefined ? fieldsIn(ids.field) : undefined
 }
 
 function limitsOf({ load, shared }: Composing): Feature {

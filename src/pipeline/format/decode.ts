@@ -15,6 +15,8 @@ export interface DecodeOptions {
   readonly pick?: string | undefined
   /** How CSV is read. */
   readonly csv?: CsvOptions | undefined
+  /** Columns that a table must have, because ids are made of them. */
+  readonly idColumns?: readonly string[] | undefined
   /** Whether `auto` may find a format whose documents carry their own ids. Default true. */
   readonly takesDumps?: boolean | undefined
   /** Makes the names of indices of those that stand beside the documents of a dump. Absent: all go to one index. */
@@ -52,7 +54,8 @@ export async function decode(
     // Other formats do not need its code.
     const { csvLines } = await import('./csv/csv-lines.js')
     const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
-    return { kind: 'elements', at, ...(await csvLines(source.name, opening.bytes, { ...csv, delimiter })) }
+    const table = await csvLines(source.name, opening.bytes, { ...csv, delimiter }, options.idColumns)
+    return { kind: 'elements', at, ...table }
   }
   if (encoding === 'UTF-32') {
     await opening.close()

@@ -59,6 +59,35 @@ describe('a CSV file', () => {
     expect(stored()).toEqual([{ id: '1', name: 'Chair' }])
   })
 
+  test.each([
+    ['ID', 'no column is called ID, which --id-field names. Did you mean id?'],
+    ['id,branch', 'no column is called branch, which --id-field names'],
+    ['name.first', 'no column is called name.first, which --id-field names'],
+  ])('without the column of its ids is refused at once: %s', async (idField, problem) => {
+    await writeFile(path('a.csv'), `id,name\n${'1,Ann\n'.repeat(3000)}`)
+    for (const ids of ['field', 'hash'] as const) {
+      const failed: unknown = await load(path('a.csv'), { ids, idField }).catch((error: unknown) => error)
+      if (!isSluiceError(failed)) throw failed
+      expect(failed).toMatchObject({
+        code: 'INPUT_MALFORMED',
+        failure: { evidence: { problem: `is not valid csv: ${problem}` } },
+      })
+    }
+    expect(stored()).toEqual([])
+  })
+
+  test('has its ids in columns that an edit or a function makes', async () => {
+    await writeFile(path('a.csv'), 'No,name\n7,Ann\n')
+    const edits = { rename: { No: 'id' } }
+    expect(await load(path('a.csv'), { ids: 'field', idField: 'id', op: 'index', edits })).toMatchObject({ created: 1 })
+    const transform = (row: Record<string, unknown>) => ({ ...row, id: 8 })
+    await writeFile(path('b.csv'), 'No,name\n8,Bob\n')
+    expect(await load(path('b.csv'), { ids: 'field', idField: 'id', op: 'index', transform })).toMatchObject({
+      created: 1,
+    })
+    expect(lab.control.ids(index)).toEqual(['7', '8'])
+  })
+
   test('of R loads into an index of numbers: NA is a missing value', async () => {
     await writeFile(path('r.csv'), '"","id","n","country"\n"1",1,NA,"NA"\n"2",2,0.5,"DE"\n"3",NA,7,NA\n')
     const found: string[] = []

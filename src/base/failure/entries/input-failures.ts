@@ -107,9 +107,10 @@ export const inputEntries = {
       {
         cause: 'The format of the file does not match its name or the option --format.',
         if: /not valid/,
-        unless: /--types names/,
+        unless: /--(types|id-field) names/,
       },
       { cause: 'A name in --types is mistyped, or the columns have changed.', if: /--types names/ },
+      { cause: 'A name in --id-field is mistyped, or the columns have changed.', if: /--id-field names/ },
       { cause: 'The JSON breaks off or has a syntax error.', if: /not valid json/ },
       {
         cause: 'The first row of the CSV file leaves a column without a name, or uses a name twice.',
@@ -134,6 +135,7 @@ export const inputEntries = {
         if: /valid csv: (column|its first row)/,
       },
       { fix: 'In --types, write each name exactly as in the first row of the file.', if: /--types names/ },
+      { fix: 'In --id-field, write each name exactly as in the first row of the file.', if: /--id-field names/ },
       {
         fix: 'If the file was cut off, fetch it again. Otherwise correct that quote. If the file quotes no cells, pass --quote none.',
         if: /never closed/,

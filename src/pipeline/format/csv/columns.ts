@@ -1,4 +1,4 @@
-import { visible } from '../../../base/text/shown.js'
+import { nearest, visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
 import type { IsMissing } from './missing-values.js'
@@ -54,16 +54,31 @@ export function columnsOf(names: readonly string[], given: ReadonlySet<number>, 
   })
 }
 
-/** Returns why a file cannot have these columns. */
-export function columnsProblem(names: readonly string[], types: ColumnTyping['types']): string | undefined {
+/** Returns why a file cannot have these columns. `ids`: those of which ids are made. */
+export function columnsProblem(
+  names: readonly string[],
+  types: ColumnTyping['types'],
+  ids: readonly string[],
+): string | undefined {
   const first = new Map<string, number>()
   for (const [at, name] of names.entries()) {
     const earlier = first.get(name)
     if (earlier !== undefined) return `columns ${earlier + 1} and ${at + 1} are both called ${visible(name)}`
     first.set(name, at)
   }
-  const unknown = Object.keys(types).find(name => !first.has(name))
-  return unknown === undefined ? undefined : `no column is called ${visible(unknown)}, which --types names`
+  return missingColumn(first, Object.keys(types), '--types') ?? missingColumn(first, ids, '--id-field')
+}
+
+function missingColumn(
+  columns: ReadonlyMap<string, number>,
+  wanted: readonly string[],
+  option: string,
+): string | undefined {
+  const unknown = wanted.find(name => !columns.has(name))
+  if (unknown === undefined) return undefined
+  const near = nearest(unknown, [...columns.keys()])
+  const hint = near === undefined ? '' : `. Did you mean ${visible(near)}?`
+  return `no column is called ${visible(unknown)}, which ${option} names${hint}`
 }
 
 /** Looks for a missing value only in cells that are nothing else. */

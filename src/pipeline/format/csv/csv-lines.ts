@@ -16,12 +16,14 @@ const SAMPLE_BYTES = 64 << 10
 
 /**
  * Writes each row as a line of NDJSON. A row that does not fit is a refused line with its reason. `found`: what looking at the file showed.
+ * `idColumns`: those that the file must have, because ids are made of them.
  * Throws SluiceError INPUT_MALFORMED, for the header at once, and for a quote that is never closed after all rows before it.
  */
 export async function csvLines(
   input: string,
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
+  idColumns: readonly string[] = [],
 ): Promise<Pick<Lines, 'bytes' | 'found'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
@@ -40,7 +42,7 @@ export async function csvLines(
         ? nameColumns(header, dialect.hasRowNames && header.length > 0)
         : { names: options.columns, given: new Set<number>(), note: '' }
     const { types = {}, inferTypes = false } = options
-    const problem = names.length === 0 ? undefined : columnsProblem(names, types)
+    const problem = names.length === 0 ? undefined : columnsProblem(names, types, idColumns)
     if (problem !== undefined) throw malformed(`is not valid csv: ${problem}`)
     const missing = missingIn(dialect, { isWhole, hasHeader }, names, options)
     const columns = columnsOf(names, given, {
