@@ -1,4 +1,4 @@
-import { explain, type FailureCode } from './failure.js'
+import { explain, type FailureCode, fixesFor } from './failure.js'
 
 /**
  * Why Elasticsearch rejects single documents, by the types of its own errors, as receipts and dead letters show them. For
@@ -92,12 +92,14 @@ export const indexErrors: readonly IndexError[] = [
   },
 ]
 
-/** Returns what a type in a receipt means and what to do: that of Elasticsearch, or Sluice's own code. */
-export function adviceOn(type: string): string | undefined {
+/** Returns what a type in a receipt means and what to do: that of Elasticsearch, or Sluice's own code. `reason`: as the receipt has it. */
+export function adviceOn(type: string, reason?: string): string | undefined {
   const error = indexErrors.find(one => one.type === type)
   if (error !== undefined) return `${error.meaning} ${error.fix}`
   const own = explain(type as FailureCode) as ReturnType<typeof explain> | undefined
-  return own === undefined ? undefined : `${own.title}. ${own.fixes[0]}`
+  if (own === undefined) return undefined
+  const [fix] = reason === undefined ? own.fixes : fixesFor(type as FailureCode, reason)
+  return `${own.title}. ${fix}`
 }
 
 export interface RehearsedRefusal {

@@ -27,9 +27,10 @@ const EXPLAINED = 3
 
 /** Returns the largest kinds of refusal with what they mean and what to do, if that is known. */
 export function advices({ rejections: kinds }: Receipt): (readonly [type: string, advice: string])[] {
-  const types = [...new Set(kinds.map(({ type }) => type))].slice(0, EXPLAINED)
-  return types.flatMap(type => {
-    const advice = adviceOn(type)
+  const types = new Map(kinds.toReversed().map(({ type, reason }) => [type, reason]))
+  const explained = kinds.map(({ type }) => type).filter((type, at, all) => all.indexOf(type) === at)
+  return explained.slice(0, EXPLAINED).flatMap(type => {
+    const advice = adviceOn(type, types.get(type))
     return advice === undefined ? [] : [[type, advice] as const]
   })
 }
@@ -145,11 +146,13 @@ export function balanceOf(receipt: Receipt): string {
 
 /** Returns documents, kind and place of each kind of refusal. */
 export function rejections(receipt: Receipt): string[][] {
-  return receipt.rejections.map(({ documents, type, status, field, first }) => [
+  return receipt.rejections.map(({ documents, type, status, field, reason, value, first }) => [
     count(documents),
     type,
     (status === 0 ? 'before sending' : `status ${status}`) +
       (field === undefined ? '' : `, field ${field}`) +
+      (reason === undefined ? '' : `, ${reason}`) +
+      (value === undefined ? '' : `, such as ${value}`) +
       (first === undefined ? '' : `, first: ${describeOrigin(first)}`),
   ])
 }

@@ -34,14 +34,15 @@ export function showRejections({ rejections = [], deadLetters }: RunEnd): HtmlPa
   </section>`
 }
 
-function rejection({ documents, type, status, field, first }: Rejections, hasFields: boolean): Html {
-  const advice = adviceOn(type)
+function rejection({ documents, type, status, field, reason, first }: Rejections, hasFields: boolean): Html {
+  const advice = adviceOn(type, reason)
   const who = status === 0 ? 'Sluice rejected them before sending.' : `The cluster answered with status ${status}.`
   return html`<tr>
     <td class="n" data-label="Documents">${count(documents)}</td>
     <td data-label="Reason">
       <div>
         <code>${type}</code>
+        ${reason !== undefined && html`<p>${reason}</p>`}
         <p class="note">${who}${advice !== undefined && html` ${prose(advice)}`}</p>
       </div>
     </td>

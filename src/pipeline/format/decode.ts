@@ -17,6 +17,8 @@ export interface DecodeOptions {
   readonly csv?: CsvOptions | undefined
   /** Columns that a table must have, because ids are made of them. */
   readonly idColumns?: readonly string[] | undefined
+  /** Whether the reason why a row is rejected may hold one of its cells. Default false: reasons hold no values. */
+  readonly showsCells?: boolean | undefined
   /** Whether `auto` may find a format whose documents carry their own ids. Default true. */
   readonly takesDumps?: boolean | undefined
   /** Makes the names of indices of those that stand beside the documents of a dump. Absent: all go to one index. */
@@ -54,7 +56,7 @@ export async function decode(
     // Other formats do not need its code.
     const { csvLines } = await import('./csv/csv-lines.js')
     const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
-    const table = await csvLines(source.name, opening.bytes, { ...csv, delimiter }, options.idColumns)
+    const table = await csvLines(source.name, opening.bytes, { ...csv, delimiter }, options)
     return { kind: 'elements', at, ...table }
   }
   if (encoding === 'UTF-32') {

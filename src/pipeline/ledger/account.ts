@@ -72,7 +72,9 @@ export function kindsOf(rejected: Rejected): readonly Rejections[] {
   for (const refused of all) {
     const { status, type, reason } = refused
     const isLikeLast =
-      last?.of.type === type && last.of.status === status && (status === 0 || last.of.reason === reason)
+      last?.of.type === type &&
+      last.of.status === status &&
+      ((status === 0 && type !== OF_ROW) || last.of.reason === reason)
     if (last === undefined || !isLikeLast) {
       const kind = { ...kindOf(refused), documents: 0 }
       const key = keyOf(kind)
@@ -90,13 +92,28 @@ export function kindsOf(rejected: Rejected): readonly Rejections[] {
 }
 
 function kindOf({ status, type, reason }: Reason): Omit<Rejections, 'documents'> {
+  if (status === 0 && type === OF_ROW) return { status, type, ...rowProblem(reason) }
   // What was never sent was refused for no field of the index.
   const field = status === 0 ? undefined : fieldOf(reason)
   return { status, type, ...(field === undefined ? {} : { field }) }
 }
 
-function keyOf({ status, type, field = '' }: Omit<Rejections, 'documents'>): string {
-  return `${status} ${type} ${field}`
+const OF_ROW = 'DOCUMENT_ROW_INVALID'
+
+/** Returns what is wrong with a row, without the number of its line, and the cell that a dry run shows. */
+function rowProblem(text: string): Pick<Rejections, 'reason' | 'value'> {
+  const [, problem = '', value] = ROW.exec(text) ?? []
+  const [, cells = 0, columns = 0] = COUNTED.exec(problem) ?? []
+  const compared = Number(cells) < Number(columns) ? 'fewer' : 'more'
+  const reason = columns === 0 ? problem : `${compared} cells than the ${columns} columns`
+  return { ...(reason === '' ? {} : { reason }), ...(value === undefined ? {} : { value }) }
+}
+
+const ROW = /^not a row of the table: (?:line|row) \d+(?:,|:| has| is)? (.*?)(?:, such as (.*))?$/s
+const COUNTED = /^(\d+) cells? for (\d+) columns?$/
+
+function keyOf({ status, type, field = '', reason = '' }: Omit<Rejections, 'documents'>): string {
+  return `${status} ${type} ${field} ${reason}`
 }
 
 /** A receipt of an older Sluice may lack counts. */

@@ -41,6 +41,10 @@ export interface Rejections {
   readonly type: string
   /** The field that the reason names, if it does. */
   readonly field?: string
+  /** Of a row of a table: what is wrong with it, and in which column. */
+  readonly reason?: string
+  /** Only in a dry run, which writes no dead letters: the cell of the first of these rows that does not fit. */
+  readonly value?: string
   readonly documents: number
   /** Where the first of them was read. */
   readonly first?: Origin

@@ -106,8 +106,8 @@ function inputs(receipt: Receipt | undefined): string | undefined {
 function rejections(receipt: Receipt | undefined): string | undefined {
   if (receipt === undefined || receipt.rejections.length === 0) return undefined
   return fewOf(
-    receipt.rejections.map(({ documents, type, field }) => {
-      return `${documents} ${type}${field === undefined ? '' : `, field ${field}`}`
+    receipt.rejections.map(({ documents, type, field, reason }) => {
+      return `${documents} ${type}${field === undefined ? '' : `, field ${field}`}${reason === undefined ? '' : `, ${reason}`}`
     }),
   )
 }

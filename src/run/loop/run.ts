@@ -183,6 +183,8 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
       pick,
       csv,
       besides: sections.documents.indexPattern,
+      // A dry run writes no dead letters, which would hold the rows.
+      showsCells: sections.dryRun,
       ...run.given.decoding?.(cluster),
     })
     const started = await startRun(run, cluster, way, decoding)

@@ -27,6 +27,7 @@ export const notPlayed: Readonly<Record<string, string>> = {
   'INPUT_NOT_JSON: To load each line': shell,
   'INPUT_NOT_JSON: JSON has no comments': npm,
   'INPUT_MALFORMED: JSON has no comments': npm,
+  'DOCUMENT_ROW_INVALID: If the type': 'the play of DOCUMENT_ROW_INVALID runs the same command',
   'INPUT_CHANGED: Put the old content back, with': queue,
   'DEAD_LETTER_BROKEN: Run the interrupted': 'has two ways and no single command: test/cli/load/replay.test.ts',
   'INPUT_REPLACED: Put the old': remote,

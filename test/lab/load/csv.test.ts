@@ -59,6 +59,26 @@ describe('a CSV file', () => {
     expect(stored()).toEqual([{ id: '1', name: 'Chair' }])
   })
 
+  test('counts its rows that do not fit by column and reason. Only a dry run shows a cell', async () => {
+    const bad = Array.from({ length: 40 }, (_, at) => `${at},x${at}\n${at},2,3\n${at}\n${at},2.5\n`).join('')
+    await writeFile(path('a.csv'), `id,n\n${bad}1,"a\tvery ""long"" cell, longer than a reason shows of it"\nz,1\n`)
+    const options: Partial<IngestOptions> = { csv: { types: { id: 'long', n: 'long' } } }
+    const kinds = [
+      { reason: 'column 2 (n): not of the type long', documents: 81, first: { document: 1 }, value: 'x0' },
+      { reason: 'more cells than the 2 columns', documents: 40, first: { document: 2 } },
+      { reason: 'fewer cells than the 2 columns', documents: 40, first: { document: 3 } },
+      { reason: 'column 1 (id): not of the type long', documents: 1, first: { document: 162 }, value: 'z' },
+    ]
+    const seen: IngestEvent[] = []
+    const dry = await load(path('a.csv'), { ...options, dryRun: true, onEvent: event => void seen.push(event) })
+    expect(dry.rejections).toMatchObject(kinds)
+    const documents = seen.flatMap(event => (event.type === 'rejected' ? event.documents : []))
+    expect(documents.at(-2)?.reason).toMatch(/long, such as a\\tvery ""long"" cell, longer than a reas…$/)
+    const real = await load(path('a.csv'), options)
+    expect(real.rejections).toMatchObject(kinds.map(({ value: _, ...kind }) => kind))
+    expect(JSON.stringify([real, await readFile(path('dead.ndjson'), 'utf8')])).not.toMatch(/such as|"value"/)
+  })
+
   test.each([
     ['ID', 'no column is called ID, which --id-field names. Did you mean id?'],
     ['id,branch', 'no column is called branch, which --id-field names'],

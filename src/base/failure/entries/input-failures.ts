@@ -264,7 +264,14 @@ export const inputEntries = {
       'The file mixes encodings.',
     ],
     fixes: [
-      'Correct the program that writes the file. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
+      {
+        fix: 'Correct the program that writes the file. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
+        unless: /not of the type/,
+      },
+      {
+        fix: 'If the type in --types is wrong, correct it. If the cell is a word for a missing value, name it in --null-values. Otherwise add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
+        if: /not of the type/,
+      },
       'If many rows are rejected, check the delimiter, quote and encoding that Sluice detected. To change them, pass --delimiter, --quote or --encoding.',
     ],
     example: { problem: 'line 812 has 3 cells for 4 columns' },

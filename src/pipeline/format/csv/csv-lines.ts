@@ -16,14 +16,13 @@ const SAMPLE_BYTES = 64 << 10
 
 /**
  * Writes each row as a line of NDJSON. A row that does not fit is a refused line with its reason. `found`: what looking at the file showed.
- * `idColumns`: those that the file must have, because ids are made of them.
  * Throws SluiceError INPUT_MALFORMED, for the header at once, and for a quote that is never closed after all rows before it.
  */
 export async function csvLines(
   input: string,
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
-  idColumns: readonly string[] = [],
+  { idColumns = [], showsCells = false }: TableNeeds = {},
 ): Promise<Pick<Lines, 'bytes' | 'found'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
@@ -51,7 +50,7 @@ export async function csvLines(
       takesComma: delimiter === ';',
       missingIn: missing.of,
     })
-    const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0))
+    const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0), showsCells)
     const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const notes = [note, lacking].filter(text => text !== '').join('. ')
     return {
@@ -62,6 +61,14 @@ export async function csvLines(
     await opened.return?.()
     throw error
   }
+}
+
+/** What a load needs of a table. */
+interface TableNeeds {
+  /** Columns that it must have, because ids are made of them. */
+  readonly idColumns?: readonly string[] | undefined
+  /** Whether the reason of a rejected row may hold a cell. */
+  readonly showsCells?: boolean | undefined
 }
 
 /** Reads the first bytes. An early error of the source comes after them, from the iterator for the rest. */

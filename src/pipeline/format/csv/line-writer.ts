@@ -1,4 +1,5 @@
 import { CARRIAGE_RETURN, LINE_FEED, refusedLineStart } from '../../../base/text/bytes.js'
+import { visible } from '../../../base/text/shown.js'
 import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from './columns.js'
 import { DOUBLED, ESCAPED, type RowSplitter } from './split-row.js'
 
@@ -19,13 +20,16 @@ export class LineWriter {
   readonly #columns: readonly Column[]
   readonly #writesNull: boolean
   readonly #quote: number | undefined
+  readonly #showsCells: boolean
   #out = Buffer.allocUnsafeSlow(USUAL_BYTES)
   #at = 0
 
-  constructor(columns: readonly Column[], writesNull: boolean, quote: number | undefined) {
+  /** `showsCells`: whether the reason why a row is refused may hold one of its cells. */
+  constructor(columns: readonly Column[], writesNull: boolean, quote: number | undefined, showsCells: boolean) {
     this.#columns = columns
     this.#writesNull = writesNull
     this.#quote = quote
+    this.#showsCells = showsCells
   }
 
   get isFull(): boolean {
@@ -60,7 +64,8 @@ export class LineWriter {
       isEmpty = false
       if (value === UNFIT) {
         this.#at = first
-        return `column ${column.label}: not of the type ${column.type}`
+        const problem = `column ${column.label}: not of the type ${column.type}`
+        return this.#showsCells ? `${problem}, such as ${shownCell(bytes, start, end)}` : problem
       }
       if (typeof value === 'string') {
         this.#value(column, value)
@@ -169,6 +174,14 @@ export class LineWriter {
     this.#out.copy(larger, 0, 0, this.#at)
     this.#out = larger
   }
+}
+
+/** Bytes of a cell that a reason shows. */
+const SHOWN_BYTES = 40
+
+function shownCell(bytes: Buffer, start: number, end: number): string {
+  const isLong = end - start > SHOWN_BYTES
+  return visible(bytes.toString('utf8', start, isLong ? start + SHOWN_BYTES : end)) + (isLong ? '…' : '')
 }
 
 /** How JSON writes the bytes that it cannot take as they are. */

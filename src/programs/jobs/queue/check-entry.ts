@@ -75,7 +75,13 @@ export function isReceipt(value: unknown): value is RangeReceipt {
 }
 
 const isCounts: Test = value => isObject(value) && Object.keys(nothing).every(name => isCount(own(value, name)))
-const isRejections = shaped({ status: isCount, type: isName, field: optional(isName), documents: isCount })
+const isRejections = shaped({
+  status: isCount,
+  type: isName,
+  field: optional(isName),
+  reason: optional(isName),
+  documents: isCount,
+})
 
 const isReceiptShape = shaped({
   counts: isCounts,
