@@ -133,6 +133,7 @@ type OfDump = 'format' | 'ids' | 'op' | 'routingField' | 'pick' | 'index'
 type OfCsv =
   | 'columns'
   | 'skipHeader'
+  | 'skipLines'
   | 'delimiter'
   | 'quote'
   | 'encoding'

@@ -266,6 +266,10 @@ export const table = {
   }),
   columns: csv(csvKinds.columnNames(), 'names of the columns. Default: the first row names them'),
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
+  skipLines: csv(
+    kinds.wholeNumber({ min: 0, max: 1000 }),
+    'lines above the names of the columns. Default: Sluice detects titles and comments',
+  ),
   delimiter: csv(
     csvKinds.delimiter(),
     'character between cells: comma, semicolon, tab or another. Default: Sluice detects it',

@@ -38,6 +38,8 @@ export const notInModel: Readonly<Record<string, string>> = {
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --types':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
+  'option --skip-lines':
+    'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --null-values':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --empty':

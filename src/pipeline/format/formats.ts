@@ -49,6 +49,8 @@ export interface CsvOptions {
   readonly columns?: readonly string[] | undefined
   /** With `columns`: pass over the first row. Default false. */
   readonly skipHeader?: boolean | undefined
+  /** Lines above the names of the columns. Default: Sluice detects titles and comments. */
+  readonly skipLines?: number | undefined
   /** One ASCII character. */
   readonly delimiter?: string | undefined
   /** One ASCII character, or an empty string if cells are never quoted. */

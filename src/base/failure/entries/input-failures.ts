@@ -272,6 +272,7 @@ export const inputEntries = {
         fix: 'If the type in --types is wrong, correct it. If the cell is a word for a missing value, name it in --null-values. Otherwise add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
         if: /not of the type/,
       },
+      'If a title or comments stand above the names of the columns, pass their number of lines: --skip-lines N.',
       'If many rows are rejected, check the delimiter, quote and encoding that Sluice detected. To change them, pass --delimiter, --quote or --encoding.',
     ],
     example: { problem: 'line 812 has 3 cells for 4 columns' },

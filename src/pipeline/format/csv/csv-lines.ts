@@ -29,10 +29,13 @@ export async function csvLines(
   try {
     const { sample, rest, isWhole, iterator } = await readSample(opened)
     const dialect = findDialect(sample, isWhole, options)
-    const { delimiter, quote, sepBytes } = dialect
-    const rows = new Rows(delimiter, quote, sepBytes === 0 ? 1 : 2)
+    const { delimiter, quote, sepBytes, lead } = dialect
+    const { skipLines = 0 } = options
+    if (lead.lines < skipLines && !isWhole)
+      throw malformed(`is not valid csv: --skip-lines is ${skipLines}, but these lines have more than 64 KiB`)
+    const rows = new Rows(delimiter, quote, lead.lines + (sepBytes === 0 ? 1 : 2))
     const convert = toUtf8(dialect.encoding)
-    rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes))
+    rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes + lead.bytes))
     const hasHeader = options.columns === undefined || options.skipHeader === true
     const header = hasHeader ? await readHeader(iterator, convert, rows) : []
     if (typeof header === 'string') throw malformed(header)
@@ -52,7 +55,8 @@ export async function csvLines(
     })
     const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0), showsCells)
     const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
-    const notes = [note, lacking].filter(text => text !== '').join('. ')
+    const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
+    const notes = [above, note, lacking].filter(text => text !== '').join('. ')
     return {
       ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
       bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),

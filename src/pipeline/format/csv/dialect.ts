@@ -1,8 +1,8 @@
 /** Finds out by looking how a CSV file is written: encoding, delimiter and quote. */
 import { isUtf8 } from 'node:buffer'
-import { endOfLine } from '../../../base/text/bytes.js'
 import { utf16Of } from '../look-alike.js'
-import { RowSplitter } from './split-row.js'
+import { commentsIn, firstLines, type Lead, leadIn, noLead } from './lead.js'
+import { hasRowNames, MOST_ROWS, rowShapes } from './row-shapes.js'
 import type { Encoding } from '../formats.js'
 import { toUtf8 } from '../to-utf8.js'
 
@@ -15,7 +15,9 @@ export interface Dialect {
   readonly skipBytes: number
   /** Bytes of Excel's line `sep=;` in UTF-8, which comes next. */
   readonly sepBytes: number
-  /** The first rows, in UTF-8. */
+  /** The lines that come next: above the names of the columns. */
+  readonly lead: Lead
+  /** The first rows behind them, in UTF-8. */
   readonly rows: Buffer
   /** Whether each row has one cell more than the first one, and not as an empty one at its end: R writes the names of rows so. */
   readonly hasRowNames: boolean
@@ -26,6 +28,8 @@ interface DialectOptions {
   readonly encoding?: Encoding | undefined
   readonly delimiter?: string | undefined
   readonly quote?: string | undefined
+  readonly skipLines?: number | undefined
+  readonly columns?: readonly string[] | undefined
 }
 
 /** `sample`: the first bytes of the file. `isWhole`: it has no more. */
@@ -34,18 +38,46 @@ export function findDialect(sample: Buffer, isWhole: boolean, given: DialectOpti
   const skipBytes = markLength(sample, encoding)
   const text = toUtf8(encoding)(sample.subarray(skipBytes), isWhole)
   const [sepLine = '', separator] = /^sep=([^\r\n])(?:\r\n|[\r\n]|$)/i.exec(text.toString('latin1', 0, 8)) ?? []
-  const rows = text.subarray(sepLine.length)
-  const quote = given.quote ?? quoteIn(rows)
-  const delimiter = given.delimiter ?? separator ?? delimiterIn(rows, quote, isWhole)
+  const all = text.subarray(sepLine.length)
+  const quote = given.quote ?? quoteIn(all)
+  const named = given.delimiter ?? separator
+  const { lead, delimiter } = placed(all, named === undefined ? DELIMITERS : [named], quote, isWhole, given)
+  const rows = all.subarray(lead.bytes)
   return {
     encoding,
     delimiter,
     quote: quote === '' ? undefined : quote,
     skipBytes,
     sepBytes: sepLine.length,
+    lead,
     rows,
     hasRowNames: hasRowNames(rowShapes(rows, delimiter, quote, isWhole)),
   }
+}
+
+/** Finds the lines above the table, unless the user says how many they are, and its delimiter. */
+function placed(
+  rows: Buffer,
+  among: readonly string[],
+  quote: string,
+  isWhole: boolean,
+  { skipLines, columns }: DialectOptions,
+): { readonly lead: Lead; readonly delimiter: string } {
+  const given = skipLines === undefined ? noLead : firstLines(rows, skipLines)
+  const plain = delimiterIn(rows.subarray(given.bytes), among, quote, isWhole)
+  // Where the names of the columns are no row, nothing shows which lines stand above rows.
+  const isFound = skipLines === undefined && columns === undefined && !isClear(rows, plain)
+  const found = isFound ? leadIn(rows, among, quote, isWhole) : undefined
+  if (found !== undefined) return { lead: found, delimiter: found.delimiter }
+  return { lead: isFound && plain.cells === 1 ? commentsIn(rows) : given, delimiter: plain.delimiter }
+}
+
+/** The share of rows that have as many cells as the first one, if that one names the columns. */
+const CLEAR_SHARE = 0.9
+const NUMBER_SIGN = 0x23
+
+function isClear(rows: Buffer, { share, cells, filled }: Fit): boolean {
+  return share >= CLEAR_SHARE && cells > 1 && filled > 1 && rows[0] !== NUMBER_SIGN
 }
 
 function encodingOf(sample: Buffer, isWhole: boolean): Encoding {
@@ -68,9 +100,6 @@ function markLength(sample: Buffer, encoding: Encoding): number {
   return sample.toString('hex', 0, mark.length / 2) === mark ? mark.length / 2 : 0
 }
 
-/** Most rows that are looked at. */
-const MOST_ROWS = 200
-
 /** Returns the single quote if half of the first lines hold cells in single quotes, and no cell begins with a double one. */
 function quoteIn(rows: Buffer): string {
   const lines = rows
@@ -84,43 +113,23 @@ function quoteIn(rows: Buffer): string {
 
 const DELIMITERS = [',', ';', '\t', '|']
 
+interface Fit {
+  readonly delimiter: string
+  readonly share: number
+  readonly cells: number
+  /** How many cells of the first row hold something. */
+  readonly filled: number
+}
+
 /** Returns the delimiter that gives most rows as many cells as the first one has. A file with one column may have any. */
-function delimiterIn(rows: Buffer, quote: string, isWhole: boolean): string {
-  let best = { delimiter: ',', share: 0, cells: 1 }
-  for (const delimiter of DELIMITERS) {
+function delimiterIn(rows: Buffer, among: readonly string[], quote: string, isWhole: boolean): Fit {
+  let best: Fit = { delimiter: among[0] ?? ',', share: 0, cells: 1, filled: 1 }
+  for (const delimiter of among) {
     const shapes = rowShapes(rows, delimiter, quote, isWhole)
     const cells = (shapes[0]?.cells ?? 1) + (hasRowNames(shapes) ? 1 : 0)
     const share = shapes.filter(shape => shape.cells === cells).length / shapes.length
     if (cells > 1 && (share > best.share || (share === best.share && cells > best.cells)))
-      best = { delimiter, share, cells }
+      best = { delimiter, share, cells, filled: shapes[0]?.filled ?? 0 }
   }
-  return best.delimiter
-}
-
-function hasRowNames([first, ...others]: readonly Shape[]): boolean {
-  if (first === undefined || others.length < 2) return false
-  return others.every(({ cells }) => cells === first.cells + 1) && others.some(({ endsEmpty }) => !endsEmpty)
-}
-
-/** `cells`: -1 if the row cannot be split. */
-interface Shape {
-  readonly cells: number
-  readonly endsEmpty: boolean
-}
-
-function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhole: boolean): Shape[] {
-  const splitter = new RowSplitter(delimiter.charCodeAt(0), quote === '' ? undefined : quote.charCodeAt(0))
-  const shapes: Shape[] = []
-  let at = 0
-  while (at < rows.length && shapes.length < MOST_ROWS) {
-    const found = splitter.next(rows, at, isWhole)
-    if (found === 'cut' || found === 'open') break
-    const { count, starts, ends } = splitter
-    // With another delimiter, quotes may be in the wrong place.
-    if (found === 'broken') shapes.push({ cells: -1, endsEmpty: false })
-    else if (count > 1 || ends[0] !== starts[0])
-      shapes.push({ cells: count, endsEmpty: starts[count - 1] === ends[count - 1] })
-    at = found === 'broken' ? endOfLine(rows, at) : splitter.end
-  }
-  return shapes
+  return best
 }

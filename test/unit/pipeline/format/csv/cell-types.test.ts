@@ -144,7 +144,7 @@ describe('with --types', () => {
 
   test('a column that the file lacks ends the input at once', async () => {
     const { failure } = await readCsv('a,b\n1,2\n', { types: { A: 'long' } })
-    expect(failure?.message).toBe('a.csv is not valid csv: no column is called A, which --types names')
+    expect(failure?.message).toBe('a.csv is not valid csv: no column is called A, which --types names. Did you mean a?')
   })
 
   test('decimals keep their value', () => {

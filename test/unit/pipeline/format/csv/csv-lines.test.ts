@@ -323,3 +323,102 @@ describe('missing values', () => {
     expect(found.slice(-3)).toEqual([{ a: 19_999 }, { a: 'x', b: 'y' }, ''])
   })
 })
+
+describe('lines above the names of the columns', () => {
+  const read = async (text: string, options: Parameters<typeof readCsv>[1] = {}) => {
+    const whole = await readCsv(text, options)
+    for (const size of [1, 3, 10]) expect(await readCsv(text, { ...options, size })).toEqual(whole)
+    expect(whole.failure).toBeUndefined()
+    return { ...whole, rows: whole.rows.filter(row => row !== '') }
+  }
+  const documents = [
+    { id: '1', name: 'Chair' },
+    { id: '2', name: 'Table' },
+  ]
+  const table = 'id,name\n1,Chair\n2,Table\n'
+
+  test.each([
+    ['a comment', 1, `# of 2026\n${table}`],
+    ['comments with delimiters and quotes', 2, `# it's "new, and big\n#\n${table}`],
+    ['a comment of as many cells', 1, `# first, second\n${table}`],
+    ['a title', 1, `Sales report 2026\n${table}`],
+    ['a title and a blank line', 1, `Sales report 2026\r\n\r\n${table.replaceAll('\n', '\r\n')}`],
+    [
+      'a title and a date, padded as in spreadsheets',
+      3,
+      `Sales report,,\n2026-11-29,,\n,,\nid,name,n\n1,Chair,\n2,Table,\n`,
+    ],
+    ['a title above semicolons', 1, `Sales\n${table.replaceAll(',', ';')}`],
+    ['a comment above a table of other rows', 1, '# a\nid,name\n1,Chair\n2,Table\n3\n'.replace('\n3\n', '\n')],
+  ])('are skipped, and said: %s', async (_, lines, text) => {
+    const { rows, found } = await read(text)
+    expect(rows).toEqual(documents)
+    expect(found?.split('. ').at(-1)).toBe(`Sluice skips ${lines === 1 ? '1 line' : `${lines} lines`} above it`)
+  })
+
+  test('a comment above one column is skipped', async () => {
+    expect((await read('# of 2026\nn\n1\n2\n')).rows).toEqual([{ n: '1' }, { n: '2' }])
+  })
+
+  test('a title above text in two columns is known by the blank line behind it', async () => {
+    expect((await read('Staff\n\nname,town\nAnn,Rome\nBob,Bonn\n')).rows).toEqual([
+      { name: 'Ann', town: 'Rome' },
+      { name: 'Bob', town: 'Bonn' },
+    ])
+  })
+
+  test.each([
+    ['names that begin with a number sign', '#id,name\n1,Chair\n', [{ '#id': '1', name: 'Chair' }]],
+    [
+      'the same behind a blank',
+      '# id,name\n1,Chair\n2,Table\n',
+      [
+        { '# id': '1', name: 'Chair' },
+        { '# id': '2', name: 'Table' },
+      ],
+    ],
+    [
+      'names of rows, as R writes them',
+      'x\n"a",5\n"b",6\n"c",7\n',
+      [
+        { row: 'a', x: '5' },
+        { row: 'b', x: '6' },
+        { row: 'c', x: '7' },
+      ],
+    ],
+    [
+      'one name above nameless columns',
+      'id,,\n1,2,3\n4,5,6\n',
+      [
+        { id: '1', column2: '2', column3: '3' },
+        { id: '4', column2: '5', column3: '6' },
+      ],
+    ],
+  ])('are not seen in %s', async (_, text, expected) => {
+    const { rows, found } = await read(text)
+    expect(rows).toEqual(expected)
+    expect(found).not.toContain('above')
+  })
+
+  test('above rows of numbers no title is seen: each row is refused', async () => {
+    expect((await read('id\n1,2,3\n4,5,6\n')).rows).toMatchObject([
+      ['line 2 has 3 cells for 1 column', ['1', '2', '3']],
+      ['line 3 has 3 cells for 1 column', ['4', '5', '6']],
+    ])
+  })
+
+  test('the option counts them, whatever they are, and a refused row has its line in the file', async () => {
+    const { rows, found } = await read(`a,b,c\n"open\n${table}3\n`, { skipLines: 2 })
+    expect(rows).toEqual([...documents, ['line 6 has 1 cell for 2 columns', ['3']]])
+    expect(found).toMatch(/\. Sluice skips 2 lines above it$/)
+    expect((await read(`# a\n${table}`, { skipLines: 0 })).rows).toHaveLength(3)
+    expect((await read(`sep=;\nTitle\n${table.replaceAll(',', ';')}`, { skipLines: 1 })).rows).toEqual(documents)
+    expect((await read(`Title\n${table}`, { skipLines: 2, columns: ['id', 'name'] })).rows).toEqual(documents)
+    expect((await read('Title\n', { skipLines: 9 })).rows).toEqual([])
+  })
+
+  test('more lines than fit into the part of the file that is looked at are refused', async () => {
+    const { failure } = await readCsv(`${'x'.repeat(70_000)}\n${table}`, { skipLines: 1 })
+    expect(failure?.message).toContain('--skip-lines is 1, but these lines have more than 64 KiB')
+  })
+})
