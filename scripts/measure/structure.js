@@ -144,6 +144,7 @@ const words = {
   rotated: 'rotated unread',
   spool: 'spool spooled',
   tables: 'table tables cursor servicenow',
+  text: 'message messages',
   transform: 'transform transformed',
   tuned: 'tune tuned unrefreshed',
   unreplayed: 'unreplayed remind',

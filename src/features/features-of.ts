@@ -20,6 +20,7 @@ import { recordTimeline } from './report/record-timeline.js'
 import { nameUnread } from './rotated/name-unread.js'
 import { spoolStdin } from './spool/spool-stdin.js'
 import type { OpenPlatform } from './tables/open-platform.js'
+import { lineDocuments } from './text/line-documents.js'
 import { tuneIndex } from './tuned/tune-index.js'
 import { remindOfRejected } from './unreplayed/remind.js'
 
@@ -92,6 +93,7 @@ const table: readonly Row[] = [
   ['ingest follow ranges worker job             ', ({ load }) => loadDumps(load)],
   ['ingest follow ranges worker job             ', transformDocuments],
   ['ingest follow ranges worker job             ', ({ load }) => editDocuments(load)],
+  ['ingest        ranges worker job             ', ({ load }) => lineDocuments(load)],
   // The code that opened a connection for many loads knows whether its index is tuned.
   ['ingest        ranges        job             ', ({ load }) => tuneIndex(load)],
   ['ingest follow ranges worker job             ', ({ load }) => rehearse(load)],

@@ -154,9 +154,9 @@ export function checkTableFormat(
 ): void {
   const { format, pick, columns, skipHeader, delimiter, quote } = given
   const set = ofCsv.find(name => given[name] !== undefined && given[name] !== false)
-  if (set !== undefined && (format === 'ndjson' || format === 'json'))
+  if (set !== undefined && (format === 'ndjson' || format === 'json' || format === 'text'))
     throw invalid(said(set), `works only with CSV, but the format is ${format}`)
-  if (pick !== undefined && (format === 'ndjson' || format === 'csv' || format === 'tsv'))
+  if (pick !== undefined && (format === 'ndjson' || format === 'csv' || format === 'tsv' || format === 'text'))
     throw invalid(said('pick'), `selects an array inside a JSON document, but the format is ${format}`)
   if (skipHeader === true && columns === undefined)
     throw invalid(said('skipHeader'), `needs ${said('columns')}, which name the columns instead`)

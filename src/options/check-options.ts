@@ -86,6 +86,7 @@ export function checkInferOptions(
     sample: check.whole(0, Number.MAX_SAFE_INTEGER),
   })
   checkCsv(given)
+  if (given.format === 'text') throw invalid('format', "is 'text', whose documents have only the field message")
   const names = [...namedIn(given.source), ...(listedIn(given.source) ?? [])]
   // Without the URL itself: it may hold a secret.
   if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
@@ -147,8 +148,7 @@ export function checkIngestOptions(given: IngestOptions): Ids {
 }
 
 function checkCsv({ csv: given, format, pick }: InputOptions): void {
-  if (given === undefined) return
-  check.all('csv', given, csv)
+  if (given !== undefined) check.all('csv', given, csv)
   checkTableFormat({ ...given, format, pick }, name => (name === 'pick' || name === 'format' ? name : `csv.${name}`))
 }
 

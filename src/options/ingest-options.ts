@@ -22,7 +22,7 @@ export interface InputOptions {
   readonly source: IngestSource
   /** The stream that the source `-` reads. */
   readonly stdin?: Readable | undefined
-  /** Default `auto`: JSON if the input starts with `[`, CSV if its name and its content say so, otherwise NDJSON. */
+  /** Default `auto`: JSON if the input starts with `[`, CSV if its name and its content say so, otherwise NDJSON. `text` makes a document of each line. */
   readonly format?: Format | undefined
   /** How CSV is read. */
   readonly csv?: CsvOptions | undefined

@@ -256,8 +256,8 @@ export const table = {
     notInReplay: toTheEnd,
   }),
   format: inputs(
-    kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', ...dumpFormats),
-    'auto, ndjson, json, csv, tsv, bulk, search, …',
+    kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', 'text', ...dumpFormats),
+    'auto, ndjson, json, csv, tsv, text, bulk, search, …',
     { default: 'auto', label: 'name', commands: ['ingest', 'infer'], first: true },
   ),
   pick: inputs(kinds.text(), 'path of the array inside a JSON document, for example hits.items', {

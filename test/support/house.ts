@@ -155,13 +155,14 @@ export const districts: readonly District[] = [
       rotated: { doors: 'name-unread' },
       spool: { doors: 'segments spool-stdin' },
       tables: { doors: 'open-platform pull read-tables' },
+      text: { doors: 'line-documents' },
       transform: { doors: 'transform-documents' },
       tuned: { doors: 'tune-index untune' },
       unreplayed: { doors: 'remind' },
       // The table of all features.
       '': {
         beside:
-          'destinations edits guarded limits mapping metrics ranges remote replay report rotated spool tables transform tuned unreplayed',
+          'destinations edits guarded limits mapping metrics ranges remote replay report rotated spool tables text transform tuned unreplayed',
         doors: 'features-of',
       },
     },

@@ -12,10 +12,10 @@ export function isDump(format: unknown): format is DumpFormat {
 /**
  * `auto` is json if a path is picked, if the input begins with `[` and is not named as NDJSON, or if its first value spans several
  * lines. It is csv if the input looks like a table and is named so: .csv, .tsv, .tab or .txt. Otherwise it is ndjson, unless it is
- * recognised as something else. `tsv` is csv with tabs. `elasticdump` and `search` hold hits: one on each line, or in answers of a
+ * recognised as something else. `tsv` is csv with tabs. Each line of `text` is a document with one field, `message`. `elasticdump` and `search` hold hits: one on each line, or in answers of a
  * search. `auto` recognises both.
  */
-export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv' | DumpFormat
+export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'text' | DumpFormat
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
 export type Encoding = (typeof encodings)[number]

@@ -24,7 +24,6 @@ export const notPlayed: Readonly<Record<string, string>> = {
   'INPUT_UNENDED: The rest of': stdin,
   'INPUT_NOT_JSON: Save it as CSV': 'needs a program for spreadsheets',
   'INPUT_NOT_JSON: Convert it to JSON': shell,
-  'INPUT_NOT_JSON: To load each line': shell,
   'INPUT_NOT_JSON: JSON has no comments': npm,
   'INPUT_MALFORMED: JSON has no comments': npm,
   'DOCUMENT_ROW_INVALID: If the type': 'the play of DOCUMENT_ROW_INVALID runs the same command',

@@ -44,6 +44,12 @@ export const playedInputs: Readonly<Record<string, Play>> = {
     await world.follow(0, { FILE: 'a.dat', INDEX: world.index })
     expect(world.stored).toBe(2)
   },
+  'INPUT_NOT_JSON: To load each line': async world => {
+    await world.file('a.log', '10:00 started\n10:01 ready\n')
+    await world.advisedLoad('a.log')
+    await world.follow(0, { FILE: 'a.log', INDEX: world.index })
+    expect(world.stored).toBe(2)
+  },
   'INPUT_NOT_JSON: Load its actions': async world => {
     await world.file('a.ndjson', '{"index":{"_id":"1"}}\n{"n":1}\n{"index":{"_id":"2"}}\n{"n":2}\n')
     await world.advisedLoad('a.ndjson', '--ids', 'field', '--id-field', 'n')

@@ -185,7 +185,7 @@ export const inputEntries = {
       { fix: 'Unpack the outer archive, and pass the files in it.', if: /like a (ZIP|tar|Parquet)/ },
       { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
       {
-        fix: 'To load each line as a document: `jq -cR "{message: .}" FILE | sluice ingest - --index INDEX`.',
+        fix: 'To load each line as a document with the field `message`: `sluice ingest FILE --format text --index INDEX`.',
         if: /like plain text/,
       },
       'If the file is NDJSON after all, pass --format ndjson. Sluice then writes each line that is not a document to the dead letters.',
