@@ -74,11 +74,12 @@ export function checkSettings(values: Settings, said: (name: OptionName) => stri
 export function checkInferOptions(
   given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
 ): void {
-  const { format = check.anything, pick = check.anything } = top
+  const { format = check.anything, pick = check.anything, members = check.anything } = top
   const { source, csv: anyCsv, stdin, signal } = options
   check.all('options', given, {
     format,
     pick,
+    members,
     source,
     csv: anyCsv,
     stdin,

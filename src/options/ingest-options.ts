@@ -28,6 +28,8 @@ export interface InputOptions {
   readonly csv?: CsvOptions | undefined
   /** Path of the array of documents inside a JSON document: `hits.items`. */
   readonly pick?: string | undefined
+  /** Of an archive: names of the files to read, with wildcards, separated by commas. Default: all that hold documents. */
+  readonly members?: string | undefined
 }
 
 /**

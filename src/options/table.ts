@@ -264,6 +264,14 @@ export const table = {
     label: 'path',
     commands: ['ingest', 'infer'],
   }),
+  members: inputs(
+    kinds.text(),
+    'of an archive: the files to read, for example "*.csv,data/*.json". Default: all with documents',
+    {
+      label: 'patterns',
+      commands: ['ingest', 'infer'],
+    },
+  ),
   columns: csv(csvKinds.columnNames(), 'names of the columns. Default: the first row names them'),
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
   skipLines: csv(

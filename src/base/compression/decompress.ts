@@ -5,7 +5,7 @@ import { unzstd } from './zstd.js'
 
 /**
  * Decompresses bytes that begin like gzip, zstd, bzip2 or xz, and passes others as they are. The first bytes decide, not the name.
- * Only brotli is known by its name, because its data has no mark, and an empty file in .gz counts as truncated gzip.
+ * Only brotli is known by its name, because its data has no mark. An input of no bytes is not compressed, whatever its name.
  * `isStored`: closing waits for a read under way, which may still use memory of the caller. Otherwise it does not wait for bytes that
  * were asked for ahead: those of a stream may never come. `found`: called when the first bytes have decided. Throws SluiceError: INPUT_TRUNCATED, INPUT_UNREADABLE.
  */
@@ -119,7 +119,7 @@ const firstBytes = new Set(magics.map(([first]) => first))
 
 const kinds: readonly Kind[] = [
   {
-    fits: (head, name) => begins(head, GZIP) || (name.endsWith('.gz') && isCutShort(head, GZIP)),
+    fits: (head, name) => begins(head, GZIP) || (name.endsWith('.gz') && head.length > 0 && isCutShort(head, GZIP)),
     decode: gunzip,
   },
   { fits: head => ALL_ZSTD.some(magic => begins(head, magic)), decode: decoders.zstd },
@@ -128,7 +128,7 @@ const kinds: readonly Kind[] = [
     decode: decoders.bzip2,
   },
   { fits: head => begins(head, XZ), decode: decoders.xz },
-  { fits: (_, name) => name.endsWith('.br'), decode: unbrotli },
+  { fits: (head, name) => head.length > 0 && name.endsWith('.br'), decode: unbrotli },
 ]
 
 /** Returns whether these bytes could begin with a magic number if there were more of them. */

@@ -24,12 +24,21 @@ The mapping goes to stdout. Fields that no type fits go to stderr.`,
       const effective = await loadOptions(flags, terminal)
       sayWarnings(effective, terminal)
       checkStdin(source)
-      const { format, pick, sample } = effective.values
+      const { format, pick, members, sample } = effective.values
       using interruption = interruptible(terminal, 'stopping')
       const { inferMapping } = await import('../../features/mapping/infer-mapping.js')
       const { signal } = interruption
       const csv = csvOptions(effective)
-      const found = await inferMapping({ source, ...stdinFor(source, terminal), format, pick, csv, sample, signal })
+      const found = await inferMapping({
+        source,
+        ...stdinFor(source, terminal),
+        format,
+        pick,
+        members,
+        csv,
+        sample,
+        signal,
+      })
       terminal.out(`${JSON.stringify({ mappings: found.mappings }, null, 2)}\n`)
       for (const message of notesOn(found)) tell(terminal, { level: 'warn', event: 'conflict', message })
       const message = `read ${plural(found.documents, 'document')} of ${plural(found.inputs, 'input')}`

@@ -67,11 +67,16 @@ class Sample {
 
   async read(
     source: Source,
-    { format = 'auto', pick, csv }: Partial<InferOptions>,
+    { format = 'auto', pick, csv, members }: Partial<InferOptions>,
     signal: AbortSignal,
   ): Promise<void> {
     // Cells of a table say what they are only if they are read as values.
-    const lines = await decode(source, source.open(signal), { format, pick, csv: { ...csv, inferTypes: true } })
+    const lines = await decode(source, source.open(signal), {
+      format,
+      pick,
+      members,
+      csv: { ...csv, inferTypes: true },
+    })
     let number = 0
     let line = 0
     for await (const text of linesOf(lines)) {

@@ -23,6 +23,8 @@ export interface DecodeOptions {
   readonly takesDumps?: boolean | undefined
   /** Makes the names of indices of those that stand beside the documents of a dump. Absent: all go to one index. */
   readonly besides?: IndexPattern | undefined
+  /** Of an archive: patterns of the names of files to read, separated by commas. Absent: all that hold documents. */
+  readonly members?: string | undefined
   /** Whether the input is a file in an archive. Default false. */
   readonly isMember?: boolean | undefined
 }
@@ -155,7 +157,7 @@ async function ofContainer(
   const { openArchive } = await import('./archive/open-archive.js')
   const decodeFile = async (name: string, bytes: AsyncIterable<Uint8Array>) =>
     await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true }, note)
-  return await openArchive(source, kind, opening.bytes, decodeFile, note)
+  return await openArchive(source, kind, opening.bytes, decodeFile, note, options.members)
 }
 
 const names: Readonly<Record<Container, string>> = {

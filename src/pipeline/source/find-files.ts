@@ -159,9 +159,17 @@ async function checkNamed(name: string, folder: string): Promise<FoundFile> {
     return await check(name, folder)
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && name.includes(UNKNOWN)) throw notUtf8(name)
+    const [, archive, inside] = codeOf(error) === 'ENOTDIR' ? (IN_ARCHIVE.exec(name) ?? []) : []
+    if (archive !== undefined)
+      throw unreadable(
+        name,
+        `${archive} is an archive, and ${inside} is a file in it. Pass ${archive} with --members '${inside}'`,
+      )
     throw cannotRead(name, error)
   }
 }
+
+const IN_ARCHIVE = /^(.+?\.(?:zip|tar|tgz|tar\.\w+))\/(.+)$/i
 
 /** Checks one path. Throws the file system's own error if nothing is there. */
 async function check(name: string, folder: string): Promise<FoundFile> {

@@ -173,7 +173,7 @@ async function closeAll(sources: readonly Source[]): Promise<void> {
   await Promise.all(sources.map(async source => await source.close?.()))
 }
 
-async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): Promise<Receipt> {
+async function loadInputs(run: LockedRun, { format, pick, csv, members }: InputSection): Promise<Receipt> {
   const { sections, stop, hooks, tell } = run
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
@@ -181,6 +181,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv }: InputSection): 
     const decoding = (): DecodeOptions => ({
       format,
       pick,
+      members,
       csv,
       besides: sections.documents.indexPattern,
       // A dry run writes no dead letters, which would hold the rows.

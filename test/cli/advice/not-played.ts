@@ -20,6 +20,8 @@ export const notPlayed: Readonly<Record<string, string>> = {
   'OPTION_INVALID: To try Sluice': 'test/cli/program runs `sluice demo`',
   'PROXY_NOT_USED: Run `sluice config`': 'the play of OPTION_INVALID runs the same command',
   'INPUT_UNREADABLE: Save the data': stdin,
+  'INPUT_UNREADABLE: Sluice has loaded': 'test/cli/load/bad-input.test.ts chooses files of an archive',
+  'INPUT_UNREADABLE: Pass the archive': 'test/cli/load/bad-input.test.ts chooses files of an archive',
   'INPUT_UNENDED: If the run had': stdin,
   'INPUT_UNENDED: The rest of': stdin,
   'INPUT_NOT_JSON: Save it as CSV': 'needs a program for spreadsheets',

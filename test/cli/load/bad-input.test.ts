@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Receipt } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
+import { zipOf } from '../../support/facts/archives.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 import { type Ended, type Surroundings, folder, shell } from '../../support/command/sluice.js'
 
@@ -114,6 +115,32 @@ describe('inputs', () => {
     expect(named.stderr).toContain('places.geojson is read as GeoJSON: each of its features is a document')
     const whole = await ingest(['places.geojson', '--format', 'json'], { 'places.geojson': places })
     expect(whole).toMatchObject({ code: 0, receipt: { created: 1 } })
+  })
+
+  test('an archive with papers beside the data is loaded, and files of it can be chosen', async () => {
+    const files = {
+      'export.zip': zipOf([
+        { name: 'README.pdf', data: '%PDF-1.4 \u0001\n' },
+        { name: 'Readme.txt', data: 'To read, first\nthen, to read\n' },
+        { name: 'a.csv', data: 'n\n1\n2\n' },
+        { name: 'b.json', data: '[{"n":3}]' },
+      ]),
+    }
+    const all = await ingest(['export.zip'], files)
+    expect(all).toMatchObject({ code: 0, receipt: { created: 3, status: 'finished' } })
+    expect(all.stderr).toContain('Sluice skipped files without documents (2: README.pdf, Readme.txt)')
+    expect(await ingest(['export.zip', '--members', '*.csv'], files)).toMatchObject({
+      code: 0,
+      receipt: { created: 2 },
+    })
+    const inside = await ingest(['export.zip/*.csv'], files)
+    expect(inside.code).toBe(3)
+    expect(inside.stderr).toContain("Pass export.zip with --members '*.csv'")
+  })
+
+  test('a compressed file of no bytes is an empty file', async () => {
+    for (const name of ['none.ndjson.gz', 'none.csv.br', 'none.json.zst'])
+      expect(await ingest([name], { [name]: '' })).toMatchObject({ code: 0, receipt: { read: 0, status: 'finished' } })
   })
 
   test('JSON with comments is refused, with the command that converts it', async () => {

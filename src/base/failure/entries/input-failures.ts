@@ -4,6 +4,8 @@ const missingProgram = /install the program/
 const damaged = /data is corrupt|data cannot be read|incorrect (header|data) check/i
 const directoryLast = /directory at the end/
 const leftOut = /of this archive cannot be loaded/
+const unfit = /fits --members/
+const insideFile = /is a file in it/
 
 /** The words of a JSON reader. */
 const RELAXED = /json: a comm(ent|a)/
@@ -52,6 +54,8 @@ export const inputEntries = {
         if: directoryLast,
       },
       { cause: 'The archive holds files without documents, or encrypted files.', if: leftOut },
+      { cause: 'The pattern is mistyped, or the archive has other files.', if: unfit },
+      { cause: 'The path names a file in an archive. Archives are no directories.', if: insideFile },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
     ],
     fixes: [
@@ -61,13 +65,18 @@ export const inputEntries = {
       { fix: 'Fetch the file again from its source.', if: damaged },
       { fix: 'Save the data as a file: `cat > FILE`. Then run `sluice ingest FILE --index INDEX`.', if: directoryLast },
       {
-        fix: 'Sluice has loaded the other files. Unpack the archive, and pass the files that hold documents. Or create the archive again with only those files.',
+        fix: "Sluice has loaded the other files. Next time, choose the files that hold documents: `sluice ingest FILE --members '*.csv' --index INDEX`.",
         if: leftOut,
+      },
+      { fix: 'Correct --members. To list the files of the archive, run `unzip -l FILE` or `tar -tf FILE`.', if: unfit },
+      {
+        fix: 'Pass the archive, and choose the files in it: `sluice ingest ARCHIVE --members PATTERN --index INDEX`.',
+        if: insideFile,
       },
       {
         fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
         unless:
-          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory at the end/i,
+          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory at the end|is a file in it/i,
       },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },

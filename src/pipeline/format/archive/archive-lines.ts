@@ -3,6 +3,7 @@ import { fail, isSluiceError } from '../../../base/failure/failure.js'
 import type { Lines, Member } from '../../../base/flow.js'
 import { LINE_FEED } from '../../../base/text/bytes.js'
 import { decompress } from '../../../base/compression/decompress.js'
+import { fitsPatterns, isBesideData, looksBesideData } from './choose-members.js'
 import type { ArchiveFile, PassedOver } from './member.js'
 
 export interface Archive {
@@ -11,6 +12,8 @@ export interface Archive {
   /** As messages name it. */
   readonly kind: 'a ZIP archive' | 'a tar archive'
   readonly files: AsyncGenerator<ArchiveFile>
+  /** Patterns of the names of files to read. Absent: all that hold documents. */
+  readonly members?: string | undefined
   close(): Promise<void>
 }
 
@@ -70,6 +73,12 @@ class Reading {
   readonly #note: ArchiveNote
   readonly #refused: string[] = []
   readonly #passedOver = new Map<PassedOver, number>()
+  /** Files without documents: how many, and the names of the first ones. */
+  readonly #beside: string[] = []
+  #besides = 0
+  /** Whether the user wants a file. Undefined: nobody said which. */
+  readonly #isChosen: ((name: string) => boolean) | undefined
+  #unchosen = 0
   #files = 0
   #refusals = 0
   /** Number of the next line. */
@@ -80,6 +89,7 @@ class Reading {
   constructor(archive: Archive, decodeFile: DecodeFile, note: ArchiveNote) {
     this.#archive = archive
     this.#decodeFile = decodeFile
+    this.#isChosen = archive.members === undefined ? undefined : fitsPatterns(archive.members)
     this.#note = note
   }
 
@@ -90,6 +100,7 @@ class Reading {
       const { done, value: file } = await files.next()
       if (done === true) return undefined
       const { name, passedOver, refused, bytes } = file
+      if (this.#passes(file)) continue
       if (passedOver !== undefined) this.#passedOver.set(passedOver, (this.#passedOver.get(passedOver) ?? 0) + 1)
       if (refused !== undefined) this.#refuse(name, refused)
       if (bytes === undefined) continue
@@ -139,12 +150,42 @@ class Reading {
     yield LINE_END
   }
 
+  /** Returns whether nobody wants a file: the user chose others, or its name says that it holds no documents. */
+  #passes({ name, passedOver }: ArchiveFile): boolean {
+    if (this.#isChosen?.(name) === false) {
+      this.#unchosen += 1
+      return true
+    }
+    if (this.#isChosen !== undefined || passedOver !== undefined || !isBesideData(name)) return false
+    this.#leave(name)
+    return true
+  }
+
+  #leave(name: string): void {
+    this.#besides += 1
+    if (this.#beside.length < NAMED) this.#beside.push(name)
+  }
+
   /** Says what was read. Throws INPUT_UNREADABLE if files were left out. */
   end(): void {
-    const { input, kind } = this.#archive
-    const passed = [...this.#passedOver].map(([why, files]) => `${why} (${files})`)
+    const { input, kind, members } = this.#archive
+    const passed = [
+      ...(this.#besides === 0
+        ? []
+        : [
+            `files without documents (${this.#besides}: ${this.#beside.join(', ')}${this.#besides > NAMED ? ', …' : ''})`,
+          ]),
+      ...(this.#unchosen === 0 ? [] : [`files that --members does not name (${this.#unchosen})`]),
+      ...[...this.#passedOver].map(([why, files]) => `${why} (${files})`),
+    ]
     const rest = passed.length === 0 ? '' : `. Sluice skipped ${passed.join(', ')}`
     this.#note(input, `${kind} with ${this.#files} ${this.#files === 1 ? 'file' : 'files'}${rest}`)
+    if (this.#files === 0 && this.#refusals === 0) {
+      if (members !== undefined)
+        throw fail('INPUT_UNREADABLE', { input, problem: `no file of this archive fits --members ${members}` })
+      // An archive of papers alone is probably not the right one.
+      for (const name of this.#beside) this.#refuse(name, 'it holds no documents')
+    }
     if (this.#refusals === 0) return
     const more = this.#refusals - this.#refused.length
     const all = [...this.#refused, ...(more === 0 ? [] : [`and ${more} more`])].join('. ')
@@ -164,6 +205,10 @@ class Reading {
       // What its bytes show stays as it is.
       if (!isSluiceError(error) || error.failure.code !== 'INPUT_NOT_JSON') throw error
       const { kind, observed } = error.failure.evidence
+      if (this.#isChosen === undefined && looksBesideData(name, String(kind))) {
+        this.#leave(name)
+        return undefined
+      }
       this.#refuse(name, `it looks like ${String(kind)} (${String(observed)})`)
       return undefined
     }

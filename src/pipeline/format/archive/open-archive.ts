@@ -8,19 +8,20 @@ import { readTar } from './tar.js'
 import { readZip } from './zip.js'
 import { readZipDirectory } from './zip-directory.js'
 
-/** `bytes`: all of them. Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED, INPUT_NOT_JSON for a spreadsheet. */
+/** `bytes`: all of them. `members`: patterns of the names of files to read. Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED, INPUT_NOT_JSON for a spreadsheet. */
 export async function openArchive(
   source: Source,
   kind: 'zip' | 'tar',
   bytes: AsyncIterable<Uint8Array>,
   decodeFile: DecodeFile,
   note: ArchiveNote,
+  members?: string,
 ): Promise<Lines> {
   const reader = new ByteReader(bytes)
   const input = source.name
   const close = async () => await reader.close()
   if (kind === 'tar') {
-    const archive: Archive = { input, kind: 'a tar archive', files: readTar(input, reader), close }
+    const archive: Archive = { input, kind: 'a tar archive', files: readTar(input, reader), members, close }
     return await archiveLines(archive, decodeFile, note)
   }
   try {
@@ -28,7 +29,7 @@ export async function openArchive(
     const names = new Set(entries.map(({ name }) => name))
     if (names.has('[Content_Types].xml') || (names.has('mimetype') && names.has('content.xml')))
       throw fail('INPUT_NOT_JSON', { input, kind: 'a spreadsheet', observed: 'the files in it show it' })
-    const archive: Archive = { input, kind: 'a ZIP archive', files: readZip(input, reader, entries), close }
+    const archive: Archive = { input, kind: 'a ZIP archive', files: readZip(input, reader, entries), members, close }
     return await archiveLines(archive, decodeFile, note)
   } catch (error) {
     await close()

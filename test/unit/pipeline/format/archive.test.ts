@@ -20,9 +20,13 @@ interface Options {
   readonly size?: number
   readonly isStored?: boolean
   readonly skip?: number
+  readonly members?: string
 }
 
-async function load(bytes: Buffer, { name = 'a.zip', size = 1 << 16, isStored = true, skip = 0 }: Options = {}) {
+async function load(
+  bytes: Buffer,
+  { name = 'a.zip', size = 1 << 16, isStored = true, skip = 0, members }: Options = {},
+) {
   const stat = { size: bytes.length, inode: 1, mtimeMs: 0, ctimeMs: 0 }
   const part = async (from: number, to: number) => await Promise.resolve(Buffer.from(bytes.subarray(from, to)))
   const file = { stat, part } as unknown as StoredFile
@@ -31,7 +35,7 @@ async function load(bytes: Buffer, { name = 'a.zip', size = 1 << 16, isStored = 
   let [text, problem, code, kind] = ['', '', '', '']
   let first: Member | undefined
   try {
-    const lines = await decode(source, chunks(bytes, size), { format: 'auto' }, (of, found) =>
+    const lines = await decode(source, chunks(bytes, size), { format: 'auto', members }, (of, found) =>
       notes.push(`${of}: ${found}`),
     )
     kind = lines.kind
@@ -134,11 +138,12 @@ describe('the files of an archive are read one behind the other, each in its own
   })
 })
 
-describe('files of an archive without documents are left out, and named', () => {
+describe('files of an archive that cannot be read are left out, and named', () => {
   const good = { name: 'good.ndjson', data: '{"a":1}\n' }
 
   test.each([
-    ['text', { name: 'README.md', data: '# Read\nme\n' }, 'README.md: it looks like plain text'],
+    ['text that is named as data', { name: 'a.json', data: 'Read\nme\n' }, 'a.json: it looks like plain text'],
+    ['XML', { name: 'a.xml', data: '<?xml version="1.0"?>\n<a/>\n' }, 'a.xml: it looks like XML'],
     ['an archive in it', { name: 'b.zip', data: zipOf([good]) }, 'Sluice does not read this in an archive'],
     ['a tar archive in it', { name: 'b.tar', data: tarOf([good]) }, 'it looks like a tar archive'],
     ['an encrypted file', { ...good, flags: 1 }, 'good.ndjson: it is encrypted'],
@@ -184,6 +189,83 @@ describe('files of an archive without documents are left out, and named', () => 
 
   test('an archive without files is read as nothing', async () => {
     expect(await load(zipOf([]))).toMatchObject({ lines: [], problem: '' })
+  })
+})
+
+describe('files of an archive without documents', () => {
+  const good = { name: 'data/good.ndjson', data: '{"a":1}\n' }
+  const prose = 'To read, first\nthen, to read\nand so, on\n'
+  const beside = [
+    { name: 'docs/Readme.txt', data: prose },
+    { name: 'LICENSE', data: 'Do\nwhat\n' },
+    { name: 'a.PDF', data: '%PDF-1.4\n' },
+    { name: 'notes.txt', data: 'some\nwords\n' },
+    { name: 'x.bin', data: '\0\u0001\u0002' },
+  ]
+
+  test.each(['zip', 'tar'])('are skipped and said in a %s archive, by name and by look', async kind => {
+    const { lines, problem, notes } = await load(
+      (kind === 'zip' ? zipOf : tarOf)([...beside.slice(0, 3), good, ...beside.slice(3)]),
+    )
+    expect({ lines, problem }).toEqual({ lines: ['{"a":1}'], problem: '' })
+    const names = 'docs/Readme.txt, LICENSE, a.PDF, …'
+    expect(notes.at(-1)).toBe(
+      `a.zip: a ${kind === 'zip' ? 'ZIP' : 'tar'} archive with 1 file. Sluice skipped files without documents (5: ${names})`,
+    )
+  })
+
+  test('make an archive fail that has nothing else', async () => {
+    const { code, problem } = await load(zipOf(beside.slice(0, 2)))
+    expect(code).toBe('INPUT_UNREADABLE')
+    expect(problem).toContain('docs/Readme.txt: it holds no documents. LICENSE: it holds no documents')
+  })
+
+  test('names that only resemble theirs are read', async () => {
+    const data = '{"a":1}\n'
+    const names = ['readme.json', 'README.csv/one.ndjson', 'licenses.ndjson', 'mdfiles', 'a.md.ndjson']
+    expect((await load(zipOf(names.map(name => ({ name, data }))))).lines).toHaveLength(names.length)
+  })
+})
+
+describe('files of an archive that the user chooses', () => {
+  const names = ['a.csv', 'x/b.csv', 'x/y/c.csv', 'x/d.json', 'README.md', 'e+f.csv']
+  const archive = zipOf(
+    names.map(name => ({ name, data: name.endsWith('.csv') ? `n\n${name}\n` : `{"n":"${name}"}\n` })),
+  )
+
+  test.each([
+    ['*.csv', ['a.csv', 'x/b.csv', 'x/y/c.csv', 'e+f.csv']],
+    ['x/*.csv', ['x/b.csv']],
+    ['x/**/*.csv', ['x/b.csv', 'x/y/c.csv']],
+    ['x/**', ['x/b.csv', 'x/y/c.csv', 'x/d.json']],
+    ['*.md, ?.json', ['x/d.json', 'README.md']],
+    ['e+f.csv', ['e+f.csv']],
+    ['README.md', ['README.md']],
+  ])('%s', async (members, chosen) => {
+    const { lines, problem, notes } = await load(archive, { members })
+    expect(problem).toBe('')
+    expect(lines.map(line => (JSON.parse(line) as { n: string }).n)).toEqual(chosen)
+    expect(notes.at(-1)).toContain(`files that --members does not name (${names.length - chosen.length})`)
+  })
+
+  test('a pattern that fits none makes the archive fail', async () => {
+    expect(await load(archive, { members: '*.xml' })).toMatchObject({
+      lines: [],
+      code: 'INPUT_UNREADABLE',
+      problem: 'cannot read a.zip: no file of this archive fits --members *.xml',
+    })
+  })
+
+  test('what cannot be read of them makes it fail', async () => {
+    const { problem, lines } = await load(
+      zipOf([
+        { name: 'a.txt', data: 'some\nwords\n' },
+        { name: 'b.json', data: '{"n":1}\n' },
+      ]),
+      { members: '*.txt' },
+    )
+    expect(lines).toEqual([])
+    expect(problem).toContain('a.txt: it looks like plain text')
   })
 })
 
