@@ -257,7 +257,7 @@ export const table = {
   }),
   format: inputs(
     kinds.choice('auto', 'ndjson', 'json', 'csv', 'tsv', 'text', ...dumpFormats),
-    'auto, ndjson, json, csv, tsv, text, bulk, search, …',
+    'auto, ndjson, json, csv, text, bulk, search, …',
     { default: 'auto', label: 'name', commands: ['ingest', 'infer'], first: true },
   ),
   pick: inputs(kinds.text(), 'path of the array inside a JSON document, for example hits.items', {

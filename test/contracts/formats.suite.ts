@@ -33,6 +33,10 @@ export function describeFormats(world: () => World): void {
     const files: Readonly<Record<string, () => string | Uint8Array>> = {
       'a.ndjson': () => text,
       'a.json': () => `[${documents.join(',\n')}]`,
+      'wide.json': () => Buffer.from(`\ufeff[${documents.join(',')}]`, 'utf16le'),
+      'wide.ndjson': () => Buffer.from(text, 'utf16le').swap16(),
+      'one-line.ndjson': () => documents.join(''),
+      'places.geojson': () => `{"type":"FeatureCollection","features":[${documents.join(',')}]}`,
       'a.ndjson.gz': () => gzipSync(text),
       'a.ndjson.br': () => brotliCompressSync(text),
       'a.zip': () => zipOf(parts()),

@@ -81,6 +81,9 @@ describe('a CSV file', () => {
 
   test.each([
     ['ID', 'no column is called ID, which --id-field names. Did you mean id?'],
+    ['no', 'no column is called no, which --id-field names'],
+    ['nmae', 'no column is called nmae, which --id-field names'],
+    ['names', 'no column is called names, which --id-field names. Did you mean name?'],
     ['id,branch', 'no column is called branch, which --id-field names'],
     ['name.first', 'no column is called name.first, which --id-field names'],
   ])('without the column of its ids is refused at once: %s', async (idField, problem) => {

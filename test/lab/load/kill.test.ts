@@ -275,3 +275,38 @@ test('CSV that is killed again and again loses and doubles no row, whatever line
   expect(other).toMatchObject({ code: 2 })
   expect(other.stdout).toContain('RUN_OPTIONS_CHANGED')
 })
+
+const joined = (lines: readonly string[], between: string) => lines.join(between)
+
+/** How documents stand in a file, and what is stored of each. */
+const forms: Readonly<
+  Record<
+    string,
+    { flags?: readonly string[]; bytes(lines: readonly string[]): string | Buffer; stored?(line: string): string }
+  >
+> = {
+  'a.log': {
+    flags: ['--format', 'text'],
+    bytes: lines => `${joined(lines, '\n')}\n`,
+    stored: line => `{"message":${JSON.stringify(line)}}`,
+  },
+  'a.log.gz': {
+    flags: ['--format', 'text'],
+    bytes: lines => gzipSync(joined(lines, '\r\n')),
+    stored: line => `{"message":${JSON.stringify(line)}}`,
+  },
+  'one-line.ndjson': { bytes: lines => joined(lines, '') },
+  'wide.ndjson': { bytes: lines => Buffer.from(`\ufeff${joined(lines, '\n')}`, 'utf16le') },
+  'places.geojson': { bytes: lines => `{"type":"FeatureCollection","features":[${joined(lines, ',')}]}` },
+}
+
+test.each(Object.entries(forms))('the same of %s', async (name, { flags = [], bytes, stored = line => line }) => {
+  const random = seeded(11)
+  const lines = Array.from({ length: 12_000 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(random.below(200))}"}`)
+  await writeFile(join(work.path, name), bytes(lines))
+  lab.control.plant({ latencyMs: 30 })
+  const { receipt, kills, code } = await killAndFinish(random, () => start([name], ...flags), {})
+  expect({ kills, code }).toEqual({ kills: KILLS, code: 0 })
+  expect(receipt).toMatchObject({ read: lines.length, rejected: 0, unknown: 0, status: 'finished' })
+  await expectStored({ [name]: lines.map(line => ({ text: stored(line), kind: 'document' })) })
+})

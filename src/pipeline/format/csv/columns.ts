@@ -69,6 +69,8 @@ export function columnsProblem(
   return missingColumn(first, Object.keys(types), '--types') ?? missingColumn(first, ids, '--id-field')
 }
 
+const SHORT = 3
+
 function missingColumn(
   columns: ReadonlyMap<string, number>,
   wanted: readonly string[],
@@ -76,7 +78,11 @@ function missingColumn(
 ): string | undefined {
   const unknown = wanted.find(name => !columns.has(name))
   if (unknown === undefined) return undefined
-  const near = nearest(unknown, [...columns.keys()])
+  const names = [...columns.keys()]
+  // Any short name is near another one.
+  const near =
+    names.find(name => name.toLowerCase() === unknown.toLowerCase()) ??
+    (unknown.length < SHORT ? undefined : nearest(unknown, names))
   const hint = near === undefined ? '' : `. Did you mean ${visible(near)}?`
   return `no column is called ${visible(unknown)}, which ${option} names${hint}`
 }
