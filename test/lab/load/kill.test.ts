@@ -306,7 +306,10 @@ test.each(Object.entries(forms))('the same of %s', async (name, { flags = [], by
   await writeFile(join(work.path, name), bytes(lines))
   lab.control.plant({ latencyMs: 30 })
   const { receipt, kills, code } = await killAndFinish(random, () => start([name], ...flags), {})
-  expect({ kills, code }).toEqual({ kills: KILLS, code: 0 })
-  expect(receipt).toMatchObject({ read: lines.length, rejected: 0, unknown: 0, status: 'finished' })
-  await expectStored({ [name]: lines.map(line => ({ text: stored(line), kind: 'document' })) })
+  // The load may have ended before its last kill. Then the last process has nothing to do.
+  expect(kills).toBeGreaterThan(0)
+  expect({ code, ...receipt }).toMatchObject({ code: 0, rejected: 0, unknown: 0, status: 'finished' })
+  const held = lab.control.ids(index).map(id => String(lab.control.source(index, id)))
+  expect(held).toHaveLength(lines.length)
+  expect(new Set(held)).toEqual(new Set(lines.map(stored)))
 })
