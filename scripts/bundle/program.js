@@ -37,7 +37,7 @@ export async function bundleProgram(build) {
         '@opentelemetry/core': join(here, 'opentelemetry.cjs'),
       },
     },
-    plugins: [withoutUnused()],
+    plugins: [withoutUnused(), onlyAscii()],
     onLog: (level, { message }) => {
       throw new Error(`${level}: ${message}`)
     },
@@ -55,6 +55,20 @@ export async function bundleProgram(build) {
   })
   rmSync(join(build, 'cli'), { recursive: true })
   return output.flatMap(({ moduleIds = [] }) => moduleIds)
+}
+
+/** One other character, and V8 would take two bytes for each: half a megabyte for the largest file, at each start. */
+function onlyAscii() {
+  const escaped = text => `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return {
+    name: 'only-ascii',
+    generateBundle: (_, bundle) => {
+      for (const file of Object.values(bundle)) {
+        if (/String\.raw`[^`]*[^\0-\x7f]/.test(file.code)) throw new Error('a raw text holds more than ASCII')
+        file.code = file.code.replace(/[^\0-\x7f]/g, escaped)
+      }
+    },
+  }
 }
 
 /** Modules that others import, and that nothing here ever calls. Fails where one is imported no more: it may have another name now. */

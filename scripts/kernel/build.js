@@ -20,6 +20,8 @@ const workers = ['src/features/transform/worker', 'src/route/gzip/worker']
 const options = [
   ['--runtime', 'stub'], // nothing is allocated
   ['--importMemory'], // the memory is made by JavaScript, and of fixed size
+  ['--sharedMemory', '--enable', 'threads'], // other threads read it
+  ['--maximumMemory', '65536'],
   ['--noExportMemory'],
   ['--enable', 'simd'],
   ['-O3'],

@@ -207,6 +207,33 @@ export function describeDumps(world: () => World): void {
       expect(await world().count(index)).toBe(3)
     })
 
+    test('has dead letters of broken documents that say where a corrected one belongs', async () => {
+      const index = newIndex()
+      const edited = { edits: { rename: { n: 'm' } } }
+      await writeFile(path('a.json'), `${hit('1', '"no object"', ',"_routing":"r"')}${hit('2', '{"m":1,"n":2}')}`)
+      await writeFile(
+        path('b.txt'),
+        '{"index":{"_id":"3","routing":"r"}}\noops\n{"update":{"_id":"4"}}\n{"doc":oops}\n',
+      )
+      await load([{ n: 4 }], index, { ids: 'field', idField: 'n', stateDir: undefined })
+      expect(await load([path('a.json'), path('b.txt')], index, edited)).toMatchObject({ created: 0, rejected: 4 })
+      const letters = (await readFile(path('dead.ndjson'), 'utf8')).trimEnd().split('\n')
+      const records = letters.map(letter => JSON.parse(letter) as { id: string; line: string })
+      expect(records.toSorted((one, other) => Number(one.id) - Number(other.id))).toMatchObject([
+        { type: 'DOCUMENT_HIT_INVALID', id: '1', routing: 'r' },
+        { type: 'DOCUMENT_NOT_EDITED', id: '2', line: '{"m":1,"n":2}' },
+        { operation: 'index', id: '3', routing: 'r', line: '{"index":{"_id":"3","routing":"r"}} oops' },
+        { operation: 'update', id: '4', line: '{"update":{"_id":"4"}} {"doc":oops}' },
+      ])
+      const mended = records.map(({ line: _, ...letter }) => JSON.stringify({ ...letter, document: { mended: true } }))
+      await writeFile(path('mended.ndjson'), `${mended.join('\n')}\n`)
+      const again = await replay({ ...options(), source: path('mended.ndjson'), deadLetters: path('left.ndjson') })
+      expect(again).toMatchObject({ created: 3, updated: 1, rejected: 0 })
+      const sources = ['1', '2', '3', '4'].map(async id => await world().source(index, id))
+      const plain = '{"mended":true}'
+      expect(await Promise.all(sources)).toEqual([plain, plain, plain, '{"n":4,"mended":true}'])
+    })
+
     test('that is interrupted continues: each document is stored once', async () => {
       const index = newIndex()
       const numbers = Array.from({ length: 400 }, (_, n) => n)

@@ -723,6 +723,13 @@ const cases: Readonly<Record<string, Case>> = {
     at.holds.push(26)
     return await again(at, at.path('a.json'))
   },
+  'JSON array: copied, and then the original got one more element': async at => {
+    await loadedAs(at, 'a.json', array)
+    await copyFile(at.path('a.json'), at.path('b.json'))
+    await writeFile(at.path('a.json'), array(range(1, 26)))
+    const [did, seen] = await again(at, at.path('b.json'), 'b.json')
+    return [`${did} of the copy`, seen]
+  },
   'JSON array: interrupted': async at => {
     await at.begun('a.json', range(1, 200), array(range(1, 200)))
     return await again(at, at.path('a.json'))

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
-import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Receipt } from '../../src/index.js'
 import { built } from '../support/build.js'
@@ -25,24 +27,62 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 for (const major of [9, 8] as const) {
   describeOnRealServers({ major, heap: '2g' }, world => {
-    test(`${DOCUMENTS.toLocaleString('en')} documents through Squid over TLS: the count equals the receipt`, async () => {
+    test(`${DOCUMENTS.toLocaleString('en')} documents through Squid over TLS, with gzip: the index equals the input`, async () => {
       const { receipt, peakBytes, command } = await load(world(), file)
       console.log(
         `${command}\n${JSON.stringify(receipt, undefined, 1)}\npeak memory ${(peakBytes / 1e6).toFixed(1)} MB`,
       )
       expect(receipt).toMatchObject({ status: 'finished', read: DOCUMENTS, created: DOCUMENTS })
+      expect(receipt.compression?.used ?? 'gzip').toBe('gzip')
       expect(await world().count('million')).toBe(DOCUMENTS)
+      expect(await sumOfIndex(world(), 'million')).toBe(await sumOfFile(file))
       const strangers = (await world().connections()).filter(({ from }) => !world().staticIps.includes(from))
       expect(strangers).toEqual([])
     })
   })
 }
 
+/** Adds up checksums of texts: in any order, equal texts have equal sums. */
+class Sum {
+  #sum = 0n
+
+  add(text: string): void {
+    this.#sum += createHash('md5').update(text).digest().readBigUInt64LE()
+  }
+
+  get text(): string {
+    return this.#sum.toString(16)
+  }
+}
+
+async function sumOfFile(path: string): Promise<string> {
+  const sum = new Sum()
+  for await (const line of createInterface({ input: createReadStream(path) })) sum.add(line)
+  return sum.text
+}
+
+/** Reads all documents as they are stored, page by page. */
+async function sumOfIndex(world: RealWorld, index: string): Promise<string> {
+  const sum = new Sum()
+  const pageOf = async (path: string, body: object) => JSON.parse((await world.ask('POST', path, body)).text) as Page
+  let { _scroll_id: id, hits } = await pageOf(`/${index}/_search?scroll=1m`, { size: 10_000 })
+  while (hits.hits.length > 0) {
+    for (const { _source } of hits.hits) sum.add(JSON.stringify(_source))
+    ;({ _scroll_id: id, hits } = await pageOf('/_search/scroll', { scroll: '1m', scroll_id: id }))
+  }
+  return sum.text
+}
+
+interface Page {
+  readonly _scroll_id: string
+  readonly hits: { readonly hits: readonly { readonly _source: object }[] }
+}
+
 async function load(
   world: RealWorld,
   input: string,
 ): Promise<{ receipt: Receipt; peakBytes: number; command: string }> {
-  const args = ['ingest', input, '--index', 'million', '--json']
+  const args = ['ingest', input, '--index', 'million', '--compress', 'gzip', '--json']
   const child = spawn(process.execPath, [join(built, 'bin', 'sluice.js'), ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -99,7 +99,7 @@ function* drawActs(random: Seeded, without: readonly string[]): Generator<Act> {
   yield drawAct(random, 'write')
   if (random.chance(0.4)) yield drawAct(random, 'write')
   if (random.chance(0.3)) yield drawAct(random, 'prefill')
-  const turns = 2 + random.below(5)
+  const turns = 1 + random.below(5)
   for (let turn = 0; turn < turns; turn += 1) {
     for (let change = random.below(3); change > 0; change -= 1) yield drawAct(random, pickOf(random, without, 'world'))
     if (random.chance(0.35)) yield drawAct(random, 'trouble')

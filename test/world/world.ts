@@ -436,7 +436,10 @@ export class World {
       const text = JSON.stringify(line ?? record['document'])
       const n = Number(/\d+/.exec(text)?.[0])
       const document = { n, v: 1, part: partOf(n) }
-      return JSON.stringify(line === undefined && !text.includes('"rare"') ? record : { ...record, document })
+      const upserted = text.includes('doc_as_upsert') ? { operation: 'upsert' } : {}
+      return JSON.stringify(
+        line === undefined && !text.includes('"rare"') ? record : { ...record, ...upserted, document },
+      )
     })
     writeFileSync(this.at('dead.ndjson'), records.map(record => `${record}\n`).join(''))
     return 'dead.ndjson'

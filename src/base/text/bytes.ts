@@ -81,7 +81,7 @@ export function findAction(bytes: Buffer, from: number, found: CarriedAction): b
 
 /**
  * Marks a line that is refused before it is framed, so that its reason travels with it: the mark, the code of the failure, a blank, the
- * problem, the mark, then the document for the dead letters. No JSON begins so.
+ * problem, the mark, then the line for the dead letters, with its action if lines of its kind carry one. No JSON begins so.
  */
 const REFUSED_MARK = 0x1f
 

@@ -164,14 +164,12 @@ class LineEditor {
       this.#refuse(from, refusedLineStart('DOCUMENT_NOT_JSON', 'broken JSON at byte 0 of the line'))
   }
 
-  /** Puts a reason in front of the line. An action is kept as its address, with a blank behind it. */
+  /** Puts a reason in front of the line. */
   #refuse(from: number, start: Buffer): void {
     const { from: starts, to: ends, text: texts } = this.#editor
-    const { address, document } = this.#action
-    const isAction = this.#kind === 'actions'
-    starts.push(from, ...(isAction ? [document - 1] : []))
-    ends.push(isAction ? address : from, ...(isAction ? [document] : []))
-    texts.push(start, ...(isAction ? [BLANK] : []))
+    starts.push(from)
+    ends.push(from)
+    texts.push(start)
   }
 
   #written(lines: Buffer): Buffer {
@@ -192,7 +190,6 @@ class LineEditor {
 }
 
 const OPENING = 0x7b
-const BLANK = Buffer.from(' ')
 const LETTER_D = 0x64
 
 /** Returns whether the action of a line is a delete, which sends no document. */

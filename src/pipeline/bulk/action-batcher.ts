@@ -3,7 +3,7 @@
  * gets one of Sluice's own. The ids of a batch come from one source, and its conditions are of one kind.
  */
 import type { Batch, Input, Lines } from '../../base/flow.js'
-import { type BatchOperation, bulkFormOf, isOperation, type Operation } from '../../base/operation.js'
+import { type BatchOperation, bulkFormOf, type Operation } from '../../base/operation.js'
 import {
   type CarriedAction,
   endOfLine,
@@ -16,6 +16,7 @@ import {
 } from '../../base/text/bytes.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
+import { hasIdAt, idIn, operationOf, takeApart } from './carried-action.js'
 import { frameLines } from './frame-lines.js'
 import { refusedBefore } from './judge-line.js'
 import { originOf } from './origin.js'
@@ -193,7 +194,7 @@ export class ActionBatcher {
 
   #newBatch(): OpenBatch<RefusedLines> {
     const { operation } = this.#options
-    return new OpenBatch({ opening: '', closing: '' }, new RefusedLines(operation))
+    return new OpenBatch({ opening: '', closing: '' }, new RefusedLines(operation, takeApart))
   }
 
   get #bodyBytes(): number {
@@ -208,14 +209,8 @@ export class ActionBatcher {
 }
 
 const CLOSING = 0x7d
-const LETTER_D = 0x64
 /** A dead letter that was no document has no id, until somebody adds both. */
 const WITHOUT_ID = actionTemplate({ operation: 'create', ids: { from: 'cluster' } }, '')
-
-/** Returns whether an address begins with `_id`. */
-function hasIdAt(bytes: Buffer, address: number): boolean {
-  return bytes[address + 4] === LETTER_D
-}
 
 /** Returns the name in an address. In an id, the quotes would be escaped. */
 function indexIn(bytes: Buffer, address: number): string {
@@ -225,18 +220,6 @@ function indexIn(bytes: Buffer, address: number): string {
 
 const INDEX = Buffer.from('"_index":"')
 const QUOTE = 0x22
-
-function idIn(bytes: Buffer, { address, document }: CarriedAction): string | undefined {
-  if (!hasIdAt(bytes, address)) return undefined
-  return (JSON.parse(bytes.toString('utf8', address, document - 1)) as { readonly _id: string })._id
-}
-
-/** Returns undefined if the line names none. */
-function operationOf(bytes: Buffer, from: number, to: number): Operation | undefined {
-  if (from === to) return undefined
-  const name = bytes.toString('latin1', from, to)
-  return isOperation(name) ? name : undefined
-}
 
 function move(at: Position, bytes: number): void {
   at.document += 1

@@ -22,6 +22,8 @@ interface Stretch {
   readonly idStart: string | undefined
 }
 
+type TakeApart = (line: Buffer) => Pick<Refused, 'document'> & Partial<Refused>
+
 /** Numbers that are kept of each line. */
 const COLUMNS = 5
 
@@ -36,9 +38,12 @@ export class RefusedLines implements Rejected {
   /** For each line: its document number, line number, offset, its end in its block, and its number among those of its line. */
   readonly #numbers: number[] = []
   readonly #whys: Why[] = []
+  readonly #takeApart: TakeApart
 
-  constructor(operation: Operation) {
+  /** `takeApart`: finds what a line carries beside its document. */
+  constructor(operation: Operation, takeApart: TakeApart = line => ({ document: line })) {
     this.#operation = operation
+    this.#takeApart = takeApart
   }
 
   get length(): number {
@@ -87,7 +92,7 @@ export class RefusedLines implements Rejected {
 
   /** Yields the refused lines. Lines of one stretch share its objects, because there may be millions of lines. */
   *[Symbol.iterator](): Iterator<Refused> {
-    const [numbers, whys, operation] = [this.#numbers, this.#whys, this.#operation]
+    const [numbers, whys, operation, takeApart] = [this.#numbers, this.#whys, this.#operation, this.#takeApart]
     let [stretches, blocks, start] = [0, 0, 0]
     let stretch = this.#stretches[0]
     let block = this.#blocks[0]
@@ -106,20 +111,13 @@ export class RefusedLines implements Rejected {
       const part = numbers[at + 4] as number
       const offset = numbers[at + 2] as number
       const origin = originIn(name, kind, document, numbers[at + 1] as number, offset, member, part)
-      const bytes = block.bytes.subarray(start, end)
+      const id =
+        idStart === undefined
+          ? undefined
+          : idStart + ownNumber({ kind, document, offset, within: part - 1 }, template.id === 'offset')
+      const parts = takeApart(block.bytes.subarray(start, end))
       start = end
-      if (idStart === undefined) yield { document: bytes, operation, status, type, reason, origin, attempts: 0 }
-      else
-        yield {
-          document: bytes,
-          operation,
-          id: idStart + ownNumber({ kind, document, offset, within: part - 1 }, template.id === 'offset'),
-          status,
-          type,
-          reason,
-          origin,
-          attempts: 0,
-        }
+      yield { operation, ...(id === undefined ? {} : { id }), status, type, reason, origin, attempts: 0, ...parts }
     }
   }
 }

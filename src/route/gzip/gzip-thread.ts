@@ -47,14 +47,22 @@ export class GzipThread {
   /** Writes the gzip file of the body. Resolves to its length, or to undefined if the thread ended before it had it. */
   async gzip(body: Uint8Array, file: SharedArrayBuffer): Promise<number | undefined> {
     if (this.#isOver) return undefined
-    if (this.#memory.byteLength < body.length) this.#memory = new SharedArrayBuffer(roomFor(body.length))
-    new Uint8Array(this.#memory).set(body)
+    const shared = this.#shared(body)
     this.#worker.ref()
     return await new Promise(resolve => {
       this.#settle = resolve
-      const message: ToWorker = { body: this.#memory, bytes: body.length, file }
+      const message: ToWorker = { ...shared, bytes: body.length, file }
       this.#worker.postMessage(message, [])
     })
+  }
+
+  /** Returns where a thread finds the body. Most bodies lie in memory that all threads share. */
+  #shared(body: Uint8Array): Pick<ToWorker, 'body' | 'from'> {
+    const { buffer, byteOffset: from } = body
+    if (buffer instanceof SharedArrayBuffer) return { body: buffer, from }
+    if (this.#memory.byteLength < body.length) this.#memory = new SharedArrayBuffer(roomFor(body.length))
+    new Uint8Array(this.#memory).set(body)
+    return { body: this.#memory, from: 0 }
   }
 
   close(): void {

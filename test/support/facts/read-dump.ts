@@ -45,17 +45,24 @@ function linesIn(output: string): DumpLine[] {
 
 function lineOf(line: string): DumpLine {
   const [, refused] = line.split('\u001f')
-  if (refused !== undefined) {
-    const [code = '', ...problem] = refused.split(' ')
-    expect(code).toBe('DOCUMENT_HIT_INVALID')
-    return { refused: problem.join(' '), line: line.slice(refused.length + 2) }
+  if (refused === undefined) {
+    const { rest, ...carried } = carriedIn(line)
+    return { ...carried, document: rest }
   }
+  const [code = '', ...problem] = refused.split(' ')
+  expect(code).toBe('DOCUMENT_HIT_INVALID')
+  const { rest, address, ...carried } = carriedIn(line.slice(refused.length + 2))
+  const isKnown = Object.keys(address ?? {}).length > 0
+  return { refused: problem.join(' '), ...carried, ...(isKnown ? { address } : {}), line: rest }
+}
+
+function carriedIn(line: string): Pick<DumpLine, 'operation' | 'address'> & { readonly rest: string } {
   const [, carried] = line.split('\u001e')
-  if (carried === undefined) return { document: line }
+  if (carried === undefined) return { rest: line }
   const brace = carried.indexOf('{')
   return {
     ...(brace > 0 ? { operation: carried.slice(0, brace) } : {}),
     address: JSON.parse(carried.slice(brace)) as unknown,
-    document: line.slice(carried.length + 2),
+    rest: line.slice(carried.length + 2),
   }
 }

@@ -19,7 +19,7 @@ export function plansOf(memory: Memory, load: Load): Plan[] {
   }
   const plans = inputs.map(file => planOf(file, matches.get(file) ?? { kind: 'new' }))
   if (!load.isFollowed) return plans
-  return [...plans.map(plan => copyOfRotated(memory, plan)), ...rotated(memory, load, matches)]
+  return [...plans.map(plan => copyOfRotated(memory, load, plan)), ...rotated(memory, load, matches)]
 }
 
 /** Whether Sluice may take an object for the one of before, because only what follows its first line has changed. */
@@ -30,10 +30,14 @@ function isSeenAtItsStart({ path, inode, lines }: Record, { inputs, disk }: Load
 }
 
 /** Whether Sluice loads a copy of a rotated file that it has read is not promised. */
-function copyOfRotated(memory: Memory, plan: Plan): Plan {
+function copyOfRotated(memory: Memory, { disk }: Load, plan: Plan): Plan {
   const { file, match } = plan
-  const isCopy = ({ path, lines }: Record) => /\.\d+$/.test(path) && begins(file.lines, lines)
-  const record = match.kind === 'new' ? memory.records.all.find(isCopy) : undefined
+  const isRotated = ({ path }: Seen | Record) => /\.\d+$/.test(path)
+  const isCopied = (record: Record) =>
+    begins(file.lines, record.lines) &&
+    (isRotated(record) || disk.some(one => isRotated(one) && one.path !== file.path && begins(one.lines, record.lines)))
+  const known = match.kind === 'known' && match.record.path !== file.path ? [match.record] : []
+  const record = (match.kind === 'new' ? memory.records.all : known).find(isCopied)
   if (record === undefined) return plan
   memory.lenient('a copy of a rotated file')
   memory.isFollowVague = true

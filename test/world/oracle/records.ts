@@ -58,7 +58,7 @@ export class Records {
     const free = new Set(this.all.filter(one => one.lines.length > 0 && !taken.has(one)))
     // A file that was renamed and is no input of this load is nowhere, as far as Sluice knows.
     const isThere = ({ path, lines }: Record) =>
-      disk.some(one => one.path === path && begins(one.lines, lines) && !isPackedAnew(one, lines))
+      disk.some(one => one.path === path && begins(one.lines, lines) && !isWrittenAnew(one, lines))
     const rules: ((file: Seen, record: Record) => boolean)[] = [
       (file, record) => record.inode !== undefined && record.inode === file.inode,
       (file, record) => record.path === file.path,
@@ -82,9 +82,9 @@ export class Records {
   }
 }
 
-/** What was packed again with more lines has no byte of before. */
-function isPackedAnew({ path, lines }: Seen, before: readonly Line[]): boolean {
-  return /\.(?:gz|bz2|zst|xz|br)$/.test(path) && lines.length > before.length
+/** What was packed again with more lines has no byte of before, and the bracket at the end of a JSON document stands elsewhere. */
+function isWrittenAnew({ path, lines }: Seen, before: readonly Line[]): boolean {
+  return /\.(?:gz|bz2|zst|xz|br|json)$/.test(path) && lines.length > before.length
 }
 
 function isFileOf({ path, inode }: Seen, record: Record): boolean {

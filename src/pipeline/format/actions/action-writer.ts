@@ -20,6 +20,18 @@ export interface Range {
   readonly to: number
 }
 
+/** Where a document belongs, and what becomes of it there. */
+export interface Address {
+  /** Absent: that of the run. */
+  readonly operation?: string | undefined
+  /** A JSON string or number. */
+  readonly id?: Range | undefined
+  readonly routing?: Range | undefined
+  readonly condition?: Condition | undefined
+  /** Absent: that of the run. */
+  readonly index?: string | undefined
+}
+
 /** Writes lines that carry their own action, into memory that is used again and again. */
 export class ActionWriter {
   #out = Buffer.allocUnsafeSlow(USUAL_BYTES)
@@ -36,17 +48,29 @@ export class ActionWriter {
     return lines
   }
 
-  /** Writes a document. `id`, `routing`: a JSON string or number. `operation`, `index`: undefined if it is that of the run. */
-  add(
-    operation: string | undefined,
-    id: Range | undefined,
-    routing: Range | undefined,
-    document: Range,
-    condition?: Condition,
-    index?: string,
-  ): void {
-    const length = (range: Range | undefined) => (range === undefined ? 0 : range.to - range.from)
-    this.#reserve(length(id) + length(routing) + length(document) + 3 * (index?.length ?? 0) + 192)
+  /** Writes a document. */
+  add(address: Address, document: Range): void {
+    this.#reserve(lengthOf(address) + document.to - document.from + 1)
+    this.#address(address)
+    this.#copy(document)
+    this.#out[this.#at++] = LINE_FEED
+  }
+
+  /** Writes what is no document, for the dead letters. `address`: where its document belongs, as far as that is known. */
+  refused(reason: string, lines: readonly Range[], address: Address = {}): void {
+    const start = refusedLineStart('DOCUMENT_HIT_INVALID', reason)
+    const length = lines.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+    this.#reserve(start.length + lengthOf(address) + length + 1)
+    this.#at += start.copy(this.#out, this.#at)
+    this.#address(address)
+    for (const [number, line] of lines.entries()) {
+      if (number > 0) this.#out[this.#at++] = SPACE
+      this.#copy(line)
+    }
+    this.#out[this.#at++] = LINE_FEED
+  }
+
+  #address({ operation, id, routing, condition, index }: Address): void {
     this.#out[this.#at++] = ACTION_MARK
     if (operation !== undefined) this.#at += this.#out.write(operation, this.#at, 'latin1')
     if (condition !== undefined) this.#out[this.#at++] = conditionLetters[condition.kind]
@@ -61,20 +85,6 @@ export class ActionWriter {
     if (condition !== undefined) this.#at += this.#out.write(`,${condition.text}`, this.#at, 'latin1')
     this.#out[this.#at++] = CLOSE_OBJECT
     this.#out[this.#at++] = ACTION_MARK
-    this.#copy(document)
-    this.#out[this.#at++] = LINE_FEED
-  }
-
-  /** Writes what is no document, for the dead letters. */
-  refused(reason: string, lines: readonly Range[]): void {
-    const start = refusedLineStart('DOCUMENT_HIT_INVALID', reason)
-    this.#reserve(start.length + lines.reduce((sum, { from, to }) => sum + to - from + 1, 0))
-    this.#at += start.copy(this.#out, this.#at)
-    for (const [number, line] of lines.entries()) {
-      if (number > 0) this.#out[this.#at++] = SPACE
-      this.#copy(line)
-    }
-    this.#out[this.#at++] = LINE_FEED
   }
 
   /** Writes a field. A number becomes a string with its digits. */
@@ -97,6 +107,12 @@ export class ActionWriter {
     this.#out.copy(larger, 0, 0, this.#at)
     this.#out = larger
   }
+}
+
+/** Returns how many bytes it takes at most. */
+function lengthOf({ id, routing, index }: Address): number {
+  const length = (range: Range | undefined) => (range === undefined ? 0 : range.to - range.from)
+  return length(id) + length(routing) + 3 * (index?.length ?? 0) + 192
 }
 
 const OPEN_OBJECT = 0x7b

@@ -92,19 +92,18 @@ class Pairs {
       this.#open = kept(action, object)
       return
     }
-    const { operation, id, routing, condition, index } = action
-    if (action.problem === undefined) this.#writer.add(operation, id, routing, NO_DOCUMENT, condition, index)
+    if (action.problem === undefined) this.#writer.add(action, NO_DOCUMENT)
     else this.#refuse(action.problem, object)
   }
 
   #add(action: Action, document: Range): void {
-    const { operation, id, routing, condition, index } = action
+    const { operation } = action
     const part = rowOf(operation).isPartial
-      ? this.#update(document, condition)
+      ? this.#update(document, action.condition)
       : { operation, document, problem: undefined }
     const problem = action.problem ?? part.problem
     if (problem !== undefined) return this.#refuse(problem, document)
-    this.#writer.add(part.operation, id, routing, part.document, condition, index)
+    this.#writer.add({ ...action, operation: part.operation }, part.document)
     this.#open = undefined
   }
 
@@ -141,7 +140,9 @@ class Pairs {
   #refuse(problem: string, line?: Range): void {
     const open = this.#open
     this.#open = undefined
-    this.#writer.refused(problem, [...(open === undefined ? [] : [open.line]), ...(line === undefined ? [] : [line])])
+    const lines = [...(open === undefined ? [] : [open.line]), ...(line === undefined ? [] : [line])]
+    // An action that Sluice cannot keep says nothing of the document.
+    this.#writer.refused(problem, lines, open?.problem === undefined ? open : undefined)
   }
 }
 

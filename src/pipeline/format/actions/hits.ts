@@ -1,7 +1,7 @@
 /** Takes hits apart, as elasticdump and answers of `_search` have them: the document is in `_source`, its id and routing beside it. */
 import { LINE_FEED, endOfLine } from '../../../base/text/bytes.js'
 import { jsonLines } from '../json-lines.js'
-import { ActionWriter, type Range, addressProblem } from './action-writer.js'
+import { ActionWriter, type Address, type Range, addressProblem } from './action-writer.js'
 import type { IndexPattern } from '../../../base/text/index-pattern.js'
 import { ObjectFields } from '../../../base/json/parse-json.js'
 import { indexBeside } from './index-beside.js'
@@ -43,6 +43,10 @@ export async function* answerLines(
   }
 }
 
+interface Unusable extends Address {
+  readonly problem: string
+}
+
 class Hits {
   readonly #fields = new ObjectFields()
   readonly #writer = new ActionWriter()
@@ -62,8 +66,8 @@ class Hits {
   *read(lines: Buffer): Generator<Uint8Array> {
     for (let from = 0; from < lines.length;) {
       const to = endOfLine(lines, from)
-      const problem = this.#hit(lines, from)
-      if (problem !== undefined) this.#writer.refused(problem, [{ bytes: lines, from, to: to - 1 }])
+      const { problem, ...address } = this.#hit(lines, from) ?? {}
+      if (problem !== undefined) this.#writer.refused(problem, [{ bytes: lines, from, to: to - 1 }], address)
       from = to
       if (this.#writer.isFull) yield this.#writer.take()
     }
@@ -75,22 +79,24 @@ class Hits {
     if (lines.length > 0) yield lines
   }
 
-  /** Writes the document of the hit that begins at `from`. Returns why it has none. */
-  #hit(bytes: Buffer, from: number): string | undefined {
-    if (bytes[from] !== OPEN_OBJECT) return 'it is not an object'
+  /** Writes the document of the hit that begins at `from`. Returns why it has none, and its address as far as that can be kept. */
+  #hit(bytes: Buffer, from: number): Unusable | undefined {
+    if (bytes[from] !== OPEN_OBJECT) return { problem: 'it is not an object' }
     const fields = this.#fields
     fields.read(bytes, from)
     const document = this.#value(bytes, SOURCE)
-    if (document === undefined) return 'it has no _source'
-    if (bytes[document.from] !== OPEN_OBJECT) return 'its _source is not an object'
     const id = this.#value(bytes, ID)
     const routing = this.#value(bytes, ROUTING) ?? this.#value(bytes, PLAIN_ROUTING)
     const problem = addressProblem('_id', id) ?? addressProblem('_routing', routing)
-    if (problem !== undefined) return problem
-    if (this.#hasParent(bytes, routing)) return 'it has _parent but no routing value'
     const index = this.#pattern && indexBeside(this.#value(bytes, INDEX), this.#pattern)
-    if (typeof index === 'object') return index.problem
-    this.#writer.add(undefined, id, routing, document, undefined, index)
+    const name = typeof index === 'object' ? undefined : index
+    const known = problem === undefined ? { id, routing, index: name } : {}
+    if (document === undefined) return { problem: 'it has no _source', ...known }
+    if (bytes[document.from] !== OPEN_OBJECT) return { problem: 'its _source is not an object', ...known }
+    if (problem !== undefined) return { problem }
+    if (this.#hasParent(bytes, routing)) return { problem: 'it has _parent but no routing value', ...known }
+    if (typeof index === 'object') return { problem: index.problem, ...known }
+    this.#writer.add(known, document)
     return undefined
   }
 

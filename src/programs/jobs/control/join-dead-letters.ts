@@ -1,7 +1,8 @@
 /** Joins the dead letters of all ranges of a job into one file, one after the other: there may be very many. */
 import { createReadStream } from 'node:fs'
-import { access, type FileHandle, open, rename } from 'node:fs/promises'
-import { resolve, sep } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { access, type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
 
 export interface Joined {
@@ -15,6 +16,8 @@ export interface Joined {
 export class JoinedDeadLetters implements AsyncDisposable {
   readonly #folder: string
   readonly #path: string
+  /** Of this command alone: another one may wait for the same job, and joins the same files. */
+  readonly #part: string
   readonly #elsewhere: Record<string, number> = {}
   #file: FileHandle | undefined
 
@@ -22,6 +25,7 @@ export class JoinedDeadLetters implements AsyncDisposable {
   constructor(folder: string) {
     this.#folder = resolve(folder) + sep
     this.#path = `${folder}.ndjson`
+    this.#part = join(folder, `joined-${randomUUID()}.part`)
   }
 
   /** `host`: the machine that wrote the file. A file outside the folder is not read: the queue must not name files of this machine. */
@@ -35,7 +39,7 @@ export class JoinedDeadLetters implements AsyncDisposable {
       return
     }
     await this.#written(async () => {
-      this.#file ??= await open(`${this.#path}.part`, 'w')
+      this.#file ??= await open(this.#part, 'w')
       for await (const bytes of createReadStream(file)) await this.#file.writeFile(bytes as Buffer)
     })
   }
@@ -44,16 +48,19 @@ export class JoinedDeadLetters implements AsyncDisposable {
     const elsewhere = this.#elsewhere
     if (this.#file === undefined) return { elsewhere }
     await this.#written(async () => {
-      await this[Symbol.asyncDispose]()
+      await this.#file?.close()
       // Whole, or not at all.
-      await rename(`${this.#path}.part`, this.#path)
+      await rename(this.#part, this.#path)
+      this.#file = undefined
     })
     return { path: this.#path, elsewhere }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.close()
+    if (this.#file === undefined) return
+    await this.#file.close()
     this.#file = undefined
+    await rm(this.#part, { force: true })
   }
 
   async #written(write: () => Promise<void>): Promise<void> {

@@ -5,11 +5,11 @@ import type { FromWorker, ToWorker } from './messages.js'
 
 const kernel = openKernel()
 
-parentPort?.on('message', ({ body, bytes, file }: ToWorker) => {
+parentPort?.on('message', ({ body, from, bytes, file }: ToWorker) => {
   if (kernel === undefined) return answer(undefined)
   const into = new Uint8Array(file)
   let end = 0
-  for (const part of kernel.gzip(new Uint8Array(body, 0, bytes))) {
+  for (const part of kernel.gzip(new Uint8Array(body, from, bytes))) {
     into.set(part, end)
     end += part.length
   }

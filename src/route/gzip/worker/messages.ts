@@ -3,6 +3,8 @@
 /** A body and the place for its gzip file, in memory that both share. Both are the thread's until it answers. */
 export interface ToWorker {
   readonly body: SharedArrayBuffer
+  /** Where it begins, and its length. */
+  readonly from: number
   readonly bytes: number
   readonly file: SharedArrayBuffer
 }

@@ -29,7 +29,7 @@ describe('a _bulk file', () => {
     })
   })
 
-  const refused = [
+  const refused: [text: string, reason: string, carried?: object][] = [
     [
       '{"index":{"_id":"1","version":2}}\n{}',
       'line 1: its condition is neither version with version_type external or external_gte, nor if_seq_no with if_primary_term',
@@ -46,23 +46,32 @@ describe('a _bulk file', () => {
       'line 1: its _id contains half of a surrogate pair, which is not valid Unicode',
     ],
     ['{"delete":{}}', 'line 1: its action has no _id'],
-    ['{"update":{"_id":"1"}}\n{"script":"x"}', 'its update has script. Sluice sends only doc and doc_as_upsert'],
+    [
+      '{"update":{"_id":"1"}}\n{"script":"x"}',
+      'its update has script. Sluice sends only doc and doc_as_upsert',
+      { operation: 'update', address: { _id: '1' } },
+    ],
     [
       '{"update":{"_id":"1"}}\n{"doc":{},"upsert":{}}',
       'its update has upsert. Sluice sends only doc and doc_as_upsert',
+      { operation: 'update', address: { _id: '1' } },
     ],
-    ['{"update":{"_id":"1"}}\n{}', 'its update has no doc'],
-    ['{"index":{}}\noops', 'line 2: broken JSON'],
-    ['{"index":{}}\n[1]', 'line 2: it is not an object'],
+    ['{"update":{"_id":"1"}}\n{}', 'its update has no doc', { operation: 'update', address: { _id: '1' } }],
+    ['{"index":{}}\noops', 'line 2: broken JSON', { operation: 'index' }],
+    [
+      '{"index":{"routing":"r","_id":2,"version":3,"version_type":"external"}}\n[1]',
+      'line 2: it is not an object',
+      { operation: 'indexV', address: { _id: '2', routing: 'r', version: 3, version_type: 'external' } },
+    ],
     ['{"n":1}', 'line 1: it is not an action line'],
     ['oops', 'line 1: broken JSON'],
-  ] as const
+  ]
 
-  test.each(refused)('keeps %j for the dead letters, and reads the rest', async (text, reason) => {
+  test.each(refused)('keeps %j, with what its action says', async (text, reason, carried) => {
     for (const step of steps) {
       const { lines } = await readDump(`${text}\n{"index":{"_id":"9"}}\n{"n":9}\n`, 'bulk', step)
       expect(lines).toEqual([
-        { refused: reason, line: text.replace('\n', ' ') },
+        { refused: reason, ...carried, line: text.replace('\n', ' ') },
         { operation: 'index', address: { _id: '9' }, document: '{"n":9}' },
       ])
     }
@@ -73,9 +82,9 @@ describe('a _bulk file', () => {
       '{"index":{"_id":"1"}}\n{"index":{"_id":"2"}}\n{"n":2}\n{"create":{"_id":"3"}}\n{"delete":{"_id":"4"}}\n'
     const missing = 'the previous action has no document, because another action line follows it'
     expect((await readDump(text, 'bulk', step)).lines).toEqual([
-      { refused: `line 2: ${missing}`, line: '{"index":{"_id":"1"}}' },
+      { refused: `line 2: ${missing}`, operation: 'index', address: { _id: '1' }, line: '{"index":{"_id":"1"}}' },
       { operation: 'index', address: { _id: '2' }, document: '{"n":2}' },
-      { refused: `line 5: ${missing}`, line: '{"create":{"_id":"3"}}' },
+      { refused: `line 5: ${missing}`, operation: 'create', address: { _id: '3' }, line: '{"create":{"_id":"3"}}' },
       { operation: 'delete', address: { _id: '4' }, document: '{}' },
     ])
   })

@@ -125,7 +125,7 @@ describe('answers of a search', () => {
             { address: { _id: '1' }, document: '{"id":1}' },
             { address: { _id: '2' }, document: '{"id":2}' },
             { address: { _id: '3', routing: 'r' }, document: '{"id":3}' },
-            { refused: 'it has no _source', line: '{"_id":"4"}' },
+            { refused: 'it has no _source', address: { _id: '4' }, line: '{"_id":"4"}' },
           ],
         })
     },

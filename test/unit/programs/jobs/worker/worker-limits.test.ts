@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile, mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -61,6 +61,25 @@ test('a file outside the folder of the job is not joined into its dead letters',
     await letters.add(join(folder, 'job', '..', 'secret'), 'here')
     expect(await letters.end()).toEqual({ path: join(folder, 'job.ndjson'), elsewhere: { here: 2 } })
     expect(await readFile(join(folder, 'job.ndjson'), 'utf8')).toBe('one\n')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('commands that wait for the same job join its dead letters at the same time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'letters-'))
+  try {
+    await mkdir(join(folder, 'job'))
+    const files = ['1', '2'].map(name => join(folder, 'job', `${name}.ndjson`))
+    for (const file of files) await writeFile(file, `${file}\n`)
+    await using left = new JoinedDeadLetters(join(folder, 'job'))
+    await using one = new JoinedDeadLetters(join(folder, 'job'))
+    await using other = new JoinedDeadLetters(join(folder, 'job'))
+    for (const file of files) for (const letters of [one, other, left]) await letters.add(file, 'here')
+    expect([await one.end(), await other.end()]).toMatchObject([{ elsewhere: {} }, { elsewhere: {} }])
+    expect(await readFile(join(folder, 'job.ndjson'), 'utf8')).toBe(files.map(file => `${file}\n`).join(''))
+    await left[Symbol.asyncDispose]()
+    expect(await readdir(join(folder, 'job'))).toEqual(['1.ndjson', '2.ndjson'])
   } finally {
     await rm(folder, { recursive: true })
   }
