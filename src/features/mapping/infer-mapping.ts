@@ -70,13 +70,10 @@ class Sample {
     { format = 'auto', pick, csv, members }: Partial<InferOptions>,
     signal: AbortSignal,
   ): Promise<void> {
-    // Cells of a table say what they are only if they are read as values.
-    const lines = await decode(source, source.open(signal), {
-      format,
-      pick,
-      members,
-      csv: { ...csv, inferTypes: true },
-    })
+    // Cells of a table say what they are only if they are read as values. Words such as NA are values to a load without these options.
+    const { inferTypes = false, nullValues = inferTypes ? undefined : [] } = csv ?? {}
+    const asValues = { ...csv, inferTypes: true, nullValues }
+    const lines = await decode(source, source.open(signal), { format, pick, members, csv: asValues })
     let number = 0
     let line = 0
     for await (const text of linesOf(lines)) {

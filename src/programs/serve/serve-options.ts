@@ -13,6 +13,7 @@ export const ofOneLoad = [
   'remote',
   'format',
   'csv',
+  'members',
   'pick',
   'edits',
   'transform',

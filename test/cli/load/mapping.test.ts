@@ -27,6 +27,10 @@ test(
     expect(inferred.stderr).toContain(
       'total: double in 1 document (33.3%), first at a.csv, document 1, long in 1 document (33.3%), first at a.csv, document 2, text in 1 document (33.3%), first at a.csv, document 3. The mapping has keyword, which takes all of them',
     )
+    for (const option of [['--infer-types'], ['--null-values', 'n/a']])
+      expect(JSON.parse((await run('infer', 'a.csv', ...option)).stdout)).toMatchObject({
+        mappings: { properties: { total: { type: 'double' } } },
+      })
     await writeFile(join(work.path, 'orders.json'), inferred.stdout)
     const load = ['ingest', 'a.csv', '--index', 'orders', '--again']
     expect(await run(...load, '--mapping', 'orders.json')).toMatchObject({ code: 0 })
