@@ -15,6 +15,7 @@ import { isManaged } from './managed-endpoint.js'
 import { type Preflight, preflight } from './preflight.js'
 import { type Questions, questionsTo } from './questions.js'
 import type { ReachedCluster } from './request.js'
+import { attemptsOver } from './ask-connections.js'
 import { bounded, type Bounds } from './bounds.js'
 
 export interface ClusterOptions {
@@ -193,15 +194,11 @@ function tellMisplaced(failed: Failure, credentials: Credentials | undefined): F
 /** The route's own limit. */
 const CONNECT_MS = 10_000
 
-/** While one of two nodes fails, so many attempts in a row fail less than once in a hundred times. */
-const ATTEMPTS_OVER_HALF = 7
-
 /** Makes a load work over what works: the other node, or fewer connections. */
 function copeWith(route: Route, { half }: Preflight, connections: number): void {
-  const isNode = half?.code === 'PROXY_NODE_FAILS'
   const isLimit = half?.code === 'PROXY_LIMIT_REACHED' || half?.code === 'GATEWAY_LIMITED'
   route.adapt({
-    attempts: isNode ? ATTEMPTS_OVER_HALF : 1,
+    attempts: attemptsOver(half?.code),
     connections: isLimit ? Math.max(1, Math.min(connections, half.worked)) : connections,
   })
 }

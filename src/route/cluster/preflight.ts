@@ -11,7 +11,7 @@ import { parseObject } from '../../base/json/parse-json.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import { systemClock } from '../../base/time/clock.js'
 import { ask } from './request.js'
-import { askForMix, type ConnectionsToAsk, ENOUGH } from './ask-connections.js'
+import { askForMix, type ConnectionsToAsk } from './ask-connections.js'
 import { connectionEnd, type Ended } from './connection-end.js'
 import { manyListeners, missChance } from '../proxy/fresh-connections.js'
 
@@ -91,9 +91,9 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
   }
 }
 
-/** A proxy that reads requests sends GET / over a connection that it has already. Only two of each wave need to see the version. */
+/** A proxy that reads requests sends GET / over a connection that it has already. Only two of six need to see the version. */
 function isForFresh({ form }: Route, number: number): boolean {
-  return form === 'forward' && number % ENOUGH > 1
+  return form === 'forward' && number % 6 > 1
 }
 
 function isRootAnswered(ends: readonly Judged[]): boolean {

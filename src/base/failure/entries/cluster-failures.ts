@@ -142,6 +142,7 @@ export const clusterEntries = {
     observed:
       'ECONNRESET, "socket hang up", "other side closed", or status 502, 503 and 504. A loader that retries may store documents twice, because only the answer was lost.',
     causes: [
+      { cause: 'A firewall before the cluster breaks connections from one of the two addresses.', if: /may block one/ },
       { cause: 'The cluster is starting, restarting or overloaded.', if: /status|closed|reset|refused|hang up|broke/i },
       { cause: 'The network broke the connection.', if: /closed|reset|broke|hang up|EPIPE|unreach/i },
       {
@@ -150,6 +151,10 @@ export const clusterEntries = {
       },
     ],
     fixes: [
+      {
+        fix: 'If a firewall protects the cluster, allow both addresses of the proxy there. To find out which address it blocks, run `sluice doctor --nodes URL,URL` with the URL of each proxy node.',
+        if: /may block one/,
+      },
       'Check the health of the cluster in the Elastic Cloud console, and the scheme and port of ELASTICSEARCH_URL. Then run the same command again. It continues where it stopped.',
     ],
     example: {

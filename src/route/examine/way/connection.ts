@@ -23,24 +23,24 @@ interface Leg {
 }
 
 async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<ConnectionSeen> {
-  const { answer: traced, broken } = await askOthers(
-    async () => await trace(context, leg.options),
+  const traced = await askOthers(
+    context,
+    async until => await trace(context, leg.options, until),
     ({ fault }) => fault !== undefined && mayBeOneOfMany(fault.failure, leg.options.proxy),
   )
   const { layers, fault } = traced
   const failure = fault === undefined ? await leg.login?.() : leg.nameFault(fault)
   return {
     layers: layers.map(({ phase, ms }) => ({ phase, ms: Math.round(ms) })),
-    broken,
     ...(await seeCertificate(context, leg.options, traced, facts)),
     failure,
     failedIn: fault?.phase,
   }
 }
 
-async function trace({ clock, signal, requests }: Context, options: RouteOptions): Promise<Trace> {
+async function trace({ clock, signal, requests }: Context, options: RouteOptions, until = signal): Promise<Trace> {
   requests.sent += 1
-  const traced = await traceConnection(options, () => clock.now(), signal)
+  const traced = await traceConnection(options, () => clock.now(), until)
   signal?.throwIfAborted()
   return traced
 }
@@ -154,14 +154,8 @@ export const connection: Probe = {
 async function refusedLogin(context: Context): Promise<Failure | undefined> {
   await using route = context.openRoute()
   if (route.form !== 'forward') return undefined
-  const { answer } = await askOthers(
-    async () => {
-      const answer = await context.ask(route, { path: `${context.prefix}/` })
-      return 'code' in answer ? answer : route.refusal(answer)
-    },
-    refused => refused !== undefined && mayBeOneOfMany(refused, context.way.proxy),
-  )
-  return answer
+  const answer = await context.ask(route, { path: `${context.prefix}/` })
+  return 'code' in answer ? answer : route.refusal(answer)
 }
 
 /** Builds a connection like a reading: through the same proxy to the instance with its own certificate. */
