@@ -6,7 +6,7 @@ import type { Clock } from '../../base/flow.js'
 import { askInWaves, FIRST_WAVES, SURE } from '../proxy/fresh-connections.js'
 import { backoffMs } from '../../base/time/retry.js'
 import type { Failure } from '../../base/failure/failure.js'
-import { connectionEnd, type Ended, isByChance, ways } from './connection-end.js'
+import { connectionEnd, type End, type Ended, isByChance, ways } from './connection-end.js'
 import { type Mix, type Named, nameMix } from './connection-mix.js'
 
 /** If a limit refuses so many connections, more would only add to it. */
@@ -54,6 +54,17 @@ const ATTEMPTS_OVER_HALF = 7
 /** Returns how often in a row to try a connection over a proxy with this problem. */
 export function attemptsOver(problem: Failure['code'] | undefined): number {
   return problem === 'PROXY_NODE_FAILS' || problem === 'CLUSTER_UNAVAILABLE' ? ATTEMPTS_OVER_HALF : 1
+}
+
+const cameBack: ReadonlySet<End> = new Set(['refused', 'reset', 'limited', 'unreached', 'busy', 'unwell'])
+
+/**
+ * Returns whether the target may be reached in a while without any change, as after a restart. A name that does not resolve, and a
+ * connection that gets no answer, are more often a wrong host, a wrong port or a firewall.
+ */
+export function mayComeBack(failed: Failure): boolean {
+  if (/ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|resolve|DNS/.test(failed.message)) return false
+  return cameBack.has(connectionEnd(failed))
 }
 
 /** Returns whether another connection may not fail so: over the other node, or from the other address. */

@@ -37,6 +37,8 @@ export interface ClusterOptions {
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean | undefined
   readonly signal?: AbortSignal | undefined
+  /** Hears that the way to the cluster is not silent. */
+  readonly heard?: (() => void) | undefined
   /** Hears of the route before it carries anything. It counts what an opening costs that fails. */
   readonly opening?: ((route: Route) => void) | undefined
 }
@@ -87,7 +89,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const display = url.origin + prefix
   // Without a proxy all connections have the same address, so one is enough.
   const connections = proxy === undefined ? 1 : options.preflightConnections
-  const preflightMs = Math.min(timeoutMs, connectTimeoutMs === undefined ? 30_000 : timeoutMs)
+  const preflightMs = answerLimitMs(options)
   // A proxy answers a greeting by itself. One that takes longer than this is too slow to tell apart from one that says nothing.
   const greetingMs = (connectTimeoutMs ?? CONNECT_MS) / 3
   let managed = false
@@ -102,6 +104,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       timeoutMs: preflightMs,
       keepsLast,
       signal,
+      heard: options.heard,
       greet: proxy && (async () => await answersGreeting(proxy, greetingMs, signal)),
     })
     copeWith(route, seen, most)
@@ -164,6 +167,18 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     const known = await nameTlsTarget(tellMisplaced(named.failure, credentials), { target: url, proxy, proxyTls })
     throw known === named.failure ? named : new SluiceError(known, { cause: error })
   }
+}
+
+type Limits = Pick<ClusterOptions, 'timeoutMs' | 'connectTimeoutMs'>
+
+/** How long each connection of a preflight waits for an answer. */
+function answerLimitMs({ timeoutMs, connectTimeoutMs }: Limits): number {
+  return Math.min(timeoutMs, connectTimeoutMs === undefined ? 30_000 : timeoutMs)
+}
+
+/** Returns the longest time until a preflight has found out that nothing answers: the first connection, and then others side by side. */
+export function longestOpeningMs(limits: Limits): number {
+  return 2 * answerLimitMs(limits) + 5_000
 }
 
 /** Gives a cluster its questions. Those of `within` keep within the limits. */
