@@ -146,8 +146,8 @@ function mostRequests(context: Context): number {
   const checks = connecting.ipCheckUrl === undefined ? 0 : 1
   const toProxy = way.proxy === undefined ? 0 : GREETINGS + checks * connections
   if (cluster === '') return toProxy + toInstance
-  // One connection is traced, others if it fails, and again if its certificate is refused. A silent port is greeted twice.
-  const always = SURE + 3 + mostConnections(connections)
+  // One connection is traced, others if it fails, and again, with the proxy and without, if its certificate is refused. A silent port is greeted twice.
+  const always = SURE + 4 + mostConnections(connections)
   const identity = way.credentials === undefined ? 0 : (index === undefined ? 2 : 4) * SURE
   const write = writeCheck ? 3 : 0
   const past = directCheck ? 1 + ROUND_TRIPS : 0
@@ -159,7 +159,7 @@ function mostRequests(context: Context): number {
 /** Wrong passwords among them: one for each kind of login. */
 function mostToInstance({ options }: Context, { connections, way }: InstanceContext): number {
   const { nodes, directCheck, connecting } = options
-  const connection = SURE + 1
+  const connection = SURE + 2
   // Awake, Basic at two APIs, client_credentials, and the token calls.
   const logins = (4 + TOKEN_CALLS) * ATTEMPTS
   // The login page and the table. With a kept token, the first request may be repeated.

@@ -221,7 +221,7 @@ export interface Step {
 
 export function tellCertificate(
   problem: CertificateProblem,
-  { subject, issuer, names, validFrom, validTo, expiredAuthority }: CertificateSeen,
+  { subject, issuer, names, validFrom, validTo, expiredAuthority, issuerElsewhere }: CertificateSeen,
   caOption = '--ca',
 ): string {
   const who = `${subject}, issued by ${issuer}`
@@ -234,6 +234,8 @@ export function tellCertificate(
       const { subject: authority = issuer, validTo: until } = expiredAuthority ?? {}
       return `It belongs to ${who}. The authority ${authority} expired${until === undefined ? '' : ` on ${until}`}`
     }
+    case 'intercepted':
+      return `It belongs to ${who}. Without the proxy, ${issuerElsewhere ?? 'another authority'} issues the certificate of this host. So a proxy or firewall on the route opens TLS`
     case 'incomplete':
       return `It belongs to ${who}. The server sends no certificate of this issuer, and ${caOption} contains none`
     case 'early':

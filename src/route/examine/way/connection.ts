@@ -69,7 +69,24 @@ async function seeCertificate(
     proxy: proxy?.host,
     proxyFingerprint: port?.certificate?.fingerprint,
   }
-  return { certificate: own, certificateProblem: problemWith(fault.code, shown.certificate, hosts, chain) }
+  const problem = problemWith(fault.code, shown.certificate, hosts, chain)
+  const issuerElsewhere =
+    problem === 'authority' || problem === 'incomplete' ? await otherIssuer(context, unverified, own) : undefined
+  if (own === undefined || issuerElsewhere === undefined) return { certificate: own, certificateProblem: problem }
+  return { certificate: { ...own, issuerElsewhere }, certificateProblem: 'intercepted' }
+}
+
+/** Returns who issued the certificate that the target shows without the proxy, if that is another authority. Sends nothing but a greeting. */
+async function otherIssuer(
+  context: Context,
+  { proxy, targetTls, ...options }: RouteOptions,
+  seen: ConnectionSeen['certificate'],
+): Promise<string | undefined> {
+  if (proxy === undefined || !context.options.directCheck) return undefined
+  const { cert: _, key: __, ...tls } = targetTls ?? {}
+  const { certificate } = await trace(context, { ...options, targetTls: tls })
+  const issuer = certificate && describeCertificate(certificate).issuer
+  return issuer === seen?.issuer ? undefined : issuer
 }
 
 /** Greets the proxy again, because an unverified proxy may not get the login. */
