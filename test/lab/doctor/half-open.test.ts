@@ -22,7 +22,7 @@ import { seeded } from '../../support/random/seeded.js'
 
 const RUNS = Number(process.env['RUNS_PER_CAUSE'] ?? 2)
 /** Only a connection without an answer waits. */
-const atOnce = (end: PlayedEnd) => (end === 'stuck' || end === 'silent' ? 25 : 4)
+const atOnce = (end: PlayedEnd) => (end === 'stuck' || end === 'silent' ? 8 : 4)
 
 let world: LabWorld
 /** A target that resets connections from one address. */
