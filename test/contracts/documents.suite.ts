@@ -111,6 +111,44 @@ export function describeDocuments(world: () => World): void {
       )
     })
 
+    test('documents with names of metadata and of blanks are refused, and _type is a field', async () => {
+      const refused: Refused[] = []
+      const lines = [
+        '{"_id":{"$oid":"65f0"}}',
+        '{"_source":{"a":1}}',
+        '{"_source":"a"}',
+        '{"_id":"a"}',
+        '{" ":1}',
+        '{"a":{" ":1}}',
+        '{"_index":[1]}',
+        '{"_id":null}',
+        '{"_type":"x"}',
+        '{"_type":{"a":1}}',
+        '{"b":{"_id":{"a":1}}}',
+      ]
+      const receipt = await ingest({
+        ...base(),
+        source: Readable.from([Buffer.from(`${lines.join('\n')}\n`)], { objectMode: false }),
+        format: 'ndjson',
+        index: newIndex(),
+        onEvent: event => event.type === 'rejected' && refused.push(...event.documents),
+      })
+      expect(receipt).toMatchObject({ read: 11, created: 2, rejected: 9 })
+      expect(refused.map(({ type }) => type)).toEqual(refused.map(() => 'document_parsing_exception'))
+      // The ids are those of this run.
+      expect(refused.map(({ reason }) => reason.replace(/ in document with id '[^']+'/, ''))).toEqual([
+        "[1:22] failed to parse field [_id] of type [_id]. Preview of field's value: '{$oid=65f0}'",
+        "[1:18] failed to parse field [_source] of type [_source]. Preview of field's value: '{a=1}'",
+        "[1:12] failed to parse field [_source] of type [_source]. Preview of field's value: 'a'",
+        "[1:8] failed to parse field [_id] of type [_id]. Preview of field's value: 'a'",
+        '[1:2] Field name cannot contain only whitespace: [ ]',
+        '[1:7] Field name cannot contain only whitespace: [a. ]',
+        "[1:12] failed to parse field [_index] of type [_index]. Preview of field's value: '1'",
+        "[1:8] failed to parse field [_id] of type [_id]. Preview of field's value: 'null'",
+        "[1:16] failed to parse field [_type] of type [text]. Preview of field's value: '{a=1}'",
+      ])
+    })
+
     test('gzip and JSON arrays load as they are, numbers to their last digit', async () => {
       const index = newIndex()
       const json = '{"meta":{"rows":2},"hits":{"items":[{"id":"a","n":1234567890123456789},\n {"id":"b","n":1.50}]}}'

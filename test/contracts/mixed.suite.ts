@@ -103,17 +103,19 @@ export function describeMixedVerdicts(world: () => World, pairs: 'all' | 'quick'
       const timeoutMs = ends.some(end => patient.has(end)) ? 30_000 : 60_000
       // A real limit lets more through than one connection in sixteen: here it is enough that the load begins.
       const dryRun = ends.filter(end => end === 'limited' || end === 'busy').length > 1
-      const run = ingest({
+      const load = {
         dryRun,
         ...way,
         target: { ...way.target, ca },
         source: documents(20),
         index: newIndex(),
         timeoutMs,
-        onEvent: event => events.push(event),
-      })
+        onEvent: (event: IngestEvent) => events.push(event),
+      }
       try {
-        const { created } = await run
+        // A load waits for some of them to pass. Here only the first look counts, and what follows from it.
+        await ingest({ ...load, dryRun: true, maxElapsedMs: 0, onEvent: () => {} })
+        const { created } = await ingest(load)
         if (created !== 20 && !dryRun) return `created ${created}`
         const told = events.flatMap(event => (event.type === 'warning' ? [event.message] : []))
         return told.length === 0

@@ -16,8 +16,10 @@ export interface FrontOptions {
   readonly nodes: readonly [string, string]
   /** Servers that answer in place of the cluster. */
   readonly ports: Readonly<Record<Beyond, number>>
-  /** How the connections end, one after another, and from the first again after the last. */
-  readonly ends: readonly PlayedEnd[]
+  /** How the connections end, one after another, and from the first again after the last. Default: all are accepted. */
+  readonly ends?: readonly PlayedEnd[]
+  /** Chooses how a connection ends, in place of `ends`. */
+  readonly choose?: () => PlayedEnd
   /** Most open connections. One more ends in the other way. */
   readonly most?: { readonly open: number; readonly beyond: 'reset' | 'limited' }
 }
@@ -31,7 +33,7 @@ const answers: Partial<Readonly<Record<PlayedEnd, string>>> = {
   unreached: '503 Service Unavailable',
 }
 
-export async function startFront({ nodes, ports, ends, most }: FrontOptions): Promise<Front> {
+export async function startFront({ nodes, ports, ends = ['accepted'], choose, most }: FrontOptions): Promise<Front> {
   let turn = 0
   let open = 0
   const meet = (client: Socket): void => {
@@ -44,7 +46,7 @@ export async function startFront({ nodes, ports, ends, most }: FrontOptions): Pr
     }
     client.once('end', leave).once('close', leave)
     if (client.closed) leave()
-    const end = isOneTooMany ? most?.beyond : ends[turn++ % ends.length]
+    const end = isOneTooMany ? most?.beyond : (choose?.() ?? ends[turn++ % ends.length])
     play(client, end ?? 'accepted', { nodes, ports })
   }
   // Sluice closes some connections before it opens another one: their ends are read first, however slow the machine is.

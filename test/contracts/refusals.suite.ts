@@ -81,14 +81,15 @@ export function describeRefusals(world: () => World, pairs = allPairs): void {
         const port = await closedPort()
         const options = through(world(), world().proxy[kind])
         const target = { ...options.target, url: `https://127.0.0.1:${port}` }
-        const run = ingest({ ...options, target, source: documents(1), index: newIndex() })
+        const run = ingest({ ...options, target, source: documents(1), index: newIndex(), maxElapsedMs: 0 })
         expect((await failureOf(run)).code).toBe('PROXY_TARGET_UNREACHABLE')
       })
     }
 
     test('a proxy that is not there is unreachable', async () => {
       const url = `http://user:pass@127.0.0.1:${await closedPort()}`
-      const run = ingest({ ...through(world(), url), source: documents(1), index: newIndex() })
+      const way = through(world(), url)
+      const run = ingest({ ...way, source: documents(1), index: newIndex(), maxElapsedMs: 0 })
       expect((await failureOf(run)).code).toBe('PROXY_UNREACHABLE')
     })
 

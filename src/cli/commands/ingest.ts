@@ -6,7 +6,14 @@ import { type AfterRun, openAfterRun } from '../application/after-run.js'
 import { openAlarm, type Work } from '../application/open-alarm.js'
 import { measured, type Measuring } from '../application/open-metrics.js'
 import { checkStdin, mailOnly, showLoad, sayReceipt } from '../application/show-load.js'
-import { fileReader, readFilesFrom, readJsonOptions, readRemoteAccess, readScript } from '../settings/option-files.js'
+import {
+  fileReader,
+  readFilesFrom,
+  readJsonOptions,
+  readRemoteAccess,
+  readScript,
+  textOf,
+} from '../settings/option-files.js'
 import { ingestOptions, tableOptions } from '../settings/library-options.js'
 import {
   loadAccess,
@@ -97,7 +104,7 @@ function hideRemote(names: readonly string[], terminal: Terminal): void {
 
 function listReader(effective: Effective, { stdin }: Terminal): (path: string) => Promise<string> {
   const read = fileReader(effective)
-  return async path => (path === '-' ? Buffer.concat(await stdin.toArray()).toString() : await read(path))
+  return async path => (path === '-' ? textOf(Buffer.concat(await stdin.toArray())) : await read(path))
 }
 
 type Inputs = readonly string[] | { readonly files: readonly string[] }

@@ -39,7 +39,7 @@ export function fileReader(effective: Effective): ReadFile {
 }
 
 /** Returns the text of a file. Editors and shells of Windows begin it with a BOM, or write UTF-16. */
-function textOf(bytes: Buffer): string {
+export function textOf(bytes: Buffer): string {
   const mark = bytes.toString('hex', 0, 2)
   const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8'
   return new TextDecoder(encoding).decode(bytes)

@@ -35,7 +35,9 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
     const flags = optionsOf(verb ?? '').map(({ flag }) => flag ?? '')
     if (flags.includes(name)) return `${name} takes no value`
-    return `unknown option ${name}${meant(nearest(name, flags))}`
+    // `--ca-file` means `--ca`, which takes a file.
+    const shorter = flags.find(flag => flag.length > 2 && name.startsWith(`${flag}-`))
+    return `unknown option ${name}${meant(shorter ?? nearest(name, flags))}`
   }
   if (error.code === 'commander.unknownCommand' || (verb === undefined && error.code === 'commander.excessArguments')) {
     const word = args.filter(arg => !arg.startsWith('-'))[verb === undefined ? 0 : 1] ?? ''

@@ -3,11 +3,12 @@ import type { Terminal } from './terminal.js'
 import { fail } from '../../base/failure/failure.js'
 
 interface Interruption extends Disposable {
-  /** Aborted by the first SIGINT or SIGTERM. The reason is the signal's name. */
+  /** Aborted by the first SIGINT, SIGTERM or SIGHUP. The reason is the signal's name. */
   readonly signal: AbortSignal
 }
 
-const signals = ['SIGINT', 'SIGTERM'] as const
+/** A closed terminal and a lost ssh send SIGHUP. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** The first signal lets the run finish requests under way. The second ends the process at once. */
 export function interruptible(terminal: Terminal, doing: string): Interruption {

@@ -25,7 +25,7 @@ export async function followInputs(
   loadOnce: (round: Round) => Promise<Receipt>,
   listCopies: ListCopies,
 ): Promise<Receipt> {
-  const { inputs, state, documents, connecting, stopping, batching, follow } = load
+  const { inputs, state, documents, connecting, retrying, stopping, batching, follow } = load
   const events = new RoundEvents(listenerOf(load.onEvent))
   const record = new RunRecord({
     command: 'ingest',
@@ -42,7 +42,8 @@ export async function followInputs(
       using stop = stopSignalsOf(stopping, systemClock)
       await using files = new FollowedFiles(whatToFollow(inputs, events))
       await files.scan()
-      const { cluster, way } = await openTarget(connecting, stop.signal).catch((error: unknown) => {
+      const patience = { maxElapsedMs: retrying.maxElapsedMs, option: '--max-elapsed' as const, warn: events.warn }
+      const { cluster, way } = await openTarget(connecting, stop.signal, { patience }).catch((error: unknown) => {
         throw stop.cause(error)
       })
       try {

@@ -1,6 +1,6 @@
 /** Checks that an answer holds the bytes that were asked for, of the same object, and no others. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
-import { factsOf, rangeOf } from './judge-answer.js'
+import { factsOf, headerText, rangeOf } from './judge-answer.js'
 import { lost } from './routes.js'
 import type { Answer, WantedPart } from './store.js'
 
@@ -20,7 +20,29 @@ export function checkedAnswer(input: string, { status, headers, body }: Received
   }
   const range = status === 206 ? rangeOf(headers) : undefined
   const bytes = range === undefined ? facts.size : range.to - range.from
-  return { facts, isPart: range !== undefined, body: readBody(input, body, bytes, wanted) }
+  const isHtml = /html/i.test(headerText(headers['content-type'])) && (range?.from ?? 0) === 0
+  const given = isHtml ? unlessPage(input, body) : body
+  return { facts, isPart: range !== undefined, body: readBody(input, given, bytes, wanted) }
+}
+
+/** Refuses a web page, such as the page to sign in to a company's network, in place of the file. */
+function unlessPage(input: string, body: Answer['body']): Answer['body'] {
+  return {
+    destroy: error => body.destroy(error),
+    async *[Symbol.asyncIterator]() {
+      let isFirst = true
+      for await (const chunk of body) {
+        const text = isFirst ? chunk.subarray(0, 1_024).toString('latin1') : ''
+        if (/^[\s\xef\xbb\xbf]*<(!doctype html|html)/i.test(text)) {
+          body.destroy()
+          const observed = 'it answers with a web page, such as a page to sign in, instead of the file'
+          throw fail('SOURCE_REFUSED', { input, observed })
+        }
+        isFirst = false
+        yield chunk
+      }
+    },
+  }
 }
 
 function problemOf(input: string, { status, headers }: Received, { range, etag }: WantedPart): SluiceError | undefined {

@@ -14,7 +14,9 @@ export async function probe(get: Store['get'], name: string, wanted: WantedPart)
   try {
     // A server that sends all of it may take long to begin.
     const head = isPart && size !== undefined ? await allOf(answer.body) : undefined
-    return { name, size, modifiedMs, etagNumber: etagNumberOf(etag), hasRanges: isPart || size === 0, head }
+    // Of an object without a known size, nobody knows which part is the last one: it is read as a stream.
+    const hasRanges = (isPart && size !== undefined) || size === 0
+    return { name, size, modifiedMs, etagNumber: etagNumberOf(etag), hasRanges, head }
   } finally {
     answer.body.destroy()
   }

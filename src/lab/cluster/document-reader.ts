@@ -3,7 +3,7 @@ import { type Value, dynamicType, isScalar, objectObjection, objection } from '.
 import type { JsonCursor } from './json-cursor.js'
 import { Field, type Mapping, maxDepth, maxFields } from './mapping.js'
 
-const metadataFields = new Set(['_id', '_index', '_source', '_type', '_routing', '_field_names', '_ignored'])
+const metadataFields = new Set(['_id', '_index', '_source', '_routing', '_field_names', '_ignored'])
 
 /** Why a document that is JSON cannot be indexed. */
 export interface Refusal {
@@ -101,6 +101,7 @@ export class DocumentReader {
       case 0x66:
       case 0x6e: {
         const text = cursor.literal()
+        if (text === 'null' && this.#isMetadata(field)) throw metadataRefused(field.path, text, cursor.token)
         return text === 'null' ? undefined : this.#scalar(field, { kind: 'boolean', text }, inArray)
       }
       default: {
@@ -115,6 +116,10 @@ export class DocumentReader {
   #objectValue(field: Field): void {
     const cursor = this.#cursor
     const from = cursor.at
+    if (this.#isMetadata(field)) {
+      this.#object(new Field(field.path, undefined, 'ignored', 'false'))
+      throw metadataRefused(field.path, javaText(JSON.parse(cursor.raw(from, cursor.at))), cursor.token)
+    }
     if (field.type === 'unmapped') {
       if (field.dynamic === 'true' && field.depth >= maxDepth) {
         const limit = `Limit of mapping depth [${maxDepth}] has been exceeded due to object field [${field.path}]`
@@ -133,11 +138,7 @@ export class DocumentReader {
     if (field.type === 'ignored') return
     const at = this.#cursor.token
     const { path } = field
-    if (field.parent === this.#mapping.root && metadataFields.has(path)) {
-      const reason = `Field [${path}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`
-      const causedBy = { type: 'document_parsing_exception', reason }
-      throw new DocumentRefused({ field: { path, type: path }, reason: value.text, at, causedBy })
-    }
+    if (this.#isMetadata(field)) throw metadataRefused(path, value.text, at)
     if (field.type === 'unmapped') this.#map(field, dynamicType(value), at)
     if (field.type === 'ignored') return
     if (field.type === 'object') {
@@ -146,6 +147,10 @@ export class DocumentReader {
     }
     const causedBy = objection(field.type, value)
     if (causedBy) throw new DocumentRefused({ field: { path, type: field.type }, reason: value.text, at, causedBy })
+  }
+
+  #isMetadata({ parent, path }: Field): boolean {
+    return parent === this.#mapping.root && metadataFields.has(path)
   }
 
   /** Maps a field by its first value, and the objects that lead to it. */
@@ -172,6 +177,10 @@ export class DocumentReader {
   #newChild(field: Field, name: string): Field {
     const at = this.#cursor.token
     if (name === '') throw parseFailure('field name cannot be an empty string', at)
+    if (field.type !== 'ignored' && name.trim() === '') {
+      const path = field.path === '' ? name : `${field.path}.${name}`
+      throw new DocumentRefused({ reason: `Field name cannot contain only whitespace: [${path}]`, at })
+    }
     if (!name.includes('.') || field.type === 'ignored') return field.child(name)
     const names = name.replace(/\.+$/, '').split('.')
     if (names.some(part => part.trim() === '')) {
@@ -193,6 +202,12 @@ export class DocumentReader {
     field.children.set(name, found)
     return found
   }
+}
+
+function metadataRefused(path: string, shown: string, at: number): DocumentRefused {
+  const reason = `Field [${path}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`
+  const causedBy = { type: 'document_parsing_exception', reason }
+  return new DocumentRefused({ field: { path, type: path }, reason: shown, at, causedBy })
 }
 
 function parseFailure(reason: string, at: number): DocumentRefused {

@@ -71,7 +71,8 @@ function deploymentOf({ cluster }: Facts): string {
 /** The fixes of both stand in the order of the problems: by whom, for whom, and when. */
 function certificateFix({ code, evidence, message }: Finding): string | undefined {
   const { fixes } = explain(code)
-  if (evidence['certificate'] === 'incomplete' || evidence['certificate'] === 'authority expired')
+  // A fix of their own, which stands last.
+  if (['incomplete', 'authority expired', 'intercepted'].includes(String(evidence['certificate'])))
     return fixesFor(code, message).at(-1)
   const [authority, name, time] = code !== 'PROXY_CERT_INVALID' ? fixes : [fixes[1], fixes[0], fixes[2]]
   const { certificate } = evidence

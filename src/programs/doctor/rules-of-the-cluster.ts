@@ -155,28 +155,13 @@ export const indexFindings: FindingRule = ({ index, write, cluster }) => {
   ]
 }
 
-/** This many broken connections are no accident. */
-const BROKEN = 3
-
 /** One missing node of a pair stops nothing: the load connects again. */
-export const nodeFindings: FindingRule = ({
-  nodes = [],
-  instanceNodes = [],
-  filter,
-  proxy,
-  unused,
-  connection,
-  instanceDoor: door,
-}) => {
-  const connecting = connection?.failure === undefined ? (connection?.broken ?? 0) : 0
-  const broken = (door?.broken ?? 0) + connecting
-  const problem = `${broken} connections broke, and Sluice opened them again. A node of the pair may be down`
+export const nodeFindings: FindingRule = ({ nodes = [], instanceNodes = [], filter, unused, instanceDoor: door }) => {
+  // Both targets are behind the same nodes, so one count is enough.
+  const warning = filter?.warning ?? (door?.failure === undefined ? door?.warning : undefined)
   return [
     ...silentNodes(nodes),
-    filter?.warning && finding('warning', filter.warning),
-    broken >= BROKEN && proxy !== undefined && filter?.warning === undefined && door?.failure === undefined
-      ? finding('warning', failure('PROXY_UNREACHABLE', { proxy, problem }))
-      : undefined,
+    warning && finding('warning', warning),
     unused === undefined || (filter?.refused ?? 0) > 0
       ? undefined
       : finding('warning', failure('PROXY_NOT_USED', { problem: unused })),

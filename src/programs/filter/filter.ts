@@ -144,10 +144,15 @@ async function tried({ values, way }: FilterContext, report: FilterReport): Prom
   const directCheck = !values.noDirectCheck
   const proof = await prove(way, { expected: guard.expected, patienceMs: PATIENCE_MS, directCheck })
   const failures = failuresOf(proof, guard, new URL(values.url).origin)
+  const { warning } = proof.through ?? {}
   return {
     ...report,
     proof,
-    findings: [...findings, ...failures.map(one => filterFinding(one, 'error'))],
+    findings: [
+      ...findings,
+      ...failures.map(one => filterFinding(one, 'error')),
+      ...(warning === undefined ? [] : [filterFinding(warning, 'warning')]),
+    ],
     notes: [
       ...notes,
       ...(proof.through === undefined ? ['Sluice did not try the proxy, because none is set'] : []),

@@ -46,7 +46,8 @@ export function mediaTypeOf(header: string | undefined): MediaType | undefined {
     ?.slice('charset='.length)
     .replaceAll('"', '')
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') return undefined
-  if (type === 'application/json') return 'json'
+  // A structured type, such as application/cloudevents+json, is JSON.
+  if (/^application\/([\w!#$&^.-]+\+)?json$/.test(type)) return 'json'
   return type === 'application/x-ndjson' || type === 'application/ndjson' ? 'ndjson' : undefined
 }
 

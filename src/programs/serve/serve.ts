@@ -76,18 +76,30 @@ async function open(options: ServeOptions, address: ListenAddress, folder: Spool
   const closing = new AbortController()
   const givenUp = new AbortController()
 
-  const connect = async (): Promise<StandingLoad> => {
+  const connect = async (warn?: (message: string) => void): Promise<StandingLoad> => {
     const ending = { signal: givenUp.signal, graceMs: Math.ceil(graceMs * CLOSING_SHARE) }
-    return await openStandingLoad(await loadWith(options, { stateDir: folder.state, ...ending }), options.stateDir)
+    const given = await loadWith(options, { stateDir: folder.state, ...ending })
+    return await openStandingLoad(given, options.stateDir, warn)
   }
   const spool = await Spool.open({ folder: folder.segments, lingerMs, clock: systemClock, newToken: randomToken })
-  const { standing, closedBy } = await openFirst(connect, options, givenUp)
+  // A receiver that accepts anyway does not wait for its cluster. Later the loader tries again by itself.
+  const warn = options.acceptAnyway === true ? undefined : (message: string) => tell({ type: 'warning', message })
+  const { standing, closedBy } = await openFirst(async () => await connect(warn), options, givenUp)
   for (const message of folder.warnings) tell({ type: 'warning', message })
   const { waiting, cutBytes } = spool
   if (waiting.bytes > 0 || cutBytes > 0) tell({ type: 'found', ...waiting, cutBytes })
   const totals = new Totals()
   const aborts = { givenUp: givenUp.signal, closing: closing.signal }
-  const loader = new Loader({ spool, connect, standing, closedBy, totals, clock: systemClock, ...aborts, tell })
+  const loader = new Loader({
+    spool,
+    connect: async () => await connect(),
+    standing,
+    closedBy,
+    totals,
+    clock: systemClock,
+    ...aborts,
+    tell,
+  })
   const retryAfter = () => (loader.trouble === undefined ? SOON_SECONDS : Math.ceil(loader.trouble.retryMs / 1000))
   const receiver = await startReceiver({
     ...address,

@@ -32,17 +32,19 @@ export interface StandingLoad {
   close(): Promise<void>
 }
 
-/** Opens the connection, with its preflight. `planDir`: where Sluice counts for the plan. Throws SluiceError: PLAN_SPENT, OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
+/** Opens the connection, with its preflight. `planDir`: where Sluice counts for the plan. `warn`: hears that a target may come back, and Sluice waits for it. Absent: it does not wait. Throws SluiceError: PLAN_SPENT, OPTION_INVALID, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED. */
 export async function openStandingLoad(
   options: Omit<IngestOptions, 'source'>,
   planDir: string | undefined,
+  warn?: (message: string) => void,
 ): Promise<StandingLoad> {
   const ids = checkIngestOptions({ ...options, source: [] })
   const standing = loadOf({ ...options, source: [] }, ids)
   const { connecting, batching, traffic } = standing
   // Counts also what is sent between two loads. Sends nothing if the plan is spent.
   const plan = await openUnspentPlan({ traffic, connecting }, planDir)
-  const opening = openClusterItself(readConnecting(options), options.signal)
+  const patience = warn && { maxElapsedMs: standing.retrying.maxElapsedMs, warn }
+  const opening = openClusterItself(readConnecting(options), options.signal, { patience })
   const { cluster, way } = await opening.catch((error: unknown) => {
     plan?.[Symbol.dispose]()
     throw error

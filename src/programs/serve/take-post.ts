@@ -9,7 +9,7 @@ import type { Room } from './room.js'
 import type { SpoolRoom } from './spool-room.js'
 import type { StoredRequest } from './recent-keys.js'
 
-const TYPES = 'application/x-ndjson, application/ndjson, application/json'
+const TYPES = 'application/x-ndjson, application/ndjson, application/json, application/*+json'
 const LONGEST_KEY = 255
 /** Hashing this many bytes takes a few milliseconds. */
 const HASHED_BYTES = 1 << 20

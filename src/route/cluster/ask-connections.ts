@@ -3,25 +3,25 @@
  * side by side. If some fail, Sluice opens others one at a time: so a limit differs from a node that is down.
  */
 import type { Clock } from '../../base/flow.js'
-import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
+import { askInWaves, FIRST_WAVES, SURE } from '../proxy/fresh-connections.js'
 import { backoffMs } from '../../base/time/retry.js'
 import type { Failure } from '../../base/failure/failure.js'
-import { connectionEnd, type Ended, isByChance, ways } from './connection-end.js'
+import { connectionEnd, type End, type Ended, isByChance, ways } from './connection-end.js'
 import { type Mix, type Named, nameMix } from './connection-mix.js'
 
-/** If this number of connections all fail, Sluice opens no more: if one of two nodes worked, they would all miss it one time in 64. */
-export const ENOUGH = FIRST_WAVES.at(-1) ?? 1
+/** If a limit refuses so many connections, more would only add to it. */
+const LIMITED = FIRST_WAVES.at(-1) ?? 1
 /** Most connections one at a time. */
-const ALONE = 6
+const ALONE = 14
 /** Attempts one at a time while the first connection meets a limit, or a cluster that is not well. */
 const FIRST_ATTEMPTS = 4
 const ATTEMPTS_DIRECT = 3
-/** Greetings of a proxy. If one of two nodes said nothing, all of them would miss it one time in 250. */
-const GREETINGS = 8
+/** Greetings of a proxy. If one of two nodes said nothing, all of them would miss it one time in 65,000. */
+const GREETINGS = SURE
 
 /** Returns the most connections that can be needed, greetings included, if `most` have to agree. */
 export function mostConnections(most: number): number {
-  return Math.max(most, ENOUGH) + FIRST_ATTEMPTS - 1 + ALONE + GREETINGS
+  return 2 * Math.max(most, SURE) + FIRST_ATTEMPTS - 1 + ALONE + GREETINGS
 }
 
 export interface ConnectionsToAsk<T extends Ended> {
@@ -48,8 +48,27 @@ export async function askForMix<T extends Ended>(
   return { ends, named: nameMix({ ...mix, ends }) }
 }
 
+/** While one of two nodes or addresses fails, so many attempts in a row fail less than once in a hundred times. */
+const ATTEMPTS_OVER_HALF = 7
+
+/** Returns how often in a row to try a connection over a proxy with this problem. */
+export function attemptsOver(problem: Failure['code'] | undefined): number {
+  return problem === 'PROXY_NODE_FAILS' || problem === 'CLUSTER_UNAVAILABLE' ? ATTEMPTS_OVER_HALF : 1
+}
+
+const cameBack: ReadonlySet<End> = new Set(['refused', 'reset', 'limited', 'unreached', 'busy', 'unwell'])
+
+/**
+ * Returns whether the target may be reached in a while without any change, as after a restart. A name that does not resolve, and a
+ * connection that gets no answer, are more often a wrong host, a wrong port or a firewall.
+ */
+export function mayComeBack(failed: Failure): boolean {
+  if (/ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|resolve|DNS/.test(failed.message)) return false
+  return cameBack.has(connectionEnd(failed))
+}
+
 /** Returns whether another connection may not fail so: over the other node, or from the other address. */
-export function mayBeOneOfMany(failed: Failure, proxy: object | undefined): boolean {
+export function mayBeOneOfMany(failed: Failure, proxy: object | string | undefined): boolean {
   const end = connectionEnd(failed)
   return proxy === undefined ? ways[end].passes === true && end === 'unwell' : ways[end].by !== 'everybody'
 }
@@ -59,21 +78,29 @@ export async function askConnections<T extends Ended>(given: ConnectionsToAsk<T>
   const asking = { ...given, ask: timed(given) }
   const isSettled = (ends: readonly Ended[]) => isDecided(ends, asking)
   const first = await askFirst(asking)
-  const most = mostOf(asking, first) + first.length - 1
-  // If the first was accepted, few loads are refused. So the others do not wait for each other.
-  const waves = first.at(-1)?.end === 'accepted' ? [] : FIRST_WAVES
-  const ends = await askInWaves<T>({
-    ...asking,
-    most,
-    waves,
-    first,
-    isSettled: soFar => isSettled(soFar) || isSilent(soFar),
-  })
+  // Sluice waited between the first, so those that failed may not count.
+  const isWaited = first.at(-1)?.end === 'accepted'
+  const most = mostOf(asking, first) + (isWaited ? first.length - 1 : 0)
+  // The others do not wait for each other, unless they might all meet one limit.
+  const waves = ways[first.at(-1)?.end ?? 'accepted'].by === 'limit' ? [LIMITED] : []
+  const wave = await askInWaves<T>({ ...asking, most, waves, first, isSettled })
+  const ends = await askMore(asking, wave)
   const bad = ends.filter(({ end }) => end !== 'accepted').length
   const isRefused = ends.some(({ end }) => end === 'filtered')
   if (bad === 0 || bad === ends.length || isRefused || isSettled(ends)) return ends
   if (isByChance(bad, ends.length) && hasPassed(ends)) return ends
   return await findSilentNode(asking, await askAlone(asking, ends, isByChance(bad, ends.length) ? 1 : ALONE))
+}
+
+/** Asks as often again if so few failed, or so few did not, that half of them might by chance. */
+async function askMore<T extends Ended>(asking: ConnectionsToAsk<T>, ends: readonly T[]): Promise<readonly T[]> {
+  const good = ends.filter(({ end }) => end === 'accepted').length
+  const fewer = Math.min(good, ends.length - good)
+  const isDoubtful = fewer > 0 && fewer < ends.length / 4
+  if (!isDoubtful || asking.greet === undefined || isDecided(ends, asking)) return ends
+  if (ends.some(({ end }) => ways[end].by === 'limit' || end === 'filtered')) return ends
+  const most = ends.length + Math.max(ends.length, SURE)
+  return await askInWaves<T>({ ...asking, most, waves: [], first: ends, isSettled: () => false })
 }
 
 function timed<T extends Ended>({ ask, clock }: ConnectionsToAsk<T>): ConnectionsToAsk<T>['ask'] {
@@ -87,7 +114,7 @@ function timed<T extends Ended>({ ask, clock }: ConnectionsToAsk<T>): Connection
 function mostOf({ most, greet }: ConnectionsToAsk<Ended>, first: readonly Ended[]): number {
   const { end = 'accepted' } = first.at(-1) ?? {}
   if (end === 'accepted') return most
-  if (greet !== undefined) return Math.max(most, ENOUGH)
+  if (greet !== undefined) return Math.max(most, SURE)
   return ways[end].passes === true ? Math.max(most, ATTEMPTS_DIRECT) : most
 }
 
@@ -146,17 +173,11 @@ async function findSilentNode<T extends Ended>(
   return ends.map(one => (one.end === 'silent' ? { ...one, end: 'stuck' } : one))
 }
 
-/** More silent connections would only cost time. */
-function isSilent(ends: readonly Ended[]): boolean {
-  const silent = ends.filter(({ end }) => end === 'silent').length
-  return ends.length >= ENOUGH && !isByChance(silent, ends.length)
-}
-
 /** More connections would show nothing new. */
 function isDecided(ends: readonly Ended[], { isWhole }: Pick<ConnectionsToAsk<Ended>, 'isWhole'>): boolean {
   const isIn = ends.some(({ end, isPastFilter }) => end === 'accepted' || isPastFilter === true)
   const isRefused = ends.some(({ end }) => end === 'filtered')
   if (isRefused) return isIn && isWhole !== true
   if (ends.some(({ end }) => ways[end].by === 'everybody' && end !== 'accepted')) return true
-  return ends.length >= ENOUGH && ends.every(({ end }) => end !== 'accepted')
+  return ends.length >= LIMITED && ends.every(({ end }) => ways[end].by === 'limit')
 }

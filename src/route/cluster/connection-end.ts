@@ -93,6 +93,7 @@ const ends: Partial<Record<FailureCode, End>> = {
   CLUSTER_CLIENT_CERT: 'tls',
   CLUSTER_TLS_MISMATCH: 'tls',
   CLUSTER_AUTH_REJECTED: 'credentials',
+  SERVICENOW_CERT_INVALID: 'tls',
 }
 
 /** Returns how a connection ended that was not accepted. */
@@ -101,6 +102,8 @@ export function connectionEnd({ code, evidence }: Failure): End {
   if (code === 'PROXY_UNREACHABLE')
     return /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN/.test(String(problem)) ? 'refused' : 'reset'
   if (code === 'PROXY_TIMEOUT') return phase === 'proxy-connect' || phase === 'proxy-tls' ? 'stuck' : 'silent'
+  if (code === 'SERVICENOW_UNREACHABLE')
+    return String(evidence['observed']).startsWith('no answer within') ? 'silent' : 'unwell'
   const end = ends[code]
   if (end !== undefined) return end
   if (status === 408 || status === 425) return 'unwell'

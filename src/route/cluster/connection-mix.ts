@@ -23,8 +23,8 @@ export interface Named {
   readonly note?: string
 }
 
-/** With one of two nodes at work, fewer connections than this share work once in a hundred times. */
-const HALF_AT_LEAST = 1 / 4
+/** With one of two nodes at work, fewer connections than this share work once in four thousand times. */
+const HALF_AT_LEAST = 1 / 8
 /** If this number of connections works one at a time, only their number was too large. */
 const ALONE_AT_LEAST = 4
 
@@ -96,12 +96,22 @@ function nameHalf({ ends, cluster, proxy, isForwarded }: Mix, bad: readonly Ende
     return { failure: failure('EGRESS_PARTLY_ALLOWED', { ...seen?.evidence, ...counts }) }
   }
   const ofNode = bad.filter(({ end }) => ways[end].by === 'node')
-  if (proxy === undefined || ofNode.length * 2 < bad.length) return { warning: counted(bad, ends) }
+  if (proxy === undefined) return { warning: counted(bad, ends) }
+  if (ofNode.length * 2 < bad.length) return { warning: tellAddress(counted(bad, ends)) }
   if (isForwarded === true && ofNode.some(({ end }) => ways[end].passes !== true))
     return { failure: counted(ofNode, ends) }
   const node = mostFrequent(ofNode)
   const counts = { failed: ofNode.length, probes: ends.length }
   return { warning: failure('PROXY_NODE_FAILS', { proxy, problem: node.message, ...counts }) }
+}
+
+/** Says what else may break half of the connections to a cluster that is well. A status is an answer, whatever the address. */
+function tellAddress(found: Failure): Failure {
+  if (found.code !== 'CLUSTER_UNAVAILABLE' || found.evidence['status'] !== undefined) return found
+  return {
+    ...found,
+    message: `${found.message}. A firewall before the cluster may block one of the two addresses of the proxy`,
+  }
 }
 
 /** If every connection takes long, a connection that takes too long was not dropped. */

@@ -1,10 +1,9 @@
 import { isIPv4 } from 'node:net'
 import { type Failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { askInWaves } from '../proxy/fresh-connections.js'
+import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { parseObject } from '../../base/json/parse-json.js'
-import { ENOUGH } from './ask-connections.js'
 import { ask } from './request.js'
 import { nameStrangers } from '../../base/addresses.js'
 
@@ -27,6 +26,9 @@ interface EgressCheckOptions {
   readonly staticIps?: readonly string[] | undefined
   readonly signal?: AbortSignal | undefined
 }
+
+/** If none of so many requests shows an address, more will not. */
+const ENOUGH = FIRST_WAVES.at(-1) ?? 1
 
 interface Shown {
   readonly address?: string

@@ -15,6 +15,7 @@ import { isManaged } from './managed-endpoint.js'
 import { type Preflight, preflight } from './preflight.js'
 import { type Questions, questionsTo } from './questions.js'
 import type { ReachedCluster } from './request.js'
+import { attemptsOver } from './ask-connections.js'
 import { bounded, type Bounds } from './bounds.js'
 
 export interface ClusterOptions {
@@ -36,6 +37,8 @@ export interface ClusterOptions {
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean | undefined
   readonly signal?: AbortSignal | undefined
+  /** Hears that the way to the cluster is not silent. */
+  readonly heard?: (() => void) | undefined
   /** Hears of the route before it carries anything. It counts what an opening costs that fails. */
   readonly opening?: ((route: Route) => void) | undefined
 }
@@ -86,7 +89,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const display = url.origin + prefix
   // Without a proxy all connections have the same address, so one is enough.
   const connections = proxy === undefined ? 1 : options.preflightConnections
-  const preflightMs = Math.min(timeoutMs, connectTimeoutMs === undefined ? 30_000 : timeoutMs)
+  const preflightMs = answerLimitMs(options)
   // A proxy answers a greeting by itself. One that takes longer than this is too slow to tell apart from one that says nothing.
   const greetingMs = (connectTimeoutMs ?? CONNECT_MS) / 3
   let managed = false
@@ -101,6 +104,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       timeoutMs: preflightMs,
       keepsLast,
       signal,
+      heard: options.heard,
       greet: proxy && (async () => await answersGreeting(proxy, greetingMs, signal)),
     })
     copeWith(route, seen, most)
@@ -165,6 +169,18 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
+type Limits = Pick<ClusterOptions, 'timeoutMs' | 'connectTimeoutMs'>
+
+/** How long each connection of a preflight waits for an answer. */
+function answerLimitMs({ timeoutMs, connectTimeoutMs }: Limits): number {
+  return Math.min(timeoutMs, connectTimeoutMs === undefined ? 30_000 : timeoutMs)
+}
+
+/** Returns the longest time until a preflight has found out that nothing answers: the first connection, and then others side by side. */
+export function longestOpeningMs(limits: Limits): number {
+  return 2 * answerLimitMs(limits) + 5_000
+}
+
 /** Gives a cluster its questions. Those of `within` keep within the limits. */
 export function withQuestions(cluster: Omit<Cluster, 'within' | keyof Questions>): Cluster {
   return {
@@ -193,15 +209,11 @@ function tellMisplaced(failed: Failure, credentials: Credentials | undefined): F
 /** The route's own limit. */
 const CONNECT_MS = 10_000
 
-/** While one of two nodes fails, so many attempts in a row fail less than once in a hundred times. */
-const ATTEMPTS_OVER_HALF = 7
-
 /** Makes a load work over what works: the other node, or fewer connections. */
 function copeWith(route: Route, { half }: Preflight, connections: number): void {
-  const isNode = half?.code === 'PROXY_NODE_FAILS'
   const isLimit = half?.code === 'PROXY_LIMIT_REACHED' || half?.code === 'GATEWAY_LIMITED'
   route.adapt({
-    attempts: isNode ? ATTEMPTS_OVER_HALF : 1,
+    attempts: attemptsOver(half?.code),
     connections: isLimit ? Math.max(1, Math.min(connections, half.worked)) : connections,
   })
 }

@@ -11,7 +11,7 @@ import { parseObject } from '../../base/json/parse-json.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import { systemClock } from '../../base/time/clock.js'
 import { ask } from './request.js'
-import { askForMix, type ConnectionsToAsk, ENOUGH } from './ask-connections.js'
+import { askForMix, type ConnectionsToAsk } from './ask-connections.js'
 import { connectionEnd, type Ended } from './connection-end.js'
 import { manyListeners, missChance } from '../proxy/fresh-connections.js'
 
@@ -41,6 +41,8 @@ export interface PreflightOptions {
   /** The load uses the last of the connections, if all were accepted: it need not wait for another one. */
   readonly keepsLast?: boolean
   readonly signal?: AbortSignal | undefined
+  /** Hears of the first connection that ended in any way but silence. */
+  heard?: (() => void) | undefined
   /** Returns whether the proxy answers a greeting on a fresh connection. Absent: there is no proxy. */
   greet?: (() => Promise<boolean>) | undefined
   readonly clock?: Clock
@@ -69,7 +71,9 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
       const asked = isRootAnswered(soFar) || isForFresh(route, number) ? number : 0
       // Some were not accepted. The next connections are opened one at a time, so no other may be open.
       if (options.keepsLast === true && number >= Math.max(1, options.connections)) route.closeSpare()
-      return await judge(route, cluster, options, asked, options.keepsLast === true && isLast)
+      const judged = await judge(route, cluster, options, asked, options.keepsLast === true && isLast)
+      if (judged.end !== 'silent' && judged.end !== 'stuck') options.heard?.()
+      return judged
     },
     greet: options.greet,
     longestWaitMs: LONGEST_WAIT_MS,
@@ -91,9 +95,9 @@ export async function preflight(route: Route, cluster: string, given: PreflightO
   }
 }
 
-/** A proxy that reads requests sends GET / over a connection that it has already. Only two of each wave need to see the version. */
+/** A proxy that reads requests sends GET / over a connection that it has already. Only two of six need to see the version. */
 function isForFresh({ form }: Route, number: number): boolean {
-  return form === 'forward' && number % ENOUGH > 1
+  return form === 'forward' && number % 6 > 1
 }
 
 function isRootAnswered(ends: readonly Judged[]): boolean {

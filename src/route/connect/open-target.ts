@@ -1,6 +1,7 @@
 /** Opens a cluster from options: for the rest of Sluice, and with a client for embedders. */
 import type { Client } from '@elastic/elasticsearch'
-import { type ClientClass, type Cluster, openCluster } from '../cluster/open-cluster.js'
+import { type ClientClass, type Cluster, longestOpeningMs, openCluster } from '../cluster/open-cluster.js'
+import { openPatiently, type StartPatience } from './open-patiently.js'
 import { problemOfManagedUrl } from '../cluster/managed-endpoint.js'
 import type { Credentials } from '../cluster/credentials.js'
 import { explain, fail, isSluiceError, SluiceError } from '../../base/failure/failure.js'
@@ -56,13 +57,15 @@ interface OpenTargetOptions {
   readonly isLoginOptional?: boolean
   /** Hears of a new route before it carries anything. */
   readonly opening?: (route: Cluster['route']) => void
+  /** Retries if the target may come back. Absent: the first failure counts. */
+  readonly patience?: StartPatience | undefined
 }
 
 /** Opens the cluster over the route that the options describe. Throws SluiceError: see `openCluster`. */
 export async function openTarget(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-  { isAwaited = true, isLoginOptional = false, opening: hear }: OpenTargetOptions = {},
+  { isAwaited = true, isLoginOptional = false, opening: hear, patience }: OpenTargetOptions = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   const {
     target,
@@ -77,7 +80,7 @@ export async function openTarget(
   } = connecting
   const way = resolveTarget(connecting)
   if (openedWith instanceof SharedConnection) return { cluster: await openedWith.open(way, signal, isAwaited), way }
-  const opening = openCluster({
+  const given = {
     ...way,
     tls: targetTls(target),
     proxyTls: { ca: proxy.ca },
@@ -91,18 +94,22 @@ export async function openTarget(
     staticIps,
     signal,
     opening: hear,
-  })
-  const cluster = await opening.catch((error: unknown) => {
-    throw way.proxy === undefined ? tellDirect(error, way) : error
-  })
-  return { cluster, way }
+  }
+  const open = async (heard?: () => void) =>
+    await openCluster({ ...given, heard }).catch((error: unknown) => {
+      throw way.proxy === undefined ? tellDirect(error, way) : error
+    })
+  if (patience === undefined) return { cluster: await open(), way }
+  const by = way.proxy === undefined ? '' : ` through the proxy ${way.proxy.display}`
+  const limitMs = longestOpeningMs({ timeoutMs, connectTimeoutMs })
+  return { cluster: await openPatiently(open, { patience, target: way.url.origin + by, limitMs, signal }), way }
 }
 
 /** Opens a target for questions about documents and indices, which a managed ingest endpoint does not answer. */
 export async function openClusterItself(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-  hears: Pick<OpenTargetOptions, 'opening'> = {},
+  hears: Pick<OpenTargetOptions, 'opening' | 'patience'> = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   // A receiver has no end of its own.
   const opened = await openTarget(connecting, signal, { isAwaited: false, ...hears })

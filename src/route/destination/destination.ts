@@ -1,7 +1,10 @@
 /** Opens the way to one destination, and checks it before anybody uses it. Never without the proxy, unless the user said so. */
 import { fail, type Failure, failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection } from '../../options/load.js'
-import { askInWaves } from '../proxy/fresh-connections.js'
+import { askForMix, attemptsOver } from '../cluster/ask-connections.js'
+import { ended } from '../cluster/preflight.js'
+import { answersGreeting } from '../proxy/port-speaks.js'
+import { systemClock } from '../../base/time/clock.js'
 import { openRawTunnels, type RawTunnels } from '../proxy/raw-tunnels.js'
 import { openRoute, type Route } from '../proxy/route.js'
 import { RouteError } from '../proxy/route-error.js'
@@ -32,9 +35,6 @@ export interface OpenDestination {
   close(): Promise<void>
 }
 
-/** If one of two nodes or addresses failed, so many connections would all miss it one time in 64. */
-const RAW_PROBES = 7
-
 /** Opens a host and port that Sluice knows nothing of. Throws SluiceError PROXY_*. */
 async function openRaw(
   { host, port }: { readonly host: string; readonly port: number },
@@ -44,17 +44,17 @@ async function openRaw(
   const target = new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
   const way = wayTo(target, connecting)
   const tunnels = openRawTunnels(way)
-  const most = way.proxy === undefined ? 1 : Math.min(Math.max(1, connecting.preflightConnections), RAW_PROBES)
-  const check = async (until: AbortSignal | undefined) => await checkConnections(tunnels, most, until)
+  const check = async (until: AbortSignal | undefined) => await checkConnections(tunnels, way, connecting, until)
   let plain: RequestRoute | undefined
   try {
+    const { probes, notes } = await check(signal)
     return {
       name: `${target.hostname}:${port}`,
       target,
       tunnels,
       plain: () => (plain ??= plainRoute(openRoute({ ...way, connections: MOST_REQUESTS }))),
-      probes: await check(signal),
-      notes: [],
+      probes,
+      notes,
       traffic: () => sum([tunnels.traffic, ...(plain === undefined ? [] : [plain.route.traffic])]),
       check: async until => void (await check(until)),
       close: async () => {
@@ -73,25 +73,39 @@ function plainRoute(route: Route): RequestRoute {
   return { route, prefix: '', checkPlaintext: () => undefined, judge: () => undefined }
 }
 
-/** Opens connections and closes them again. Returns how many. Throws SluiceError if one fails. */
-async function checkConnections(tunnels: RawTunnels, most: number, signal: AbortSignal | undefined): Promise<number> {
-  const ask = async (): Promise<unknown> => {
+/**
+ * Opens connections and closes them again. Returns how many were opened, and sentences about those that were not. Throws SluiceError if
+ * so many fail that nobody could use them.
+ */
+async function checkConnections(
+  tunnels: RawTunnels,
+  { target, proxy }: ReturnType<typeof wayTo>,
+  { preflightConnections, connectTimeoutMs = 10_000 }: ConnectSection,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly probes: number; readonly notes: readonly string[] }> {
+  // Each attempt counts on its own.
+  tunnels.adapt({ attempts: 1 })
+  const ask = async (): Promise<ReturnType<typeof ended>> => {
     try {
       const socket = await tunnels.open(signal)
       socket.destroy()
-      return undefined
+      return { end: 'accepted' }
     } catch (error) {
-      return error
+      signal?.throwIfAborted()
+      return ended(failureOf(error))
     }
   }
-  const hasFailed = (one: unknown) => one !== undefined
-  const ends = await askInWaves({ most, ask, isSettled: answers => answers.some(hasFailed) })
-  const failed = ends.filter(hasFailed)
-  if (failed.length === 0) return ends.length
-  const known = failureOf(failed[0])
-  if (failed.length === ends.length) throw new SluiceError(known, { cause: failed[0] })
-  const message = `${known.message.replace(/\.$/, '')}. ${ends.length - failed.length} of ${ends.length} connections were opened`
-  throw new SluiceError({ ...known, message }, { cause: failed[0] })
+  const most = proxy === undefined ? 1 : Math.max(1, preflightConnections)
+  const greet = proxy && (async () => await answersGreeting(proxy, connectTimeoutMs / 3, signal))
+  const asking = { most, ask, greet, longestWaitMs: connectTimeoutMs, clock: systemClock, signal }
+  const { ends, named } = await askForMix(asking, { cluster: target.host, proxy: proxy?.display })
+  const { failure: stop, warning, note } = named
+  if (stop !== undefined) throw new SluiceError(stop)
+  tunnels.adapt({ attempts: attemptsOver(warning?.code) })
+  return {
+    probes: ends.filter(({ end }) => end === 'accepted').length,
+    notes: [warning?.message, note].filter(text => text !== undefined),
+  }
 }
 
 /** Names why a request or a connection did not reach its destination. */

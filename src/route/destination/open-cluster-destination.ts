@@ -1,4 +1,5 @@
 import { nameRefusal, whoAnswered } from '../cluster/answers.js'
+import { attemptsOver } from '../cluster/ask-connections.js'
 import { authorization, refusePlaintext } from '../cluster/credentials.js'
 import { openTarget, resolveTarget } from '../connect/open-target.js'
 import type { ConnectSection } from '../../options/load.js'
@@ -14,6 +15,7 @@ export async function openClusterDestination(connecting: ConnectSection, signal:
   const { cluster } = await openTarget({ ...connecting, concurrency: MOST_REQUESTS }, signal, { isLoginOptional })
   const { route, display, preflight, warnings } = cluster
   const tunnels = openRawTunnels(raw)
+  tunnels.adapt({ attempts: attemptsOver(preflight.half?.code) })
   const login = authorization(credentials)
   const { allowPlaintext } = connecting.target
   const requests: RequestRoute = {
@@ -39,8 +41,10 @@ export async function openClusterDestination(connecting: ConnectSection, signal:
     probes: preflight.probes,
     notes: [...resolved.notes, ...warnings],
     traffic: () => sum([route.traffic, tunnels.traffic]),
-    check: async (until: AbortSignal | undefined) =>
-      void (await cluster.probe(until === undefined ? {} : { signal: until })),
+    check: async (until: AbortSignal | undefined) => {
+      const { half } = await cluster.probe(until === undefined ? {} : { signal: until })
+      tunnels.adapt({ attempts: attemptsOver(half?.code) })
+    },
     close: async () => {
       tunnels.destroy()
       await route.destroy()

@@ -13,6 +13,8 @@ export interface CertificateSeen {
   readonly validTo: string
   /** SHA-256, hexadecimal with colons. */
   readonly fingerprint: string
+  /** Who signed the certificate that the same host shows without the proxy, if somebody else did. */
+  readonly issuerElsewhere?: string | undefined
   /** The first of those who signed it, and so on, that has expired. */
   readonly expiredAuthority?: { readonly subject: string; readonly validTo: string } | undefined
 }
@@ -20,7 +22,7 @@ export interface CertificateSeen {
 /**
  * `proxy`: the proxy shows its own certificate instead of the cluster's. `early`: not valid yet. `authority`: no
  * trusted authority signed it. `incomplete`: the server did not send the certificate of its issuer either. `authority expired`: one
- * of those who signed it has expired.
+ * of those who signed it has expired. `intercepted`: the host shows the certificate of another authority without the proxy.
  */
 export type CertificateProblem =
   | 'proxy'
@@ -31,6 +33,7 @@ export type CertificateProblem =
   | 'authority'
   | 'incomplete'
   | 'authority expired'
+  | 'intercepted'
 
 export function describeCertificate(
   certificate: X509Certificate,

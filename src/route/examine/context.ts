@@ -1,5 +1,6 @@
 import type { ClusterAnswer } from '../cluster/answers.js'
 import { authorization, refusePlaintext } from '../cluster/credentials.js'
+import { mayBeOneOfMany } from '../cluster/ask-connections.js'
 import { ask, type FreshQuestion } from '../cluster/request.js'
 import { type ResolvedTarget, targetTls } from '../connect/open-target.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
@@ -12,7 +13,7 @@ import { systemClock } from '../../base/time/clock.js'
 import type { DoctorSection, Tools } from './examine-options.js'
 import type { Facts, Step } from './facts.js'
 import { type InstanceContext, type InstanceWay, openInstanceContext } from './instance-context.js'
-import { type Means, openCounted, type OtherProxy, routeTo } from './means.js'
+import { askOthers, type Means, openCounted, type OtherProxy, routeTo } from './means.js'
 
 /** One look at the path. It judges nothing: the findings combine the facts of all probes. */
 export interface Probe {
@@ -102,9 +103,19 @@ export function openContext(
         means.requests.sent += 1
         return way.proxy !== undefined && (await answersGreeting(way.proxy, limitMs, signal))
       }),
-    /** Asks on a fresh connection. Throws an abort. */
-    ask: async (route: Route, asked: Asked): Promise<ClusterAnswer | Failure> =>
+    /** Asks on one fresh connection. Throws an abort. */
+    askOnce: async (route: Route, asked: Asked): Promise<ClusterAnswer | Failure> =>
       await ask(route, { ...asked, timeoutMs: limitMs, signal }),
+    /** Asks a question that may be repeated, on other connections too if one fails that others may not. Throws an abort. */
+    ask: async (route: Route, asked: Asked): Promise<ClusterAnswer | Failure> =>
+      await askOthers(
+        means,
+        async until => await ask(route, { ...asked, timeoutMs: limitMs, signal: until }),
+        answer => {
+          const failed = 'code' in answer ? answer : route.refusal(answer)
+          return failed !== undefined && mayBeOneOfMany(failed, route.proxy)
+        },
+      ),
   }
 }
 
@@ -119,7 +130,7 @@ function plaintextProblem(way: ResolvedTarget, allowPlaintext: boolean): Failure
 }
 
 /** Returns the instance that a probe looks at. Paths without an instance have no such probe. */
-export function checkedInstance({ instance }: Context): InstanceContext {
+export function checkedInstance({ instance }: Pick<Context, 'instance'>): InstanceContext {
   if (instance === undefined) throw new Error('no instance is checked')
   return instance
 }

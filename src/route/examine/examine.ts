@@ -1,10 +1,10 @@
 import { type DoctorOptions, type DoctorSection, readDoctorOptions, type Tools } from './examine-options.js'
-import { ENOUGH, mostConnections } from '../cluster/ask-connections.js'
+import { mostConnections } from '../cluster/ask-connections.js'
 import { type Entry, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import { instanceSettings } from '../connect/open-servicenow.js'
 import { proxyTo } from '../connect/route-to.js'
 import { resolveTarget } from '../connect/open-target.js'
-import { BROKEN_AGAIN } from '../proxy/fresh-connections.js'
+import { SURE } from '../proxy/fresh-connections.js'
 import { type Context, openContext, type Probe } from './context.js'
 import type { Facts, Step } from './facts.js'
 import { hasCluster, type Path, pathFor, pathOfRefusal, type Question } from './paths.js'
@@ -136,7 +136,7 @@ function shownUrl(options: DoctorOptions): string {
 }
 
 /** Connections that one question takes at the most, if each breaks. */
-const ATTEMPTS = 1 + BROKEN_AGAIN
+const ATTEMPTS = SURE
 
 /** Returns how many requests and greetings a walk can take, with every retry. */
 function mostRequests(context: Context): number {
@@ -146,24 +146,24 @@ function mostRequests(context: Context): number {
   const checks = connecting.ipCheckUrl === undefined ? 0 : 1
   const toProxy = way.proxy === undefined ? 0 : GREETINGS + checks * connections
   if (cluster === '') return toProxy + toInstance
-  // One connection is traced, others if it fails, and again if its certificate is refused. A silent port is greeted twice.
-  const always = ENOUGH + 3 + mostConnections(connections)
-  const identity = way.credentials === undefined ? 0 : index === undefined ? 1 : 3
+  // One connection is traced, others if it fails, and again, with the proxy and without, if its certificate is refused. A silent port is greeted twice.
+  const always = SURE + 4 + mostConnections(connections)
+  const identity = way.credentials === undefined ? 0 : (index === undefined ? 2 : 4) * SURE
   const write = writeCheck ? 3 : 0
   const past = directCheck ? 1 + ROUND_TRIPS : 0
   // If the proxy forwards, the login travels with a request.
-  const byProxy = way.proxy === undefined ? 0 : ENOUGH + nodes.length * (1 + checks) + past + ROUND_TRIPS
+  const byProxy = way.proxy === undefined ? 0 : SURE + nodes.length * (1 + checks) + past + ROUND_TRIPS
   return toProxy + always + byProxy + identity + write + toInstance
 }
 
 /** Wrong passwords among them: one for each kind of login. */
 function mostToInstance({ options }: Context, { connections, way }: InstanceContext): number {
   const { nodes, directCheck, connecting } = options
-  const connection = ENOUGH + 1
+  const connection = SURE + 2
   // Awake, Basic at two APIs, client_credentials, and the token calls.
   const logins = (4 + TOKEN_CALLS) * ATTEMPTS
   // The login page and the table. With a kept token, the first request may be repeated.
-  const doors = (2 * connections + 1) * ATTEMPTS
+  const doors = mostConnections(connections) + (connections + 1) * ATTEMPTS
   const always = connection + logins + doors
   if (way.proxy === undefined) return always
   const each = 2 * ATTEMPTS + (connecting.ipCheckUrl === undefined ? 0 : 1)

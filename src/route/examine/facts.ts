@@ -81,8 +81,6 @@ export interface ConnectionSeen {
   readonly layers: readonly { readonly phase: Phase; readonly ms: number }[]
   readonly failure?: Failure | undefined
   readonly failedIn?: Phase | undefined
-  /** Connections that broke before one stood. */
-  readonly broken: number
   readonly certificate?: CertificateSeen | undefined
   readonly certificateProblem?: CertificateProblem | undefined
 }
@@ -134,14 +132,14 @@ export interface VerdictsSeen {
   /** Chance that one of two addresses is still refused (none was seen so), or still accepted (none was seen so). */
   readonly missChance: number
   readonly failure?: Failure | undefined
+  /** A problem that does not stop a load: one node of the proxy fails, or a limit is reached. */
+  readonly warning?: Failure | undefined
 }
 
 export interface FilterSeen extends VerdictsSeen {
   /** The filter's own words. */
   readonly observed?: string | undefined
   readonly requestId?: string | undefined
-  /** A problem that does not stop a load: one node of the proxy fails, or a limit is reached. */
-  readonly warning?: Failure | undefined
   readonly rejected?: Failure | undefined
   readonly info?: ClusterInfo | undefined
   /** Elastic's managed ingest endpoint, and no cluster. */
@@ -223,7 +221,7 @@ export interface Step {
 
 export function tellCertificate(
   problem: CertificateProblem,
-  { subject, issuer, names, validFrom, validTo, expiredAuthority }: CertificateSeen,
+  { subject, issuer, names, validFrom, validTo, expiredAuthority, issuerElsewhere }: CertificateSeen,
   caOption = '--ca',
 ): string {
   const who = `${subject}, issued by ${issuer}`
@@ -236,6 +234,8 @@ export function tellCertificate(
       const { subject: authority = issuer, validTo: until } = expiredAuthority ?? {}
       return `It belongs to ${who}. The authority ${authority} expired${until === undefined ? '' : ` on ${until}`}`
     }
+    case 'intercepted':
+      return `It belongs to ${who}. Without the proxy, ${issuerElsewhere ?? 'another authority'} issues the certificate of this host. So a proxy or firewall on the route opens TLS`
     case 'incomplete':
       return `It belongs to ${who}. The server sends no certificate of this issuer, and ${caOption} contains none`
     case 'early':

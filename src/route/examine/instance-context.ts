@@ -1,10 +1,13 @@
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
-import { BROKEN_AGAIN } from '../proxy/fresh-connections.js'
+import { mayBeOneOfMany } from '../cluster/ask-connections.js'
+import { BROKEN_AGAIN, SURE } from '../proxy/fresh-connections.js'
+import { answersGreeting } from '../proxy/port-speaks.js'
 import { type InstanceHttp, openInstanceHttp } from '../servicenow/calls/instance-http.js'
 import { openSession, tokensInMemory } from '../servicenow/login/session.js'
+import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { callForTokens, type TokenRequest, type Tokens } from '../servicenow/login/token-call.js'
 import type { InstanceSettings } from '../servicenow/open-instance.js'
-import { askAgain, type Means, noteDate, openCounted, type OtherProxy, routeTo } from './means.js'
+import { type Means, noteDate, openCounted, type OtherProxy, routeTo } from './means.js'
 
 /** The table to read if the options name none. Every instance has it. Users without access to it may read others. */
 const TABLE = 'incident'
@@ -47,7 +50,7 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
       try {
         return await callForTokens(forTokens, access.client, request, { patience, signal })
       } catch (error) {
-        if (!isSluiceError(error) || !isCut(error.failure) || broken >= BROKEN_AGAIN) throw error
+        if (!isSluiceError(error) || !mayPass(error.failure, broken, way.proxy)) throw error
       }
     }
   }
@@ -60,7 +63,11 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
     /** The table that is read, and whether somebody named it. */
     table: table ?? TABLE,
     isTableNamed: table !== undefined,
-    openLine: (by?: OtherProxy) => lineOver(means, openHttp(by)),
+    openLine: (by?: OtherProxy) => lineOver(means, openHttp(by), by === undefined ? way.proxy : undefined),
+    /** Shows how each single connection ends. */
+    openSingles: () => lineOver(means, openHttp(), 'once'),
+    /** Greets the proxy on a fresh connection: see `askConnections`. */
+    greet: way.proxy && (async () => way.proxy !== undefined && (await greeted(means, way.proxy))),
     session: openSession({ access, store, place, instance: url.origin, now: today, call }),
     tokenCalls: () => tokenCalls,
     callForTokens: call,
@@ -69,24 +76,49 @@ export function openInstanceContext(means: Means, way: InstanceWay, connections:
   }
 }
 
+async function greeted({ requests, limitMs, signal }: Means, proxy: ProxyUrl): Promise<boolean> {
+  requests.sent += 1
+  return await answersGreeting(proxy, limitMs, signal)
+}
+
 export type DoctorLine = ReturnType<typeof lineOver>
 
-/** Sends every request over a connection of its own. */
-function lineOver(means: Means, { ask, judging, judge, route }: InstanceHttp) {
+/**
+ * Sends every request over a connection of its own. `pair`: the proxy that may choose its other node for the next one. Requests wait for
+ * each other, because they may carry a login.
+ */
+function lineOver(
+  { clock, patience, ...means }: Means,
+  { ask, judging, judge, route }: InstanceHttp,
+  pair: ProxyUrl | 'once' | undefined,
+) {
   return {
     judging,
     judge,
     ask: async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') => {
-      const asked = await askAgain(
-        means,
-        async () => await ask({ method, path, headers }),
-        answer => 'is' in answer && isCut(answer.failure),
-      )
-      if (!('is' in asked.answer)) noteDate(means, asked.answer.headers.date, 'the instance')
-      return asked
+      const until = clock.now() + BREAKS_WITHIN_MS * patience
+      for (let broken = 0; ; broken += 1) {
+        const answer = await ask({ method, path, headers })
+        if (!('is' in answer)) noteDate(means, answer.headers.date, 'the instance')
+        if (!('is' in answer) || pair === 'once') return { answer, broken }
+        const isLate = clock.now() >= until && !isOfNode(answer.failure, pair)
+        if (isLate || !mayPass(answer.failure, broken, pair)) return { answer, broken }
+      }
     },
     [Symbol.asyncDispose]: async () => await route.destroy(),
   }
+}
+
+/** A connection that takes longer to break will not be better a second time, and a person waits. */
+const BREAKS_WITHIN_MS = 1_000
+
+function mayPass(failed: Failure, broken: number, pair: ProxyUrl | undefined): boolean {
+  return isOfNode(failed, pair) ? broken < SURE - 1 : isCut(failed) && broken < BROKEN_AGAIN
+}
+
+/** The instance got nothing, and the other node of the proxy may work. */
+function isOfNode(failed: Failure, pair: ProxyUrl | undefined): boolean {
+  return pair !== undefined && failed.code.startsWith('PROXY_') && mayBeOneOfMany(failed, pair)
 }
 
 /** A closed connection is no answer. A status is one. */

@@ -1,8 +1,7 @@
 /** The means of every probe: its limits, and routes whose requests are counted. */
-import { ENOUGH } from '../cluster/ask-connections.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
-import { askUnbroken } from '../proxy/fresh-connections.js'
+import { manyListeners, SURE } from '../proxy/fresh-connections.js'
 import type { ProxyUrl } from '../proxy/proxy-url.js'
 import { openRoute, type Route, type RouteOptions } from '../proxy/route.js'
 
@@ -45,33 +44,45 @@ export function openCounted({ requests }: Means, options: RouteOptions): Route {
   return Object.assign(route, { request: counted(request), once: counted(once) })
 }
 
-/** A connection that takes longer to break will not be better a second time, and a person waits. */
-const BREAKS_WITHIN_MS = 1_000
-
-/** Asks until a connection does not break. One broken connection among many is no finding. */
-export async function askAgain<T>(
-  { clock, patience }: Means,
-  ask: () => Promise<T>,
-  isBroken: (answer: T) => boolean,
-): Promise<{ readonly answer: T; readonly broken: number }> {
-  const until = clock.now() + BREAKS_WITHIN_MS * patience
-  return await askUnbroken(ask, answer => isBroken(answer) && clock.now() < until)
-}
-
 /**
- * Asks once, and if that fails on other connections side by side. Returns the first answer that does not fail, and how many failed
- * before others did not.
+ * Asks on one connection. If it fails or takes long, asks on others side by side, because the proxy may choose its other node for them.
+ * Returns the first answer that does not fail, and gives up the others. If all fail, returns the answer of the first.
  */
 export async function askOthers<T>(
-  ask: () => Promise<T>,
+  { clock, patience, signal }: Pick<Means, 'clock' | 'patience' | 'signal'>,
+  ask: (signal: AbortSignal) => Promise<T>,
   isFailed: (answer: T) => boolean,
-): Promise<{ readonly answer: T; readonly broken: number }> {
-  const first = await ask()
-  if (!isFailed(first)) return { answer: first, broken: 0 }
-  const all = [first, ...(await Promise.all(Array.from({ length: ENOUGH - 1 }, ask)))]
-  const good = all.find(answer => !isFailed(answer))
-  return { answer: good ?? first, broken: good === undefined ? 0 : all.filter(isFailed).length }
+): Promise<T> {
+  const settled = new AbortController()
+  const until = manyListeners(AbortSignal.any([settled.signal, ...(signal === undefined ? [] : [signal])]))
+  const good = async (asked: Promise<T>) => {
+    const answer = await asked
+    if (isFailed(answer)) throw new Error('this connection failed')
+    return { answer }
+  }
+  const first = ask(until)
+  let open = [good(first)]
+  try {
+    const late = clock.sleep(LATE_MS * patience, until)
+    const early = await Promise.race([open[0], late]).catch(() => undefined)
+    if (early !== undefined) return early.answer
+    for (const more of [FEW, SURE - 1 - FEW]) {
+      open = [...open, ...Array.from({ length: more }, async () => await good(ask(until)))]
+      const found = await Promise.any(open).catch(() => undefined)
+      signal?.throwIfAborted()
+      if (found !== undefined) return found.answer
+    }
+    return await first
+  } finally {
+    settled.abort()
+    await Promise.allSettled(open)
+  }
 }
+
+/** Connections of the first wave of others: if one of two nodes works, they find it seven times in eight. */
+const FEW = 3
+/** A connection that takes longer does not delay the others. */
+const LATE_MS = 1_500
 
 /** Returns why something was refused instead of throwing it. Throws an abort. */
 export async function orFailure<T>(work: Promise<T>): Promise<{ readonly given: T } | { readonly failure: Failure }> {
@@ -83,7 +94,11 @@ export async function orFailure<T>(work: Promise<T>): Promise<{ readonly given: 
   }
 }
 
-export function noteDate({ skews, today }: Means, header: unknown, comparedWith: string): void {
+export function noteDate(
+  { skews, today }: Pick<Means, 'skews' | 'today'>,
+  header: unknown,
+  comparedWith: string,
+): void {
   const skewMs = today() - Date.parse(String(header))
   if (!Number.isNaN(skewMs)) skews.push({ skewMs, comparedWith })
 }

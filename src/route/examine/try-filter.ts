@@ -38,6 +38,8 @@ export interface ThroughSeen {
   readonly verdict: 'allowed' | 'refused' | 'failed'
   readonly detail: string
   readonly failure?: Failure
+  /** One node of the proxy fails, or a limit is reached. The filter does neither. */
+  readonly warning?: Failure
 }
 
 /** `unclear`: neither the cluster nor the filter answered. */
@@ -75,11 +77,11 @@ export async function probeThrough(
   const mix = { cluster: way.url.origin, proxy: proxy.display }
   const {
     ends,
-    named: { failure: named },
+    named: { failure: named, warning },
   } = await askForMix(asking, mix)
   const accepted = ends.filter(({ end }) => end === 'accepted').length
   const detail = `${accepted} of ${ends.length} connections accepted`
-  if (named === undefined) return { verdict: 'allowed', detail }
+  if (named === undefined) return { verdict: 'allowed', detail, ...(warning === undefined ? {} : { warning }) }
   return explain(named.code).stage === 'egress'
     ? { verdict: 'refused', detail, failure: named }
     : { verdict: 'failed', detail: named.message, failure: named }

@@ -32,7 +32,7 @@ export interface ConnectProgress {
 }
 
 export class Connector {
-  /** How often in a row a connection over the proxy is tried: more than once if one of two nodes fails. */
+  /** How often in a row a connection over the proxy is tried: more than once if one of two nodes or addresses fails. */
   attempts = 1
   readonly #sockets = new Set<Socket>()
   #isClosed = false
@@ -51,8 +51,8 @@ export class Connector {
       try {
         return await this.#openOnce(progress, () => (isGivenUp = true))
       } catch (error) {
-        // The proxy may choose the other node for the next one.
-        if (left <= 1 || isGivenUp || this.#isClosed || !progress.phase.startsWith('proxy')) throw error
+        // The proxy may choose the other node, or the other address, for the next one.
+        if (left <= 1 || isGivenUp || this.#isClosed || !mayDiffer(error)) throw error
       }
     }
   }
@@ -143,4 +143,10 @@ export class Connector {
     }
     return layers
   }
+}
+
+function mayDiffer(error: unknown): boolean {
+  if (!(error instanceof RouteError)) return false
+  const { phase, failure } = error
+  return phase.startsWith('proxy') || (phase === 'target-tls' && failure.code === 'CLUSTER_UNAVAILABLE')
 }

@@ -11,6 +11,9 @@ export const BROKEN_AGAIN = 2
 /** The first wave is one connection, so that wrong credentials cost one refusal and not sixteen. */
 export const FIRST_WAVES = [1, 6]
 
+/** If one of two nodes worked, so many connections would all miss it one time in 65,000. */
+export const SURE = 16
+
 interface Waves<T> {
   /** Connections, those of `first` included. */
   readonly most: number

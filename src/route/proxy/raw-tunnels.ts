@@ -11,6 +11,8 @@ export interface RawTunnels {
    * Rejects with RouteError. The caller reads from the socket as soon as the promise resolves, or loses bytes. The socket may be half open.
    */
   open(signal?: AbortSignal): Promise<Socket>
+  /** Makes so many attempts in a row to build a connection over a proxy that works half. */
+  adapt(to: { readonly attempts: number }): void
   /** Ends every connection, also those that are being built. */
   destroy(): void
 }
@@ -43,6 +45,7 @@ export function openRawTunnels(
         signal?.removeEventListener('abort', giveUp)
       }
     },
+    adapt: ({ attempts }) => void (connector.attempts = attempts),
     destroy: () => connector.destroyAll(),
   }
 }

@@ -233,8 +233,11 @@ async function loadInputs(run: LockedRun, { format, pick, csv, members }: InputS
   }
 }
 
-async function connect({ sections: { connecting }, stop, given: { opening } }: LockedRun) {
-  return await openTarget(connecting, stop.signal, opening === undefined ? {} : { opening }).catch((error: unknown) => {
+async function connect({ sections: { connecting, retrying }, stop, tell, given: { opening } }: LockedRun) {
+  const warn = (message: string) => tell({ type: 'warning', message })
+  const patience = { maxElapsedMs: retrying.maxElapsedMs, option: '--max-elapsed' as const, warn }
+  const hears = opening === undefined ? {} : { opening }
+  return await openTarget(connecting, stop.signal, { patience, ...hears }).catch((error: unknown) => {
     throw stop.cause(error)
   })
 }

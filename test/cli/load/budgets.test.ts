@@ -26,27 +26,32 @@ function surroundings(work: Folder) {
 const json = (stdout: string) => JSON.parse(stdout) as Receipt
 const inBatches = ['--batch-docs', '10', '--concurrency', '1', '--json']
 
-test('after SIGTERM a request without an answer is given up when the grace is over: exit code 5', async () => {
-  await using work = await folder()
-  await writeFile(join(work.path, 'a.ndjson'), lines(500))
-  const command = ['ingest', 'a.ndjson', '--index', 'cli-grace', '--grace', '100ms', ...inBatches]
-  lab.control.plant({ hold: { after: 5, stored: true } })
-  const run = startSluice(command, surroundings(work))
-  await eventually(() => expect(lab.control.count('cli-grace')).toBe(60))
-  run.child.kill('SIGTERM')
-  const { code, stdout, stderr } = await run.ended
-  expect({ code, stderr }).toEqual({
-    code: 5,
-    stderr: expect.stringContaining('documents: SIGTERM') as string,
-  })
-  expect(json(stdout)).toMatchObject({ status: 'interrupted', created: 50, unknown: 10 })
+// SIGHUP: the terminal was closed, or the ssh was lost.
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  'after %s a request without an answer is given up when the grace is over: exit code 5',
+  async signal => {
+    await using work = await folder()
+    await writeFile(join(work.path, 'a.ndjson'), lines(500))
+    const index = `cli-grace-${signal.toLowerCase()}`
+    const command = ['ingest', 'a.ndjson', '--index', index, '--grace', '100ms', ...inBatches]
+    lab.control.plant({ hold: { after: 5, stored: true } })
+    const run = startSluice(command, surroundings(work))
+    await eventually(() => expect(lab.control.count(index)).toBe(60))
+    run.child.kill(signal)
+    const { code, stdout, stderr } = await run.ended
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: expect.stringContaining(`documents: ${signal}`) as string,
+    })
+    expect(json(stdout)).toMatchObject({ status: 'interrupted', created: 50, unknown: 10 })
 
-  lab.control.heal()
-  const resumed = await sluice(command, surroundings(work))
-  expect(resumed.code).toBe(0)
-  expect(json(resumed.stdout)).toMatchObject({ created: 490, duplicate: 10, unknown: 0 })
-  expect(lab.control.count('cli-grace')).toBe(500)
-})
+    lab.control.heal()
+    const resumed = await sluice(command, surroundings(work))
+    expect(resumed.code).toBe(0)
+    expect(json(resumed.stdout)).toMatchObject({ created: 490, duplicate: 10, unknown: 0 })
+    expect(lab.control.count(index)).toBe(500)
+  },
+)
 
 test('a time budget ends the run in time, with exit code 5; the same command goes on', async () => {
   await using work = await folder()

@@ -81,17 +81,22 @@ test(
 
 /** Names that a glob, a shell or a list of lines would take for something else. */
 const listed = ['a[1].ndjson', '*.ndjson', '-', ' two  blanks.ndjson']
-const lists: [string, string, string[], boolean][] = [
+const lists: [string, string, string[], boolean, BufferEncoding?][] = [
   ['lines', '\n', ['--files-from', 'list'], false],
   ['lines with carriage returns, on stdin', '\r\n', ['--files-from', '-'], true],
+  ['a BOM, as Notepad writes', '\r\n', ['--files-from', 'list'], false, 'utf8'],
+  ['a BOM, on stdin', '\r\n', ['--files-from', '-'], true, 'utf8'],
+  ['UTF-16, as PowerShell writes', '\r\n', ['--files-from', 'list'], false, 'utf16le'],
+  ['UTF-16, on stdin', '\r\n', ['--files-from', '-'], true, 'utf16le'],
   ['NUL characters, on stdin', '\0', ['-0', '--files-from', '-'], true],
 ]
-test.each(lists)('--files-from loads exactly the files of a list: %s', async (_, end, args, onStdin) => {
+test.each(lists)('--files-from loads exactly the files of a list: %s', async (title, end, args, onStdin, marked) => {
   await using work = await folder()
   for (const [n, file] of [...listed, 'a1.ndjson'].entries()) await writeFile(join(work.path, file), `{"n":${n}}\n`)
-  const list = listed.map(file => `${file}${end}`).join('')
+  const text = listed.map(file => `${file}${end}`).join('')
+  const list = Buffer.from(marked === undefined ? text : `\uFEFF${text}`, marked)
   if (!onStdin) await writeFile(join(work.path, 'list'), list)
-  const index = `list-${end.charCodeAt(0)}`
+  const index = `list-${lists.findIndex(([name]) => name === title)}`
   const { code, stdout } = await sluice(['ingest', '--index', index, '--json', ...args], {
     cwd: work.path,
     env: lab.env,

@@ -143,7 +143,7 @@ test('the recipe mails exactly when a person should look', async () => {
   expect(await night('4. The dead letters are deleted')).toBe('')
 
   orders('thursday', 100)
-  access({ STATIC_PROXY_URL: 'http://user:pass@127.0.0.1:9' })
+  access({ STATIC_PROXY_URL: 'http://user:pass@127.0.0.1:9', SLUICE_MAX_ELAPSED: '1ms' })
   expect(await mailed('5. The proxy is down')).toContain('exit code 4')
   access({})
 

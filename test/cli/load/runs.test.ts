@@ -91,7 +91,15 @@ test(
       [load, {}],
       [['ingest', 'no.ndjson', '--index', 'cli-history', '--json'], {}],
       [[...load, '--again'], { ELASTICSEARCH_API_KEY: key }],
-      [[...load, '--again'], { ELASTICSEARCH_URL: 'https://localhost:1', STATIC_PROXY_URL: '', SLUICE_DIRECT: 'true' }],
+      [
+        [...load, '--again'],
+        {
+          ELASTICSEARCH_URL: 'https://localhost:1',
+          STATIC_PROXY_URL: '',
+          SLUICE_DIRECT: 'true',
+          SLUICE_MAX_ELAPSED: '1ms',
+        },
+      ],
       [['ingest', 'a.ndjson', '--json'], {}],
       [['replay', 'no.ndjson', '--json'], {}],
     ] as const)

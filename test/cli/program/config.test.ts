@@ -83,7 +83,7 @@ test(
     })
     await writeFile(join(work.path, 'sluice.config.json'), JSON.stringify({ url: `http://127.0.0.1:${other.port}` }))
     const load = ['ingest', '-', '--index', 'logs', '--direct']
-    const options = { cwd: work.path, env: { ELASTICSEARCH_API_KEY: 'pl4nted-key' } }
+    const options = { cwd: work.path, env: { ELASTICSEARCH_API_KEY: 'pl4nted-key', SLUICE_MAX_ELAPSED: '1ms' } }
     const refused = await sluice(load, options)
     expect(refused.code).toBe(2)
     expect(refused.stderr).toContain('pass --config sluice.config.json or set SLUICE_CONFIG')

@@ -115,7 +115,10 @@ const rows: readonly [string, Row][] = [
   ['a proxy URL without port', () => ({ env: { ...lab.env, STATIC_PROXY_URL: proxyAt('127.0.0.1') } })],
   ['a proxy URL with the SOCKS port', () => ({ env: { ...lab.env, STATIC_PROXY_URL: proxyAt('127.0.0.1:1080') } })],
   ['a proxy URL that is the cluster', () => ({ env: { ...lab.env, STATIC_PROXY_URL: proxyAt(clusterHost()) } })],
-  ['a proxy that is not there', () => ({ env: { ...lab.env, STATIC_PROXY_URL: proxyAt('127.0.0.1:9') } })],
+  [
+    'a proxy that is not there',
+    () => ({ env: { ...lab.env, STATIC_PROXY_URL: proxyAt('127.0.0.1:9'), SLUICE_MAX_ELAPSED: '1ms' } }),
+  ],
   [
     'a proxy URL in HTTPS_PROXY',
     () => ({ env: { ...inLab(), ELASTICSEARCH_API_KEY: apiKey, HTTPS_PROXY: proxyAt(proxyHost()) } }),

@@ -39,6 +39,7 @@ describe('wrong usage ends with exit code 2 and a suggestion', () => {
     [['help', 'nosuch'], "error: sluice: unknown command 'nosuch'\n"],
     [['serve', '--url', 'https://es.example'], 'error: --index: no index is set. Use --index NAME or SLUICE_INDEX\n'],
     [['ingest', 'x', '--indx', 'logs'], 'error: sluice ingest: unknown option --indx. Did you mean --index?'],
+    [['ingest', 'x', '--ca-file', 'ca.pem'], 'error: sluice ingest: unknown option --ca-file. Did you mean --ca?'],
     [['ingest', 'x', '--quiet=1'], 'error: sluice ingest: --quiet takes no value'],
     [['ingest'], "error: sluice ingest: missing required argument 'source'"],
     [['ingest', 'x', '--index'], "error: sluice ingest: option '--index <name>' argument missing"],

@@ -8,6 +8,9 @@ import { portSpeaks } from '../../../src/route/proxy/port-speaks.js'
 import type { DoctorReport } from '../../../src/programs/doctor/report.js'
 import { connect } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
+import { startFront } from '../../contracts/mixing-front.js'
+import { createSigner } from '../../diagnosis/certificates.js'
+import { showing } from '../../diagnosis/listeners.js'
 import { clusterSchemes, proxyKinds, usualPair } from '../../contracts/options.js'
 
 let lab: Lab
@@ -461,4 +464,19 @@ test('an abort ends it', async () => {
   const running = diagnose(briefly({ signal: controller.signal }))
   controller.abort('SIGINT')
   await expect(running).rejects.toBe('SIGINT')
+})
+
+test('a proxy that opens TLS is named, with both issuers, and the advice is the CA of the company', async () => {
+  await using opener = await showing(await (await createSigner()).issue(['localhost', '127.0.0.1']))
+  const ports = { barred: 1, busy: 1, unwell: 1, tls: opener.port, foreign: 1, credentials: 1 }
+  await using front = await startFront({ nodes: lab.line.proxy.nodes, ports, ends: ['tls'] })
+  const report = await diagnose(healthy(through(front.url)))
+  const [first] = report.findings
+  expect(first).toMatchObject({ code: 'CLUSTER_CERT_INVALID', evidence: { certificate: 'intercepted' } })
+  expect(first?.message).toMatch(/issued by .+ Without the proxy, .+ on the route opens TLS/)
+  expect(report.next).toContain('pass the CA of your company with --ca FILE')
+
+  // Without the look past the proxy, the interceptor is still the first thought.
+  const alone = await diagnose(healthy({ ...through(front.url), directCheck: false }))
+  expect(alone.next).toContain('a proxy of your company opens TLS')
 })

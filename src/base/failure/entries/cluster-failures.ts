@@ -142,6 +142,7 @@ export const clusterEntries = {
     observed:
       'ECONNRESET, "socket hang up", "other side closed", or status 502, 503 and 504. A loader that retries may store documents twice, because only the answer was lost.',
     causes: [
+      { cause: 'A firewall before the cluster breaks connections from one of the two addresses.', if: /may block one/ },
       { cause: 'The cluster is starting, restarting or overloaded.', if: /status|closed|reset|refused|hang up|broke/i },
       { cause: 'The network broke the connection.', if: /closed|reset|broke|hang up|EPIPE|unreach/i },
       {
@@ -150,6 +151,10 @@ export const clusterEntries = {
       },
     ],
     fixes: [
+      {
+        fix: 'If a firewall protects the cluster, allow both addresses of the proxy there. To find out which address it blocks, run `sluice doctor --nodes URL,URL` with the URL of each proxy node.',
+        if: /may block one/,
+      },
       'Check the health of the cluster in the Elastic Cloud console, and the scheme and port of ELASTICSEARCH_URL. Then run the same command again. It continues where it stopped.',
     ],
     example: {
@@ -233,7 +238,7 @@ export const clusterEntries = {
         if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED|FINGERPRINT/,
       },
       {
-        cause: 'A firewall or gateway on the route intercepts TLS.',
+        cause: 'A proxy, firewall or gateway on the route intercepts TLS, as many companies do.',
         if: /SELF_SIGNED|UNABLE_TO|UNTRUSTED|FINGERPRINT|INVALID_|SIGNATURE/,
       },
       { cause: 'The host in the URL is not in the certificate.', if: /ALTNAME|HOSTNAME/ },
@@ -245,15 +250,19 @@ export const clusterEntries = {
       { cause: 'The certificate has expired, or the clock of this machine is wrong.', if: /EXPIRED|NOT_YET/ },
     ],
     fixes: [
-      "Pass the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. The proxy never decrypts, so the certificate must be the cluster's own.",
+      "Pass the CA with --ca FILE (SLUICE_CA), or the SHA-256 of a certificate with --ca-fingerprint. A static-IP proxy never decrypts, so the certificate is the cluster's own. If your company issued it, a proxy of your company opens TLS: pass the CA of your company, or take another route.",
       'In ELASTICSEARCH_URL, write the host name from the Elastic Cloud console, not the host of the proxy and not an IP address.',
       {
         fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the cluster to renew the certificate.',
         unless: oldAuthority,
       },
       {
-        fix: 'Ask the administrators of the cluster to send the whole chain of certificates. Or add the certificate of the issuer to the file of --ca.',
+        fix: 'If the issuer is your company, a proxy of your company opens TLS: add its CA to the file of --ca, or take another route. Otherwise ask the administrators of the cluster to send the whole chain of certificates.',
         if: /sends no certificate of this issuer/,
+      },
+      {
+        fix: 'If this proxy may read your documents, pass the CA of your company with --ca FILE. Otherwise take a route that does not open TLS, for example the static-IP proxy alone.',
+        if: /on the route opens TLS/,
       },
       {
         fix: 'Check that the clock of this machine is right. If it is, ask the administrators of the cluster for their new authority, and pass it with --ca.',

@@ -269,7 +269,10 @@ export const runEntries = {
         fix: 'Free disk space, or name a writable folder that outlives the process with --state-dir (SLUICE_STATE_DIR). Then run the same command again. It continues.',
         if: /^(?!.*(must be only yours|anyone can write))/s,
       },
-      'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id, --ids field or --ids hash.',
+      {
+        fix: 'If Sluice did not read stdin to its end, the same command loads the spooled part. Pipe the rest of stdin to it, or all of stdin with --run-id, --ids field or --ids hash.',
+        if: /spool/,
+      },
     ],
     example: { path: '/var/lib/sluice/runs/5d1e.json', problem: 'the file system is read-only' },
   },

@@ -53,6 +53,10 @@ export const servicenowEntries = {
       'Pass the PEM file of the CA with --servicenow-ca. If you do not know the certificate, ask your network administrators.',
       'In SERVICENOW_INSTANCE_URL, use a host name that the certificate contains.',
       'Check that the clock of this machine is right. If it is, ask the administrators of the instance to renew the certificate.',
+      {
+        fix: 'If this proxy may read your data, pass the CA of your company with --servicenow-ca FILE. Otherwise take a route that does not open TLS, for example the static-IP proxy alone.',
+        if: /on the route opens TLS|sends no certificate of this issuer/,
+      },
     ],
     example: { instance, reason: 'unable to verify the first certificate' },
   },

@@ -37,7 +37,12 @@ export const sourceEntries = {
       },
       { cause: 'The object is in an archive (S3 Glacier) and must be restored first.', if: /InvalidObjectState/ },
       { cause: 'The clock of this machine is wrong.', if: /RequestTimeTooSkewed/ },
-      { cause: 'The server does not accept this kind of request.', unless: /401|403|credentials/ },
+      {
+        cause:
+          'The server, or a gateway before it, wants a person to sign in with a browser. It sends that page with status 200.',
+        if: /web page/,
+      },
+      { cause: 'The server does not accept this kind of request.', unless: /401|403|credentials|web page/ },
     ],
     fixes: [
       {

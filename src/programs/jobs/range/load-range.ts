@@ -65,7 +65,8 @@ export class RangeLoader {
   /** Throws SluiceError if the cluster cannot be reached at all. */
   async load(id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
     this.#given.check?.(range)
-    const connection = this.#free.pop() ?? (await this.#connect(watch.signal))
+    const warn = (message: string) => this.#given.heard(id, { type: 'warning', message })
+    const connection = this.#free.pop() ?? (await this.#connect(watch.signal, warn))
     try {
       return await this.#loadOver(connection, id, range, watch)
     } finally {
@@ -84,30 +85,34 @@ export class RangeLoader {
     await this.#letters[Symbol.asyncDispose]()
   }
 
-  async #connect(signal: AbortSignal): Promise<OpenConnection> {
+  async #connect(signal: AbortSignal, warn: (message: string) => void): Promise<OpenConnection> {
     // The first connection finds out whether all addresses are let through.
     const isFirst = !this.#isLookedAt
     this.#isLookedAt = true
     try {
-      return await this.#connectWith(isFirst ? {} : { preflightConnections: 1 }, signal)
+      return await this.#connectWith(isFirst ? {} : { preflightConnections: 1 }, signal, warn)
     } catch (error) {
       if (isFirst) this.#isLookedAt = false
       throw error
     }
   }
 
-  async #connectWith(more: { readonly preflightConnections?: number }, signal: AbortSignal): Promise<OpenConnection> {
+  async #connectWith(
+    more: { readonly preflightConnections?: number },
+    signal: AbortSignal,
+    warn: (message: string) => void,
+  ): Promise<OpenConnection> {
     const options = { ...this.#given.options, ...more, concurrency: 1, source: [] }
-    const { connecting, batching } = loadOf(options, checkIngestOptions(options))
+    const { connecting, batching, retrying } = loadOf(options, checkIngestOptions(options))
     const { budget } = this.#given
     const share = budget === undefined ? undefined : await BudgetShare.open(budget, connecting.preflightConnections)
     const opening = (route: OpenConnection['cluster']['route']) => share?.watch(route)
-    const { cluster, way } = await openClusterItself(readConnecting({ ...options, signal }), signal, { opening }).catch(
-      (error: unknown) => {
-        share?.close()
-        throw error
-      },
-    )
+    const hears = { opening, patience: { maxElapsedMs: retrying.maxElapsedMs, warn } }
+    const connected = openClusterItself(readConnecting({ ...options, signal }), signal, hears)
+    const { cluster, way } = await connected.catch((error: unknown) => {
+      share?.close()
+      throw error
+    })
     const connection = { cluster, way, slots: openSlots(connecting, batching) }
     this.#open.push(connection)
     share?.opened(cluster.route)

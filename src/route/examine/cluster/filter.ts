@@ -77,7 +77,7 @@ interface Asking {
 
 async function judge(context: Context, route: Route, { isManaged, headers, number }: Asking): Promise<Judged> {
   const asked = isManaged ? { method: 'GET', path: context.prefix } : questionOf(route, context.prefix, number)
-  const answer = await context.ask(route, { ...asked, headers })
+  const answer = await context.askOnce(route, { ...asked, headers })
   if ('code' in answer) return ended(answer)
   noteDate(context, answer.headers['date'], 'the cluster')
   const judged = judgeRoot(answer, route, context.cluster, { isPost: asked.method === 'POST', isManaged })

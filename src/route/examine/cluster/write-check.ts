@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { nameRefusal, whoAnswered } from '../../cluster/answers.js'
 import { type Failure, failure } from '../../../base/failure/failure.js'
 import { ask } from '../../cluster/request.js'
+import { SURE } from '../../proxy/fresh-connections.js'
 import type { Route } from '../../proxy/route.js'
 import { parseObject } from '../../../base/json/parse-json.js'
 import type { Context, Probe, ProbeResult } from '../context.js'
@@ -15,6 +16,8 @@ export const writeCheck: Probe = {
     !options.writeCheck ? '--write-check is not set' : (clusterProblem(facts) ?? indexProblem(facts)),
   look: async (context, { index }) => {
     await using route = context.openRoute()
+    // Nothing of a request has left before its connection is built.
+    route.adapt({ connections: 1, attempts: SURE })
     return await check(context, route, index?.index ?? '', index?.isDataStream === true)
   },
 }

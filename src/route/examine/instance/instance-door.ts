@@ -4,7 +4,10 @@ import type { Facts, VerdictsSeen } from '../facts.js'
 import type { DoctorLine } from '../instance-context.js'
 import { instanceProblem } from '../obstacles.js'
 import { percent } from '../../../base/text/shown.js'
-import { askInWaves, countVerdicts, type FreshAnswer } from '../../proxy/fresh-connections.js'
+import { countVerdicts, type FreshAnswer } from '../../proxy/fresh-connections.js'
+import { askForMix } from '../../cluster/ask-connections.js'
+import { ended } from '../../cluster/preflight.js'
+import { failure } from '../../../base/failure/failure.js'
 
 /**
  * Requests the login page on fresh connections without credentials. Everyone who may connect may see it, so a refusal
@@ -22,17 +25,28 @@ export const instanceDoor: Probe = {
 
 type Judged = FreshAnswer & Pick<VerdictsSeen, 'status' | 'failure'>
 
-async function seeDoor(context: Context): Promise<VerdictsSeen> {
-  const instance = checkedInstance(context)
-  await using line = instance.openLine()
-  const judged = await askInWaves<Judged>({
-    most: instance.connections,
-    ask: async () => await knock(line),
-    isSettled: answers => answers.some(({ verdict }) => verdict === 'failed'),
-  })
-  const status = judged.find(({ verdict }) => verdict === 'refused')?.status
-  const failure = judged.find(one => one.failure !== undefined)?.failure
-  return { ...countVerdicts(judged, instance.way.proxy), status, failure }
+/** Counts connections that fail before the instance, as a preflight does. A refused address is an answer. */
+async function seeDoor({ clock, signal, limitMs, instance: given }: Context): Promise<VerdictsSeen> {
+  const instance = checkedInstance({ instance: given })
+  const { connections: most, display: cluster, greet } = instance
+  const proxy = instance.way.proxy?.display
+  await using line = instance.openSingles()
+  const ask = async (): Promise<Judged & ReturnType<typeof ended>> => {
+    const judged = await knock(line)
+    return { ...judged, ...(judged.failure === undefined ? { end: 'accepted' } : ended(judged.failure)) }
+  }
+  const asking = { most, isWhole: true, ask, greet, longestWaitMs: limitMs, clock, signal } as const
+  const { ends, named } = await askForMix(asking, { cluster, proxy })
+  const { failure: stop, warning } = named
+  const isDropped = stop?.code === 'EGRESS_PARTLY_ALLOWED'
+  const counts = { instance: cluster, allowed: ends.filter(({ end }) => end === 'accepted').length, asked: ends.length }
+  return {
+    ...countVerdicts(ends, proxy),
+    broken: ends.filter(({ verdict }) => verdict === 'failed').length,
+    status: ends.find(({ verdict }) => verdict === 'refused')?.status,
+    failure: isDropped ? failure('SERVICENOW_PARTLY_ALLOWED', { ...counts, how: 'silently dropped' }) : stop,
+    warning,
+  }
 }
 
 /** Every answer but a refusal lets the caller in: the page, a redirect to another login, or a missing page. */
@@ -43,12 +57,14 @@ export async function knock(line: DoctorLine): Promise<Judged> {
   const { status } = answer
   if (status === 401 || status === 403) return { verdict: 'refused', broken, status }
   if (status < 500) return { verdict: 'allowed', broken, status }
-  const failure = judgeRefusal(answer, line.judging())?.failure
-  return failure === undefined ? { verdict: 'allowed', broken, status } : { verdict: 'failed', broken, failure }
+  const refused = judgeRefusal(answer, line.judging())?.failure
+  return refused === undefined
+    ? { verdict: 'allowed', broken, status }
+    : { verdict: 'failed', broken, failure: refused }
 }
 
-function tell({ probes, allowed, refused, status, missChance, failure }: VerdictsSeen): string {
-  if (failure !== undefined) return failure.message
+function tell({ probes, allowed, refused, status, missChance, failure: failed }: VerdictsSeen): string {
+  if (failed !== undefined) return failed.message
   if (refused === 0) {
     const chance = missChance === 0 ? '' : `. Chance that one address is still blocked: ${percent(missChance)}`
     return `${allowed} of ${probes} connections accepted${chance}`
@@ -68,9 +84,9 @@ export const instanceAwake: Probe = {
     await using line = instance.openLine()
     const { answer } = await line.ask(`/api/now/table/${instance.table}?sysparm_limit=1`)
     const seen = 'is' in answer ? { failure: answer.failure } : judge(answer, instance.table, line)
-    const { status, failure } = seen
-    const detail = failure?.message ?? tellAwake(status)
-    return { detail, failed: failure !== undefined, facts: { instanceAwake: seen } }
+    const { status, failure: failed } = seen
+    const detail = failed?.message ?? tellAwake(status)
+    return { detail, failed: failed !== undefined, facts: { instanceAwake: seen } }
   },
 }
 

@@ -23,24 +23,24 @@ interface Leg {
 }
 
 async function seeConnection(context: Context, leg: Leg, facts: Facts): Promise<ConnectionSeen> {
-  const { answer: traced, broken } = await askOthers(
-    async () => await trace(context, leg.options),
+  const traced = await askOthers(
+    context,
+    async until => await trace(context, leg.options, until),
     ({ fault }) => fault !== undefined && mayBeOneOfMany(fault.failure, leg.options.proxy),
   )
   const { layers, fault } = traced
   const failure = fault === undefined ? await leg.login?.() : leg.nameFault(fault)
   return {
     layers: layers.map(({ phase, ms }) => ({ phase, ms: Math.round(ms) })),
-    broken,
     ...(await seeCertificate(context, leg.options, traced, facts)),
     failure,
     failedIn: fault?.phase,
   }
 }
 
-async function trace({ clock, signal, requests }: Context, options: RouteOptions): Promise<Trace> {
+async function trace({ clock, signal, requests }: Context, options: RouteOptions, until = signal): Promise<Trace> {
   requests.sent += 1
-  const traced = await traceConnection(options, () => clock.now(), signal)
+  const traced = await traceConnection(options, () => clock.now(), until)
   signal?.throwIfAborted()
   return traced
 }
@@ -69,7 +69,24 @@ async function seeCertificate(
     proxy: proxy?.host,
     proxyFingerprint: port?.certificate?.fingerprint,
   }
-  return { certificate: own, certificateProblem: problemWith(fault.code, shown.certificate, hosts, chain) }
+  const problem = problemWith(fault.code, shown.certificate, hosts, chain)
+  const issuerElsewhere =
+    problem === 'authority' || problem === 'incomplete' ? await otherIssuer(context, unverified, own) : undefined
+  if (own === undefined || issuerElsewhere === undefined) return { certificate: own, certificateProblem: problem }
+  return { certificate: { ...own, issuerElsewhere }, certificateProblem: 'intercepted' }
+}
+
+/** Returns who issued the certificate that the target shows without the proxy, if that is another authority. Sends nothing but a greeting. */
+async function otherIssuer(
+  context: Context,
+  { proxy, targetTls, ...options }: RouteOptions,
+  seen: ConnectionSeen['certificate'],
+): Promise<string | undefined> {
+  if (proxy === undefined || !context.options.directCheck) return undefined
+  const { cert: _, key: __, ...tls } = targetTls ?? {}
+  const { certificate } = await trace(context, { ...options, targetTls: tls })
+  const issuer = certificate && describeCertificate(certificate).issuer
+  return issuer === seen?.issuer ? undefined : issuer
 }
 
 /** Greets the proxy again, because an unverified proxy may not get the login. */
@@ -154,14 +171,8 @@ export const connection: Probe = {
 async function refusedLogin(context: Context): Promise<Failure | undefined> {
   await using route = context.openRoute()
   if (route.form !== 'forward') return undefined
-  const { answer } = await askOthers(
-    async () => {
-      const answer = await context.ask(route, { path: `${context.prefix}/` })
-      return 'code' in answer ? answer : route.refusal(answer)
-    },
-    refused => refused !== undefined && mayBeOneOfMany(refused, context.way.proxy),
-  )
-  return answer
+  const answer = await context.ask(route, { path: `${context.prefix}/` })
+  return 'code' in answer ? answer : route.refusal(answer)
 }
 
 /** Builds a connection like a reading: through the same proxy to the instance with its own certificate. */

@@ -6,9 +6,6 @@ import { loginProblem } from '../obstacles.js'
 import { percent } from '../../../base/text/shown.js'
 import { askInWaves } from '../../proxy/fresh-connections.js'
 
-/** If none of these requests shows an address, more requests will not help. */
-const FIRST_LOOK = 3
-
 /** Finds the egress addresses. Asks on all connections, because a third address may show in one of many. */
 export const egress: Probe = {
   name: 'addresses behind the proxy',
@@ -40,7 +37,8 @@ async function seeAddresses({ openRoute, limitMs, signal, connections }: Context
     most: connections,
     // One of many connections may leave from a third address.
     ask,
-    isSettled: soFar => soFar.length >= FIRST_LOOK && soFar.every(one => !('given' in one && one.given.address)),
+    // An answer without an address comes from the check itself, whatever node led to it.
+    isSettled: soFar => soFar.length > 1 && soFar.every(one => 'given' in one && one.given.address === undefined),
   })
   const given = shown.flatMap(one => ('given' in one ? [one.given] : []))
   const seen = countEgress(given)

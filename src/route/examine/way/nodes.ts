@@ -58,7 +58,7 @@ async function askNode({ openRoute, options, limitMs, signal }: Context, proxy: 
 /** Sends no credentials: the filter comes first and judges only the address. */
 async function judgeNode(context: Context, proxy: ProxyUrl): Promise<Pick<NodeSeen, 'verdict' | 'failure'>> {
   await using route = context.openRoute({ proxy })
-  const answer = await context.ask(route, { path: `${context.prefix}/` })
+  const answer = await context.askOnce(route, { path: `${context.prefix}/` })
   if ('code' in answer) return { verdict: 'failed', failure: answer }
   const answered = whoAnswered(answer, route)
   if (answered.by === 'elasticsearch') return { verdict: 'allowed' }

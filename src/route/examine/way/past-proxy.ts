@@ -27,7 +27,7 @@ export const pastProxy: Probe = {
 
 async function seeCluster(context: Context): Promise<Past> {
   await using route = context.openRoute({ proxy: 'none' })
-  const answer = await context.ask(route, { path: `${context.prefix}/` })
+  const answer = await context.askOnce(route, { path: `${context.prefix}/` })
   // Servers check certificates before the filter, and this probe does not show this machine's own.
   const isUnjudged =
     'code' in answer && (answer.code === 'CLUSTER_CERT_INVALID' || context.options.connecting.target.cert !== undefined)

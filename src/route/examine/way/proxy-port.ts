@@ -14,10 +14,11 @@ export const proxyAddress: Probe = {
     const { proxy } = context.way
     if (proxy === undefined) throw new Error('looked for the address of no proxy')
     const reached = askOthers(
-      async () => await reach(proxy, context),
+      context,
+      async until => await reach(proxy, context.limitMs, until),
       problem => problem !== undefined,
     )
-    const [addresses, { answer: problem }] = await Promise.all([resolve(proxy, context), reached])
+    const [addresses, problem] = await Promise.all([resolve(proxy, context), reached])
     const at = `${proxy.host}:${proxy.port}`
     const resolved = isIP(proxy.host) !== 0 || addresses.length === 0 ? '' : ` (${addresses.join(', ')})`
     return {
@@ -35,7 +36,7 @@ async function resolve({ host }: ProxyUrl, { limitMs }: Context): Promise<string
   return found.map(({ address }) => address)
 }
 
-async function reach(proxy: ProxyUrl, { limitMs, signal }: Context): Promise<Failure | undefined> {
+async function reach(proxy: ProxyUrl, limitMs: number, signal: AbortSignal): Promise<Failure | undefined> {
   using knock = knockAt(proxy, signal)
   const late = `nothing answers on that port within ${limitMs} ms`
   const problem = await within(knock.problem, limitMs, late)

@@ -8,7 +8,7 @@ import { failure } from '../../../../src/base/failure/failure.js'
 const cluster = 'https://my.es.eu-west-1.aws.elastic.cloud'
 const proxy = 'http://eu-west-1-static-01.proxy.example:9293'
 const open: FilterSeen = { probes: 16, allowed: 16, refused: 0, broken: 0, missChance: 2 ** -16 }
-const stands: ConnectionSeen = { layers: [], broken: 0 }
+const stands: ConnectionSeen = { layers: [] }
 const host = { isPrivate: false, proxyRegions: [], clusterIsProxy: false }
 
 /** Facts of a way that is open, with some that are not. */
@@ -95,13 +95,13 @@ test('latency is told from halfway between the same region and another one', () 
   expect(codes({ latency: { throughMs: 52, directMs: 2, addedMs: 50 } })).toEqual(['info LATENCY_CROSS_REGION'])
 })
 
-test('connections that broke are told when they are no accident', () => {
+test('a node that fails is told once, whichever target showed it', () => {
   expect(codes({ filter: { ...open, broken: 1 } })).toEqual([])
-  expect(codes({ connection: { ...stands, broken: 3 } })).toEqual(['warning PROXY_UNREACHABLE'])
   const warning = failure('PROXY_NODE_FAILS', { proxy, failed: 8, probes: 16, problem: 'it closed the connection' })
-  expect(codes({ connection: { ...stands, broken: 3 }, filter: { ...open, broken: 8, warning } })).toEqual([
-    'warning PROXY_NODE_FAILS',
-  ])
+  const half = { ...open, broken: 8, warning }
+  expect(codes({ filter: half })).toEqual(['warning PROXY_NODE_FAILS'])
+  expect(codes({ instanceDoor: half })).toEqual(['warning PROXY_NODE_FAILS'])
+  expect(codes({ filter: half, instanceDoor: half })).toEqual(['warning PROXY_NODE_FAILS'])
 })
 
 test('a host of another product tells what it is', () => {

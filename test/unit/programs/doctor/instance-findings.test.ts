@@ -6,7 +6,7 @@ import { failure } from '../../../../src/base/failure/failure.js'
 
 const url = 'https://instance.example'
 const proxy = 'http://eu-west-1-static-01.proxy.example:9293'
-const stands: ConnectionSeen = { layers: [], broken: 0 }
+const stands: ConnectionSeen = { layers: [] }
 const open: VerdictsSeen = { probes: 16, allowed: 16, refused: 0, broken: 0, missChance: 2 ** -16 }
 const table: TableSeen = { ...open, table: 'incident', total: 50, shown: 10 }
 const taken: LoginSeen = { isTaken: true, tried: ['the token call'] }
