@@ -11,8 +11,16 @@ const isWanted = isSearch ? /\/support\/rounds\.js/ : /@module-tag long|tags: \[
 /** Starts the files that wait first, so that the others work meanwhile. */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = [/lab\/diagnosis/, /mixed-verdicts/, /slow-and-limited/, /lab\/contracts/, /servicenow/, /guarded/]
-    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 7) % 7
+    const order = [
+      /half-open/,
+      /lab\/diagnosis/,
+      /mixed-verdicts/,
+      /slow-and-limited/,
+      /lab\/contracts/,
+      /servicenow/,
+      /guarded/,
+    ]
+    const rank = ({ moduleId }: TestSpecification) => (order.findIndex(one => one.test(moduleId)) + 8) % 8
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
