@@ -111,6 +111,37 @@ describe('a CSV file', () => {
     expect(lab.control.ids(index)).toEqual(['7', '8'])
   })
 
+  test('has cells of JSON in columns of the type object, and rows with other cells are dead letters', async () => {
+    const cells = [
+      String.raw`"{""a"":1.50,""s"":""Zo\"" ë"",""big"":1234567890123456789}"`,
+      '"[{},\r\n {""b"":[1]}]"',
+      'NULL',
+      '" {} "',
+      '{"a":1',
+      '5',
+      '"[1,]"',
+      '"{""a"":1} x"',
+    ]
+    await writeFile(path('a.csv'), `id,extra\n${cells.map((cell, at) => `${at},${cell}\n`).join('')}8,\n`)
+    const csv = { types: { id: 'long', extra: 'object' } } as const
+    expect(await load(path('a.csv'), { csv, ids: 'field', idField: 'id', op: 'index' })).toMatchObject({
+      created: 5,
+      rejections: [{ reason: 'column 2 (extra): not of the type object', documents: 4, first: { document: 5 } }],
+    })
+    expect(lab.control.ids(index).map(id => String(lab.control.source(index, id)))).toEqual([
+      String.raw`{"id":0,"extra":{"a":1.50,"s":"Zo\" ë","big":1234567890123456789}}`,
+      '{"id":1,"extra":[{},   {"b":[1]}]}',
+      '{"id":2}',
+      '{"id":3,"extra":{} }',
+      '{"id":8}',
+    ])
+    const [dead = ''] = (await readFile(path('dead.ndjson'), 'utf8')).split('\n')
+    expect(JSON.parse(dead)).toMatchObject({
+      reason: 'not a row of the table: line 7, column 2 (extra): not of the type object',
+      line: String.raw`["4","{\"a\":1"]`,
+    })
+  })
+
   test('of R loads into an index of numbers: NA is a missing value', async () => {
     await writeFile(path('r.csv'), '"","id","n","country"\n"1",1,NA,"NA"\n"2",2,0.5,"DE"\n"3",NA,7,NA\n')
     const found: string[] = []

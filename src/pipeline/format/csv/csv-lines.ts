@@ -51,6 +51,7 @@ export async function csvLines(
       types,
       inferTypes,
       takesComma: delimiter === ';',
+      quote,
       missingIn: missing.of,
     })
     const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0), showsCells)
