@@ -44,6 +44,9 @@ export const cellTypes = [
 ] as const
 export type CellType = (typeof cellTypes)[number]
 
+/** Types of numbers. */
+export const numberTypes: ReadonlySet<CellType> = new Set(cellTypes.slice(0, cellTypes.indexOf('boolean')))
+
 /** How a CSV file is read. Encoding, delimiter and quote are found by looking, unless they are set. */
 export interface CsvOptions {
   /** Names of the columns. Default: the first row. */

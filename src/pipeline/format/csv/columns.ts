@@ -4,6 +4,7 @@ import { nearest, visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
 import type { IsMissing } from './missing-values.js'
+import { type NumberForm, readAs } from './number-forms.js'
 import { DOUBLED } from './split-row.js'
 
 /** How the cells of one column are written. */
@@ -41,6 +42,8 @@ interface ColumnTyping {
   /** Whether decimals may have a comma. */
   readonly takesComma: boolean
   readonly quote: string | undefined
+  /** How numbers are written in columns that do not write them plainly. */
+  readonly forms: ReadonlyMap<number, NumberForm>
   /** Finds the cells without a value in a column, if it may have any. */
   missingIn(column: number, type: CellType | undefined): IsMissing | undefined
 }
@@ -53,7 +56,11 @@ export function columnsOf(names: readonly string[], given: ReadonlySet<number>, 
       label: `${at + 1} (${visible(name)})`,
       prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
       read: withMissing(
-        type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing),
+        type === undefined
+          ? typing.inferTypes
+            ? inferredCell
+            : undefined
+          : reader(type, typing, typing.forms.get(at)),
         typing.missingIn(at, type),
       ),
       type: type ?? 'text',
@@ -108,14 +115,29 @@ function inferredCell(bytes: Buffer, start: number, end: number): typeof AS_IT_S
   return isInferred(bytes, start, end) ? AS_IT_STANDS : TEXT
 }
 
-function reader(type: CellType, { takesComma, quote }: ColumnTyping): ReadCell | undefined {
+function reader(
+  type: CellType,
+  { takesComma, quote }: ColumnTyping,
+  form: NumberForm | undefined,
+): ReadCell | undefined {
   if (type === 'object') return jsonReader(quote)
+  if (form !== undefined) return formReader(type, form)
   const read = readerOf(type, takesComma)
   if (read === undefined) return undefined
   const isPlain = type === 'long' ? 'whole' : type === 'double' ? 'decimal' : undefined
   return (bytes, start, end) => {
     if (isPlain !== undefined && plainNumber(bytes, start, end) === isPlain) return AS_IT_STANDS
     return read(bytes.toString('latin1', start, end).trim()) ?? UNFIT
+  }
+}
+
+/** Reads numbers in the form that their column has. */
+function formReader(type: CellType, form: NumberForm): ReadCell | undefined {
+  const read = readerOf(type, false)
+  if (read === undefined) return undefined
+  return (bytes, start, end) => {
+    const number = readAs(form, bytes.toString('utf8', start, end))
+    return (number === undefined ? undefined : read(number)) ?? UNFIT
   }
 }
 
