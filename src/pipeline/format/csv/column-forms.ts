@@ -61,7 +61,9 @@ export function columnForms(
           .map(text => visible(text))
           .join(' and ')}`
       : ''
-    notes.push(`${visible(name)} stays text${values}. To load its numbers, pass --types ${visible(name)}:double`)
+    // The option separates its columns by commas.
+    const next = name.includes(',') ? '' : `. To load its numbers, pass --types ${visible(name)}:double`
+    notes.push(`${visible(name)} stays text${values}${next}`)
   }
   return { forms, notes }
 }

@@ -73,6 +73,11 @@ describe('numbers of a column without a type', () => {
     expect((await read(cells, {})).found).not.toContain('stays text')
   })
 
+  test('have no option if the name of the column has a comma', async () => {
+    const { found } = await readCsv('"n, net";m\n1.234,56;x\n0,10;y\n', { inferTypes: true })
+    expect(found).toMatch(/\. n, net stays text$/)
+  })
+
   test('are not named if some cells are other text', async () => {
     const { found } = await read(['1.234,56', 'see note', '12,50'], { inferTypes: true })
     expect(found).not.toContain('stays text')
