@@ -241,7 +241,7 @@ export const districts: readonly District[] = [
         beside: 'application settings show terminal',
         most: 24,
         doors:
-          'completion config demo doctor explain filter infer ingest init jobs lab login look pull replay rollback run runs serve tunnel undo untune verify version worker',
+          'completion config demo doctor explain filter infer ingest init jobs lab login pull replay rollback run runs serve tunnel undo untune verify version worker',
       },
       '': { beside: 'application commands show terminal' },
     },
