@@ -56,6 +56,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     'switch an alias back to the previous index',
     async () => (await import('./commands/rollback.js')).defineRollback,
   ],
+  look: ['show what a load would make of a file', async () => (await import('./commands/infer.js')).defineLook],
   infer: ['propose a mapping for documents', async () => (await import('./commands/infer.js')).defineInfer],
   untune: [
     'restore the settings that a load has tuned',

@@ -141,6 +141,7 @@ type OfCsv =
   | 'types'
   | 'nullValues'
   | 'empty'
+  | 'nan'
 
 /** Options of CSV that nobody sets without wishing so. */
 const ofCsv = placedIn('csv')

@@ -297,6 +297,11 @@ export const table = {
     'cells that hold no value, in every column. Default: NA, NULL and the like in columns of numbers, dates and booleans',
   ),
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
+  nan: csv(
+    kinds.choice('reject', 'null', 'omit'),
+    'what NaN and infinite numbers of Parquet become: reject their rows, null, or no field',
+    { default: 'reject' },
+  ),
   sourceThroughProxy: remote(
     kinds.toggle(),
     'read https:// and s3:// inputs through the static-IP proxy, too. Default: directly',

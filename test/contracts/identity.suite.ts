@@ -745,6 +745,30 @@ const cases: Readonly<Record<string, Case>> = {
     at.holds.push(...range(26, 30))
     return await again(at, at.path('a.csv'), 'a.csv', csv)
   },
+  'CSV: rows appended, and the last row had no line end': async at => {
+    await loadedOpenRow(at)
+    await appendFile(at.path('a.csv'), '\n3,z\n')
+    at.holds.push(3)
+    return await again(at, at.path('a.csv'), 'a.csv', csv)
+  },
+  'CSV: the last row had no line end, and is longer now': async at => {
+    await loadedOpenRow(at)
+    await appendFile(at.path('a.csv'), 'c\n3,z\n')
+    at.holds.push(1, 2, 3)
+    return await again(at, at.path('a.csv'), 'a.csv', csv)
+  },
+  'CSV in gzip: the last row had no line end, and is longer in another member': async at => {
+    await loadedOpenRow(at, 'a.csv.gz', gzipSync)
+    await appendFile(at.path('a.csv.gz'), gzipSync('c\n3,z\n'))
+    at.holds.push(1, 2, 3)
+    return await again(at, at.path('a.csv.gz'), 'a.csv.gz', csv)
+  },
+  'CSV in UTF-16: rows appended, and the last row had no line end': async at => {
+    await loadedOpenRow(at, 'a.csv', text => Buffer.from(`\ufeff${text}`, 'utf16le'))
+    await appendFile(at.path('a.csv'), Buffer.from('\r\n3,z', 'utf16le'))
+    at.holds.push(3)
+    return await again(at, at.path('a.csv'), 'a.csv', csv)
+  },
   'CSV: interrupted': async at => {
     await at.begun('a.csv', range(1, 200), `n,text\n${rows(range(1, 200))}`, csv)
     return await again(at, at.path('a.csv'), 'a.csv', csv)
@@ -897,6 +921,18 @@ async function loadedAs(
 
 async function loadedCsv(at: Place): Promise<void> {
   await loadedAs(at, 'a.csv', numbers => `n,text\n${rows(numbers)}`, csv)
+}
+
+/** Loads two rows. The last one has no line end. */
+async function loadedOpenRow(
+  at: Place,
+  name = 'a.csv',
+  pack: (text: string) => string | Uint8Array = text => text,
+): Promise<void> {
+  await writeFile(at.path(name), pack('n,text\n1,a\n2,ab'))
+  at.first = await at.load(at.path(name), csv)
+  expect(at.first).toMatchObject({ receipt: { created: 2 } })
+  at.holds = [1, 2]
 }
 
 /** Loads once more. `name`: the file that the row is about. */

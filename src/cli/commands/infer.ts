@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { fail } from '../../base/failure/failure.js'
 import type { InferredMapping } from '../../index.js'
 import { csvOptions } from '../settings/library-options.js'
 import { addOptions } from '../terminal/help.js'
@@ -7,6 +8,7 @@ import { loadOptions, sayWarnings } from '../application/load-options.js'
 import { count, plural } from '../terminal/columns.js'
 import { checkStdin, stdinFor } from '../application/show-load.js'
 import { tell } from '../terminal/log.js'
+import { commandFor, indented, shown } from './look.js'
 import type { Terminal } from '../terminal/terminal.js'
 
 export function defineInfer(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -44,6 +46,43 @@ The mapping goes to stdout. Fields that no type fits go to stderr.`,
       const message = `read ${plural(found.documents, 'document')} of ${plural(found.inputs, 'input')}`
       tell(terminal, { level: 'info', event: 'sample', message })
       done(0)
+    })
+}
+
+export function defineLook(command: Command, terminal: Terminal, done: (code: number) => void): void {
+  addOptions(command.argument('<source...>', 'files or quoted globs, as for sluice ingest'), 'infer')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sluice look orders.csv
+  sluice look orders.csv --types total:double
+
+Nothing is sent, and no cluster is needed. The exit code is 1 if a load would reject documents.`,
+    )
+    .action(async (source: string[], flags: Record<string, unknown>) => {
+      const effective = await loadOptions(flags, terminal)
+      sayWarnings(effective, terminal)
+      if (source.some(name => name === '-' || name === '/dev/stdin'))
+        throw fail('OPTION_INVALID', { option: 'source', problem: 'has stdin, which can be read only once' })
+      const { format, pick, members, sample } = effective.values
+      using interruption = interruptible(terminal, 'stopping')
+      const { lookAt } = await import('../../features/mapping/look-at.js')
+      const { signal } = interruption
+      const { inputs, mapping } = await lookAt({
+        source,
+        format,
+        pick,
+        members,
+        csv: csvOptions(effective),
+        sample,
+        signal,
+      })
+      for (const input of inputs) terminal.out(`${shown(input).join('\n')}\n\n`)
+      if (mapping.documents > 0)
+        terminal.out(`Mapping\n\n${indented(JSON.stringify({ mappings: mapping.mappings }, null, 2))}\n\n`)
+      terminal.out(`To load ${inputs.length === 1 ? 'it' : 'them'}\n\n  ${commandFor(source, flags)}\n`)
+      done(inputs.some(({ rejected }) => rejected.length > 0) ? 1 : 0)
     })
 }
 

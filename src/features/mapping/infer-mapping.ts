@@ -29,7 +29,7 @@ export interface InferredMapping {
   readonly isCut: boolean
 }
 
-const SAMPLE = 10_000
+export const SAMPLE = 10_000
 
 /**
  * Proposes a mapping for documents from a sample of them. Reads every format that `ingest` reads, and sends nothing.
@@ -101,7 +101,7 @@ const MARK = String.fromCodePoint(ACTION_MARK)
 /** Longer lines are no documents that a cluster takes. */
 const LONGEST = 100 << 20
 
-async function* linesOf({ bytes }: Lines): AsyncGenerator<string> {
+export async function* linesOf({ bytes }: Lines): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of bytes) {

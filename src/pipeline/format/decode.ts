@@ -151,7 +151,8 @@ async function ofContainer(
   }
   if (kind === 'parquet') {
     const { parquetLines } = await import('./parquet/parquet-lines.js')
-    const lines = await parquetLines(source, opening.bytes, options.csv?.empty === 'null')
+    const { empty, nan = 'reject' } = options.csv ?? {}
+    const lines = await parquetLines(source, opening.bytes, { writesNull: empty === 'null', nan })
     return { kind: 'elements', at: 0, ...lines }
   }
   const { openArchive } = await import('./archive/open-archive.js')

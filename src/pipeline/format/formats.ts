@@ -20,7 +20,7 @@ export type Format = 'auto' | 'ndjson' | 'json' | 'csv' | 'tsv' | 'text' | DumpF
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
 export type Encoding = (typeof encodings)[number]
 
-/** The types of Elasticsearch that a column may have. Cells of the last ones stay text: Elasticsearch reads it. */
+/** The types of Elasticsearch that a column may have. Cells from `date` on stay text: Elasticsearch reads it. Those of `object` are JSON. */
 export const cellTypes = [
   'byte',
   'short',
@@ -40,8 +40,12 @@ export const cellTypes = [
   'version',
   'wildcard',
   'geo_point',
+  'object',
 ] as const
 export type CellType = (typeof cellTypes)[number]
+
+/** Types of numbers. */
+export const numberTypes: ReadonlySet<CellType> = new Set(cellTypes.slice(0, cellTypes.indexOf('boolean')))
 
 /** How a CSV file is read. Encoding, delimiter and quote are found by looking, unless they are set. */
 export interface CsvOptions {
@@ -67,4 +71,6 @@ export interface CsvOptions {
   readonly nullValues?: readonly string[] | undefined
   /** The value of an empty cell: no field (default), or null. */
   readonly empty?: 'omit' | 'null' | undefined
+  /** In Parquet: what NaN and infinite numbers become, which JSON does not have. Default: their rows are rejected. */
+  readonly nan?: 'reject' | 'null' | 'omit' | undefined
 }

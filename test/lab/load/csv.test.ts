@@ -111,6 +111,65 @@ describe('a CSV file', () => {
     expect(lab.control.ids(index)).toEqual(['7', '8'])
   })
 
+  test('has cells of JSON in columns of the type object, and rows with other cells are dead letters', async () => {
+    const cells = [
+      String.raw`"{""a"":1.50,""s"":""Zo\"" ë"",""big"":1234567890123456789}"`,
+      '"[{},\r\n {""b"":[1]}]"',
+      'NULL',
+      '" {} "',
+      '{"a":1',
+      '5',
+      '"[1,]"',
+      '"{""a"":1} x"',
+    ]
+    await writeFile(path('a.csv'), `id,extra\n${cells.map((cell, at) => `${at},${cell}\n`).join('')}8,\n`)
+    const csv = { types: { id: 'long', extra: 'object' } } as const
+    expect(await load(path('a.csv'), { csv, ids: 'field', idField: 'id', op: 'index' })).toMatchObject({
+      created: 5,
+      rejections: [{ reason: 'column 2 (extra): not of the type object', documents: 4, first: { document: 5 } }],
+    })
+    expect(lab.control.ids(index).map(id => String(lab.control.source(index, id)))).toEqual([
+      String.raw`{"id":0,"extra":{"a":1.50,"s":"Zo\" ë","big":1234567890123456789}}`,
+      '{"id":1,"extra":[{},   {"b":[1]}]}',
+      '{"id":2}',
+      '{"id":3,"extra":{} }',
+      '{"id":8}',
+    ])
+    const [dead = ''] = (await readFile(path('dead.ndjson'), 'utf8')).split('\n')
+    expect(JSON.parse(dead)).toMatchObject({
+      reason: 'not a row of the table: line 7, column 2 (extra): not of the type object',
+      line: String.raw`["4","{\"a\":1"]`,
+    })
+  })
+
+  test('of a German spreadsheet loads its numbers with separators and units, and says which columns stay text', async () => {
+    const text = 'id;total;paid;share\r\n1;1.234,56;ja;12 %\r\n2;12,50;nein;7,5 %\r\n3;1.000;ja;3,25%\r\n'
+    await writeFile(path('a.csv'), text)
+    const found: string[] = []
+    const onEvent = (event: IngestEvent) => void (event.type === 'format' && found.push(event.found))
+    const csv = { inferTypes: true, types: { share: 'double', paid: 'boolean' } } as const
+    const other = 'total stays text'
+    const next = '. To load its numbers, pass --types total:double'
+    await load(path('a.csv'), { csv, dryRun: true, onEvent })
+    expect(found[0]).toContain(`${other}, such as 1.234,56 and 12,50${next}`)
+    await load(path('a.csv'), { csv, dryRun: false, onEvent })
+    expect(found[1]).toContain(`${other}${next}`)
+    const typed = { ...csv, types: { ...csv.types, total: 'double' } } as const
+    await load(path('a.csv'), {
+      csv: typed,
+      again: true,
+      onEvent,
+      index: `${index}-typed`,
+      ids: 'field',
+      idField: 'id',
+      op: 'index',
+    })
+    expect(found[2]).toMatch(/total are written as in 1\.234,5\b/)
+    expect(lab.control.source(`${index}-typed`, '1')?.toString()).toBe(
+      '{"id":1,"total":1234.56,"paid":true,"share":12}',
+    )
+  })
+
   test('of R loads into an index of numbers: NA is a missing value', async () => {
     await writeFile(path('r.csv'), '"","id","n","country"\n"1",1,NA,"NA"\n"2",2,0.5,"DE"\n"3",NA,7,NA\n')
     const found: string[] = []

@@ -31,8 +31,8 @@ export function decimalIn(text: string): string | undefined {
 
 /** Returns the JSON of a truth value, as spreadsheets and databases write it. */
 export function booleanIn(text: string): string | undefined {
-  if (/^(?:true|t|1)$/i.test(text)) return 'true'
-  return /^(?:false|f|0)$/i.test(text) ? 'false' : undefined
+  if (/^(?:true|t|1|yes|y|ja|j|wahr|oui|vrai)$/i.test(text)) return 'true'
+  return /^(?:false|f|0|no|n|nein|falsch|non|faux)$/i.test(text) ? 'false' : undefined
 }
 
 /** This many digits survive in a double, and fit into a long. */

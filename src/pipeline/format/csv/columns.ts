@@ -1,7 +1,11 @@
+import { jsonFault, NO_FAULT } from '../../../base/json/json-fault.js'
+import { isWhiteSpace } from '../../../base/text/bytes.js'
 import { nearest, visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
 import type { IsMissing } from './missing-values.js'
+import { type NumberForm, readAs } from './number-forms.js'
+import { DOUBLED } from './split-row.js'
 
 /** How the cells of one column are written. */
 export interface Column {
@@ -17,11 +21,15 @@ export interface Column {
   readonly takesNull: boolean
 }
 
-/** Returns the JSON of a cell, or what it is: JSON as it stands, text, no value, or a value that does not fit. */
+/**
+ * Returns the JSON of a cell, one character for each of its bytes, or what the cell is: JSON as it stands, text, no value, or a value that
+ * does not fit. `mark`: see `RowSplitter`.
+ */
 type ReadCell = (
   bytes: Buffer,
   start: number,
   end: number,
+  mark: number,
 ) => string | typeof AS_IT_STANDS | typeof TEXT | typeof UNFIT | typeof MISSING
 export const AS_IT_STANDS = 1
 export const TEXT = 2
@@ -33,6 +41,9 @@ interface ColumnTyping {
   readonly types: Readonly<Record<string, CellType>>
   /** Whether decimals may have a comma. */
   readonly takesComma: boolean
+  readonly quote: string | undefined
+  /** How numbers are written in columns that do not write them plainly. */
+  readonly forms: ReadonlyMap<number, NumberForm>
   /** Finds the cells without a value in a column, if it may have any. */
   missingIn(column: number, type: CellType | undefined): IsMissing | undefined
 }
@@ -45,7 +56,11 @@ export function columnsOf(names: readonly string[], given: ReadonlySet<number>, 
       label: `${at + 1} (${visible(name)})`,
       prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
       read: withMissing(
-        type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing.takesComma),
+        type === undefined
+          ? typing.inferTypes
+            ? inferredCell
+            : undefined
+          : reader(type, typing, typing.forms.get(at)),
         typing.missingIn(at, type),
       ),
       type: type ?? 'text',
@@ -90,8 +105,8 @@ function missingColumn(
 /** Looks for a missing value only in cells that are nothing else. */
 function withMissing(read: ReadCell | undefined, isMissing: IsMissing | undefined): ReadCell | undefined {
   if (isMissing === undefined) return read
-  return (bytes, start, end) => {
-    const value = read === undefined ? TEXT : read(bytes, start, end)
+  return (bytes, start, end, mark) => {
+    const value = read === undefined ? TEXT : read(bytes, start, end, mark)
     return (value === TEXT || value === UNFIT) && isMissing(bytes, start, end) ? MISSING : value
   }
 }
@@ -100,13 +115,46 @@ function inferredCell(bytes: Buffer, start: number, end: number): typeof AS_IT_S
   return isInferred(bytes, start, end) ? AS_IT_STANDS : TEXT
 }
 
-function reader(type: CellType, takesComma: boolean): ReadCell | undefined {
+function reader(
+  type: CellType,
+  { takesComma, quote }: ColumnTyping,
+  form: NumberForm | undefined,
+): ReadCell | undefined {
+  if (type === 'object') return jsonReader(quote)
+  if (form !== undefined) return formReader(type, form)
   const read = readerOf(type, takesComma)
   if (read === undefined) return undefined
   const isPlain = type === 'long' ? 'whole' : type === 'double' ? 'decimal' : undefined
   return (bytes, start, end) => {
     if (isPlain !== undefined && plainNumber(bytes, start, end) === isPlain) return AS_IT_STANDS
     return read(bytes.toString('latin1', start, end).trim()) ?? UNFIT
+  }
+}
+
+/** Reads numbers in the form that their column has. */
+function formReader(type: CellType, form: NumberForm): ReadCell | undefined {
+  const read = readerOf(type, false)
+  if (read === undefined) return undefined
+  return (bytes, start, end) => {
+    const number = readAs(form, bytes.toString('utf8', start, end))
+    return (number === undefined ? undefined : read(number)) ?? UNFIT
+  }
+}
+
+const OPENING_BRACE = 0x7b
+const OPENING_BRACKET = 0x5b
+
+/** Reads cells that hold an object or an array. */
+function jsonReader(quote: string | undefined): ReadCell {
+  return (bytes, start, end, mark) => {
+    let first = start
+    while (first < end && isWhiteSpace(bytes[first])) first += 1
+    if (bytes[first] !== OPENING_BRACE && bytes[first] !== OPENING_BRACKET) return UNFIT
+    let text = bytes.toString('latin1', first, end)
+    if ((mark & DOUBLED) !== 0 && quote !== undefined) text = text.replaceAll(quote + quote, quote)
+    if (jsonFault(Buffer.from(text, 'latin1'), 0, text.length) !== NO_FAULT) return UNFIT
+    // They stand only between its values.
+    return text.replaceAll(/[\r\n]/g, ' ')
   }
 }
 

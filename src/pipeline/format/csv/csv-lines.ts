@@ -2,13 +2,14 @@ import { fail } from '../../../base/failure/failure.js'
 import type { Lines } from '../../../base/flow.js'
 import { visible } from '../../../base/text/shown.js'
 import type { CsvOptions, Encoding } from '../formats.js'
+import { columnForms } from './column-forms.js'
 import { columnsOf, columnsProblem } from './columns.js'
 import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
 import { missingIn } from './missing-values.js'
 import { nameColumns } from './name-columns.js'
-import { MOST_CELLS } from './split-row.js'
+import { MOST_CELLS, RowSplitter } from './split-row.js'
 import { type ToUtf8, toUtf8 } from '../to-utf8.js'
 
 /** Number of bytes that show the dialect of a file. */
@@ -46,17 +47,31 @@ export async function csvLines(
     const { types = {}, inferTypes = false } = options
     const problem = names.length === 0 ? undefined : columnsProblem(names, types, idColumns)
     if (problem !== undefined) throw malformed(`is not valid csv: ${problem}`)
-    const missing = missingIn(dialect, { isWhole, hasHeader }, names, options)
+    const splitter = new RowSplitter(delimiter.charCodeAt(0), quote?.charCodeAt(0))
+    const first = { sample: dialect.rows, isWhole, splitter, hasHeader }
+    const missing = missingIn(first, names, options)
+    const { isMissing } = missing
+    const takesComma = delimiter === ';'
+    const { forms, notes: ofForms } = columnForms(first, {
+      names,
+      types,
+      inferTypes,
+      isMissing,
+      takesComma,
+      showsCells,
+    })
     const columns = columnsOf(names, given, {
       types,
       inferTypes,
-      takesComma: delimiter === ';',
+      takesComma,
+      quote,
       missingIn: missing.of,
+      forms,
     })
     const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0), showsCells)
     const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
-    const notes = [above, note, lacking].filter(text => text !== '').join('. ')
+    const notes = [above, note, lacking, ...ofForms].filter(text => text !== '').join('. ')
     return {
       ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
       bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),

@@ -56,7 +56,12 @@ export class LineWriter {
       const column = columns[cell] as Column
       const start = starts[cell] as number
       const end = ends[cell] as number
-      const value = start === end ? MISSING : column.read === undefined ? TEXT : column.read(bytes, start, end)
+      const value =
+        start === end
+          ? MISSING
+          : column.read === undefined
+            ? TEXT
+            : column.read(bytes, start, end, marks[cell] as number)
       if (value === MISSING) {
         if (this.#writesNull && column.takesNull) this.#value(column, 'null')
         continue
@@ -160,7 +165,7 @@ export class LineWriter {
     this.#at = to
   }
 
-  /** Writes a field that is no text. The value is ASCII. */
+  /** Writes a field that is no text. Each character of the value is one byte. */
   #value(column: Column, value: string): void {
     this.#reserve(column.prefix.length + value.length + 2)
     this.#copy(column.prefix, 0, column.prefix.length - 1)

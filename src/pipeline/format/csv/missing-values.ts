@@ -2,8 +2,7 @@
 import { SPACE } from '../../../base/text/bytes.js'
 import type { CellType, CsvOptions } from '../formats.js'
 import { isInferred } from './cell-types.js'
-import type { Dialect } from './dialect.js'
-import { RowSplitter } from './split-row.js'
+import { type FirstRows, forEachRow } from './first-rows.js'
 
 /** How other programs write a missing number or date. */
 const usual: readonly string[] = ['NA', 'N/A', 'n/a', '#N/A', '<NA>', 'NaN', 'nan', 'NULL', 'null', 'None', '\\N']
@@ -24,6 +23,8 @@ function missingAs(values: readonly string[]): IsMissing {
 }
 
 interface Missing {
+  /** Finds such cells in any column. */
+  readonly isMissing: IsMissing
   /** Finds the cells without a value in a column. Undefined: only empty ones have none. */
   of(column: number, type: CellType | undefined): IsMissing | undefined
   /** The columns of which the first rows hold such cells, if Sluice chose them. */
@@ -32,19 +33,20 @@ interface Missing {
 
 /** Finds out which columns may lack values. In a column of text, such a word is a text like others: NA is also a country. */
 export function missingIn(
-  { delimiter, quote, rows: sample }: Dialect,
-  rows: Pick<FirstRows, 'isWhole' | 'hasHeader'>,
+  rows: FirstRows,
   names: readonly string[],
   { nullValues, types = {}, inferTypes = false }: CsvOptions,
 ): Missing {
   const isMissing = missingAs(nullValues ?? usual)
-  if (nullValues !== undefined) return { of: () => (nullValues.length === 0 ? undefined : isMissing), said: [] }
-  if (!inferTypes) return { of: (_, type) => (type !== undefined && isTyped(type) ? isMissing : undefined), said: [] }
-  const splitter = new RowSplitter(delimiter.charCodeAt(0), quote?.charCodeAt(0))
-  const { texts, lacking } = evidenceIn({ ...rows, sample, splitter }, names.length, isMissing)
+  if (nullValues !== undefined)
+    return { isMissing, of: () => (nullValues.length === 0 ? undefined : isMissing), said: [] }
+  if (!inferTypes)
+    return { isMissing, of: (_, type) => (type !== undefined && isTyped(type) ? isMissing : undefined), said: [] }
+  const { texts, lacking } = evidenceIn(rows, names.length, isMissing)
   const mayLack = (column: number, type: CellType | undefined) =>
     type === undefined ? !texts.has(column) : isTyped(type)
   return {
+    isMissing,
     of: (column, type) => (mayLack(column, type) ? isMissing : undefined),
     said: names.filter(
       (name, at) => lacking.has(at) && mayLack(at, Object.hasOwn(types, name) ? types[name] : undefined),
@@ -67,35 +69,19 @@ interface Evidence {
   readonly lacking: ReadonlySet<number>
 }
 
-interface FirstRows {
-  readonly sample: Buffer
-  /** Whether the file has no more. */
-  readonly isWhole: boolean
-  readonly splitter: RowSplitter
-  /** Whether the first of them names the columns. */
-  readonly hasHeader: boolean
-}
-
 /** Looks at the first rows that have a cell for each column. */
 function evidenceIn(rows: FirstRows, columns: number, isMissing: IsMissing): Evidence {
-  const { sample, isWhole, splitter, hasHeader } = rows
+  const { sample, splitter } = rows
   const texts = new Set<number>()
   const lacking = new Set<number>()
-  let isHeader = hasHeader
-  for (let at = 0; at < sample.length; at = splitter.end) {
-    if (splitter.next(sample, at, isWhole) !== 'row') break
-    const { starts, ends, count } = splitter
-    const isBlank = count === 1 && starts[0] === ends[0]
-    const isRow = !isBlank && !isHeader && count >= columns
-    if (!isBlank) isHeader = false
-    if (!isRow) continue
+  forEachRow(rows, columns, () => {
     for (let column = 0; column < columns; column += 1) {
-      const [start, end] = [starts[column] as number, ends[column] as number]
+      const [start, end] = [splitter.starts[column] as number, splitter.ends[column] as number]
       if (start === end || texts.has(column)) continue
       if (isMissing(sample, start, end)) lacking.add(column)
       else if (!isValue(sample, start, end)) texts.add(column)
     }
-  }
+  })
   return { texts, lacking }
 }
 

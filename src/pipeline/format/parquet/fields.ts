@@ -8,8 +8,8 @@ export interface RowRefusal {
   reason: string | undefined
 }
 
-/** Appends the JSON of a value that is not null. */
-type WriteField = (value: unknown, refusal: RowRefusal) => string
+/** Returns the JSON of a value that is not null. Undefined: its field is left out. In a list or a map it is null. */
+type WriteField = (value: unknown, refusal: RowRefusal) => string | undefined
 
 export interface ParquetField {
   readonly name: string
@@ -18,11 +18,17 @@ export interface ParquetField {
   readonly write: WriteField
 }
 
-interface FieldOptions {
-  /** Bytes without a type are bytes, not text. */
-  readonly hasBinary: boolean
+/** What becomes of values that are none. */
+export interface MissingValues {
   /** Nulls are written. Otherwise their fields are left out. */
   readonly writesNull: boolean
+  /** What NaN and infinite numbers become. */
+  readonly nan: 'reject' | 'null' | 'omit'
+}
+
+interface FieldOptions extends MissingValues {
+  /** Bytes without a type are bytes, not text. */
+  readonly hasBinary: boolean
 }
 
 /** A column that Sluice cannot read without changing its values. */
@@ -50,18 +56,19 @@ function writerOf(node: SchemaTree, options: FieldOptions): WriteField {
   return element.repetition_type === 'REPEATED' ? listWriter(write) : write
 }
 
-function ofLeaf({ element, path }: SchemaTree, { hasBinary }: FieldOptions): WriteField {
+function ofLeaf({ element, path }: SchemaTree, { hasBinary, nan }: FieldOptions): WriteField {
   const found = leafWriter(element, hasBinary)
   if (typeof found === 'string')
     throw new UnreadableColumn(`has the type ${found} in column ${path.join('.')}, which Sluice does not read`)
   setType(element, found.isText === true ? 'UTF8' : undefined)
-  return leafField(path.join('.'), found.write)
+  return leafField(path.join('.'), found.write, nan)
 }
 
-function leafField(path: string, write: Write): WriteField {
+function leafField(path: string, write: Write, nan: MissingValues['nan']): WriteField {
   return (value, refusal) => {
     const text = write(value)
     if (!(text instanceof Unwritable)) return text
+    if (text.isNoNumber && nan !== 'reject') return nan === 'null' ? 'null' : undefined
     refusal.reason ??= `column ${path} ${text.reason}`
     return text.text
   }
@@ -105,16 +112,17 @@ function ofMap(element: SchemaElement, repeated: SchemaTree, options: FieldOptio
   setType(element, undefined)
   setType(repeated.element, undefined)
   const { name } = repeated.element
-  const [writeKey, writeValue] = [writerOf(key, options), writerOf(value, options)]
+  // Two keys must not become the same.
+  const [writeKey, writeValue] = [writerOf(key, { ...options, nan: 'reject' }), writerOf(value, options)]
   return (map, refusal) => {
     const entries = ((map as Record<string, unknown>)[name] ?? []) as Record<string, unknown>[]
     const written = new Map<string, string>()
     for (const entry of entries) {
       const of = entry[value.element.name]
-      const text = writeKey(entry[key.element.name], refusal)
+      const text = writeKey(entry[key.element.name], refusal) ?? 'null'
       const named = text.startsWith('"') ? text : JSON.stringify(text)
       if (written.has(named)) refusal.reason ??= `a map has two entries for ${named}`
-      written.set(named, of === null || of === undefined ? 'null' : writeValue(of, refusal))
+      written.set(named, of === null || of === undefined ? 'null' : (writeValue(of, refusal) ?? 'null'))
     }
     return `{${[...written].map(([named, text]) => `${named}:${text}`).join(',')}}`
   }
@@ -127,8 +135,8 @@ function objectWriter(fields: readonly ParquetField[], { writesNull }: FieldOpti
     for (const { name, key, write } of fields) {
       const of = object[name]
       const isNull = of === null || of === undefined
-      if (isNull && !writesNull) continue
-      text += `${text === '' ? '' : ','}${key}${isNull ? 'null' : write(of, refusal)}`
+      const json = isNull ? (writesNull ? 'null' : undefined) : write(of, refusal)
+      if (json !== undefined) text += `${text === '' ? '' : ','}${key}${json}`
     }
     return `{${text}}`
   }
@@ -140,7 +148,7 @@ function listWriter(write: WriteField): WriteField {
     let text = ''
     for (let at = 0; at < items.length; at += 1) {
       const item = items[at]
-      text += `${at === 0 ? '' : ','}${item === null || item === undefined ? 'null' : write(item, refusal)}`
+      text += `${at === 0 ? '' : ','}${item === null || item === undefined ? 'null' : (write(item, refusal) ?? 'null')}`
     }
     return `[${text}]`
   }

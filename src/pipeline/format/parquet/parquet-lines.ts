@@ -5,7 +5,7 @@ import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import { refusedLineStart } from '../../../base/text/bytes.js'
 import { visible } from '../../../base/text/shown.js'
 import { ByteReader } from '../byte-reader.js'
-import { type ParquetField, parquetFields, type RowRefusal, UnreadableColumn } from './fields.js'
+import { type MissingValues, type ParquetField, parquetFields, type RowRefusal, UnreadableColumn } from './fields.js'
 import { type Group, groupsOf, readGroup } from './row-groups.js'
 
 /** A footer of more is one of very many columns and row groups. */
@@ -21,7 +21,7 @@ const MAGIC = 'PAR1'
 export async function parquetLines(
   source: Source,
   bytes: AsyncIterable<Uint8Array>,
-  writesNull: boolean,
+  missing: MissingValues,
 ): Promise<Pick<Lines, 'bytes' | 'found'>> {
   const reader = new ByteReader(bytes)
   const input = source.name
@@ -32,7 +32,7 @@ export async function parquetLines(
       byteLength: size,
       slice: async (from, to = size) => await partOf(file, from, to, size),
     }
-    const opened = await open(parts, input, writesNull)
+    const opened = await open(parts, input, missing)
     return {
       found: described(opened),
       bytes: linesOf(input, reader, parts, opened),
@@ -77,15 +77,15 @@ interface Opened {
   readonly writesNull: boolean
 }
 
-async function open(parts: AsyncBuffer, input: string, writesNull: boolean): Promise<Opened> {
+async function open(parts: AsyncBuffer, input: string, missing: MissingValues): Promise<Opened> {
   const metadata = await parquetMetadataAsync(parts, { geoparquet: false })
   const { children } = parquetSchema(metadata)
   try {
-    const fields = parquetFields(children, { hasBinary: tellsBinary(metadata), writesNull })
+    const fields = parquetFields(children, { hasBinary: tellsBinary(metadata), ...missing })
     const isFlat = children.every(
       ({ children: nested, element }) => nested.length === 0 && element.repetition_type !== 'REPEATED',
     )
-    return { metadata, fields, groups: groupsOf(metadata, parts.byteLength), isFlat, writesNull }
+    return { metadata, fields, groups: groupsOf(metadata, parts.byteLength), isFlat, ...missing }
   } catch (error) {
     if (!(error instanceof UnreadableColumn)) throw error
     throw fail('INPUT_UNREADABLE', { input, problem: `it ${visible(error.message)}` })
@@ -123,8 +123,8 @@ async function* linesOf(
             const { key, write } = fields[at] as ParquetField
             const value = columns[at]?.next()
             const isNull = value === null || value === undefined
-            if (isNull && !writesNull) continue
-            line += `${line === '' ? '' : ','}${key}${isNull ? 'null' : write(value, refusal)}`
+            const json = isNull ? (writesNull ? 'null' : undefined) : write(value, refusal)
+            if (json !== undefined) line += `${line === '' ? '' : ','}${key}${json}`
           }
           if (refusal.reason !== undefined) {
             text += refusedLineStart('DOCUMENT_ROW_INVALID', `row ${row}: ${visible(refusal.reason)}`).toString()

@@ -5,10 +5,13 @@ import { isUtf8 } from 'node:buffer'
 export class Unwritable {
   readonly reason: string
   readonly text: string
+  /** Whether it is NaN or infinite. */
+  readonly isNoNumber: boolean
 
-  constructor(reason: string, text: string) {
+  constructor(reason: string, text: string, isNoNumber = false) {
     this.reason = reason
     this.text = JSON.stringify(text)
+    this.isNoNumber = isNoNumber
   }
 }
 
@@ -46,7 +49,8 @@ export const writeUnsigned: Write = value =>
 /** A whole number keeps a point, so that the index takes the field for one of such numbers. */
 export const writeFloat: Write = value => {
   const number = value as number
-  if (!Number.isFinite(number)) return new Unwritable(`is ${number}, which JSON does not have`, String(number))
+  if (!Number.isFinite(number))
+    return new Unwritable(`is ${number}, which JSON does not have. --nan null loads it as null`, String(number), true)
   const text = Object.is(number, -0) ? '-0' : String(number)
   return /[.e]/.test(text) ? text : `${text}.0`
 }

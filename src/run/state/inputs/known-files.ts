@@ -1,5 +1,6 @@
 /** Finds files among the inputs of earlier runs: by what the system says of them, by their name, and by their bytes. */
 import type { StoredFile } from '../../../base/flow.js'
+import { CARRIAGE_RETURN, LINE_FEED } from '../../../base/text/bytes.js'
 import type { CheckpointInput, FileIdentity } from '../checkpoint/checkpoint.js'
 import { holdsStill } from '../checkpoint/old-checkpoint.js'
 import type { KnownInput } from './known-input.js'
@@ -73,7 +74,8 @@ export class KnownFiles {
     if (old !== undefined) return old.head.bytes > 0 && (await holdsStill(old, file.path)) ? now : undefined
     // Nothing of it was sent.
     if (was.bytes === 0) return status === 'begun' ? now : undefined
-    return (await this.#sum(file, was.bytes)) === was.sum ? now : undefined
+    if ((await this.#sum(file, was.bytes)) !== was.sum) return undefined
+    return (await mayHaveGrownInRow(known.input, file)) ? undefined : now
   }
 
   /** Prepares to find files that are not as they were. Most loads have none. */
@@ -109,6 +111,19 @@ export class KnownFiles {
     if (!sums.has(end)) sums.set(end, (await file.sums([end]))[0])
     return sums.get(end)
   }
+}
+
+/**
+ * Returns whether a file may have grown in its last element: a CSV row without a line end is loaded, and it is another row if more cells or
+ * digits follow. Then only its lines show whether it is still the input of before.
+ */
+async function mayHaveGrownInRow(input: CheckpointInput, file: StoredFile): Promise<boolean> {
+  const { bytes, stat } = input.file ?? { bytes: 0 }
+  const wasRead = input.status === 'finished' || bytes >= (stat?.size ?? Infinity)
+  if (!wasRead || input.mark.kind !== 'elements' || (input.content?.bytes ?? 0) === 0) return false
+  if (bytes === 0 || file.stat.size === bytes) return false
+  const [last, next] = await file.part(bytes - 1, bytes + 1)
+  return last !== LINE_FEED && next !== LINE_FEED && next !== CARRIAGE_RETURN
 }
 
 function sizeOf({ status, file }: CheckpointInput): number {

@@ -64,6 +64,12 @@ describe('a proposed mapping', () => {
     [['01/02/2026', '12/31/2026'], { type: 'date', format: 'MM/dd/yyyy' }],
     [['01/02/2026', '03/04/2026'], { type: 'keyword' }],
     [['2026-01-02', '31.12.2026'], { type: 'date', format: 'strict_date_optional_time||dd.MM.yyyy' }],
+    [['24.12.2026 08:30'], { type: 'date', format: 'dd.MM.yyyy HH:mm' }],
+    [['2026-12-24 08:30'], { type: 'date', format: 'yyyy-MM-dd HH:mm' }],
+    [['01/02/2026 08:30', '12/31/2026 08:30'], { type: 'date', format: 'MM/dd/yyyy HH:mm' }],
+    [['28/Jun/2019:08:30:39 +0200'], { type: 'date', format: 'dd/MMM/yyyy:HH:mm:ss Z' }],
+    [['Fri, 28 Jun 2019 08:30:39 +0200'], { type: 'date', format: 'EEE, dd MMM yyyy HH:mm:ss Z' }],
+    [['32/Jun/2019:08:30:39 +0200'], { type: 'keyword' }],
     [['2026-13-02'], { type: 'keyword' }],
   ])('finds the formats of dates: %j', async (dates, type) => {
     expect(await typesOf(lines(...dates.map(at => ({ at }))))).toEqual({ at: type })

@@ -13,10 +13,11 @@ const documentsOf = async (name: string) => (await fixture(name)).toString().spl
 interface Options {
   readonly isStored?: boolean
   readonly empty?: 'omit' | 'null'
+  readonly nan?: 'null' | 'omit'
   readonly name?: string
 }
 
-async function load(bytes: Buffer, { isStored = true, empty = 'omit', name = 'a.parquet' }: Options = {}) {
+async function load(bytes: Buffer, { isStored = true, empty = 'omit', nan, name = 'a.parquet' }: Options = {}) {
   const stat = { size: bytes.length, inode: 1, mtimeMs: 0, ctimeMs: 0 }
   const part = async (from: number, to: number) => {
     const copy = Buffer.allocUnsafeSlow(to - from)
@@ -30,7 +31,7 @@ async function load(bytes: Buffer, { isStored = true, empty = 'omit', name = 'a.
   const source: Source = { id: 0, name, open: chunks, ...(isStored ? { file } : {}) }
   let [text, problem, code, found] = ['', '', '', '']
   try {
-    const lines = await decode(source, chunks(), { format: 'auto', csv: { empty } })
+    const lines = await decode(source, chunks(), { format: 'auto', csv: { empty, nan } })
     found = lines.found ?? ''
     for await (const chunk of lines.bytes) text += Buffer.from(chunk).toString()
   } catch (error) {
@@ -64,10 +65,22 @@ describe('Parquet', () => {
     const { lines } = await load(await fixture('odd.parquet'))
     expect(lines).toEqual([
       '{"id":1,"n":0.5,"m":{"a":1}}',
-      '\u001fDOCUMENT_ROW_INVALID row 2: column n is NaN, which JSON does not have\u001f{"id":2,"n":"NaN","m":{}}',
-      '\u001fDOCUMENT_ROW_INVALID row 3: column n is Infinity, which JSON does not have\u001f{"id":3,"n":"Infinity","m":{}}',
+      '\u001fDOCUMENT_ROW_INVALID row 2: column n is NaN, which JSON does not have. --nan null loads it as null\u001f{"id":2,"n":"NaN","m":{}}',
+      '\u001fDOCUMENT_ROW_INVALID row 3: column n is Infinity, which JSON does not have. --nan null loads it as null\u001f{"id":3,"n":"Infinity","m":{}}',
       '\u001fDOCUMENT_ROW_INVALID row 4: a map has two entries for "a"\u001f{"id":4,"n":1.5,"m":{"a":2}}',
     ])
+  })
+
+  test('NaN and infinite numbers are loaded as null, or left out', async () => {
+    const { lines } = await load(await fixture('odd.parquet'), { nan: 'null' })
+    expect(lines.slice(0, 3)).toEqual([
+      '{"id":1,"n":0.5,"m":{"a":1}}',
+      '{"id":2,"n":null,"m":{}}',
+      '{"id":3,"n":null,"m":{}}',
+    ])
+    expect(lines[3]).toContain('a map has two entries')
+    const omitted = await load(await fixture('odd.parquet'), { nan: 'omit', empty: 'null' })
+    expect(omitted.lines.slice(1, 3)).toEqual(['{"id":2,"m":{}}', '{"id":3,"m":{}}'])
   })
 
   test('its directory is at its end, so it needs a file that is not compressed once more', async () => {

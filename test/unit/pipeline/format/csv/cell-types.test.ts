@@ -102,6 +102,7 @@ describe('with --types', () => {
     ['double', '12345678901234567890.5', '12345678901234567890.5'],
     ['boolean', 'TRUE', 'true'],
     ['boolean', 'f', 'false'],
+    ['double', '1.234.567.890.123.456,70', '1234567890123456.70'],
     ['boolean', '1', 'true'],
     ['boolean', '0', 'false'],
     ['date', '2024-01-01', '"2024-01-01"'],
@@ -119,12 +120,12 @@ describe('with --types', () => {
     ['unsigned_long', '-1'],
     ['byte', '128'],
     ['integer', '1e3'],
-    ['double', '1.234,5'],
+    ['double', '1.23,5'],
     ['double', '1e999'],
     ['double', '.'],
     ['double', 'NaN'],
     ['double', '0x1'],
-    ['boolean', 'yes'],
+    ['boolean', 'perhaps'],
     ['long', ' '],
   ] as const)('a cell that does not fit the type %s rejects its row: %j', async (type, cell) => {
     expect(await written([cell], { types: { c0: type } })).toEqual(['rejected'])
@@ -135,8 +136,8 @@ describe('with --types', () => {
     expect(rows).toEqual([['line 2, column 2 (price): not of the type double', ['1', 'secret']], { id: '2', price: 3 }])
   })
 
-  test('a decimal comma is one only beside semicolons', async () => {
-    expect((await readCsv('a,b\n"1,5",2\n', { types: { a: 'double' } })).rows).toHaveProperty(
+  test('beside other delimiters than semicolons, a comma may stand between thousands', async () => {
+    expect((await readCsv('a,b\n"1,500",2\n', { types: { a: 'double' } })).rows).toHaveProperty(
       '0.0',
       'line 2, column 1 (a): not of the type double',
     )

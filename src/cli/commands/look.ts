@@ -1,0 +1,43 @@
+import { basename } from 'node:path'
+import { describeOption, type OptionName } from '../../options/describe-option.js'
+import { plural } from '../terminal/columns.js'
+
+type LookedAt = Awaited<ReturnType<typeof import('../../features/mapping/look-at.js').lookAt>>['inputs'][number]
+
+/** Characters of a document that are shown. */
+const LONGEST = 1000
+
+/** Returns what a person sees of an input. */
+export function shown({ name, found, documents, read, isWhole, rejected }: LookedAt): string[] {
+  const of = `${isWhole ? '' : 'the first '}${plural(read, 'document')}`
+  const lines = [name, `  ${found}`, '', `  The first of ${of}, as a load would store them`]
+  for (const text of documents) lines.push(`    ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`)
+  if (rejected.length > 0) lines.push('', `  A load would reject`)
+  for (const { documents: many, reason, first } of rejected)
+    lines.push(`    ${plural(many, 'document')}: ${reason}. First: ${first}`)
+  return lines
+}
+
+export function indented(text: string): string {
+  return text.replaceAll(/^/gm, '  ')
+}
+
+/** Returns the command that loads the files with the same options. */
+export function commandFor(source: readonly string[], flags: Readonly<Record<string, unknown>>): string {
+  const options = Object.entries(flags).flatMap(([name, value]) => {
+    const { flag } = describeOption(name as OptionName)
+    // A load has no sample.
+    if (flag === undefined || name === 'sample' || !['string', 'boolean'].includes(typeof value)) return []
+    return value === true ? [flag] : [flag, inShell(String(value))]
+  })
+  return ['sluice ingest', ...source.map(inShell), '--index', indexFor(source[0] ?? ''), ...options].join(' ')
+}
+
+function indexFor(path: string): string {
+  const [stem = ''] = basename(path).toLowerCase().split('.')
+  return stem.replaceAll(/[^a-z0-9_-]+/g, '-').replaceAll(/^[-_]+|-+$/g, '') || 'documents'
+}
+
+function inShell(text: string): string {
+  return /^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,82 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { sluiceHere as sluice } from '../../support/command/in-process.js'
+import { folder } from '../../support/command/sluice.js'
+
+async function look(files: Readonly<Record<string, string>>, ...args: string[]) {
+  await using work = await folder()
+  for (const [name, text] of Object.entries(files)) await writeFile(join(work.path, name), text)
+  return await sluice(['look', ...args], { cwd: work.path, env: {} })
+}
+
+test('a table is shown as a load would read and store it, with its mapping and the command that loads it', async () => {
+  const text = 'id;total;paid\n1;1.234,56 €;ja\n2;12,50 €;nein\n3;forty;ja\n4;fifty;ja\n5;7,00 €\n6;8,00 €;ja\n'
+  const args = ['Orders 1.csv', '--infer-types', '--types', 'total:double,paid:boolean', '--sample', '100']
+  const { code, stdout } = await look({ 'Orders 1.csv': text }, ...args)
+  expect(stdout.split('\n')).toEqual([
+    'Orders 1.csv',
+    '  CSV with semicolons, UTF-8, 3 columns: id, total, paid. Numbers in total are written as in 1.234,5 €',
+    '',
+    '  The first of 6 documents, as a load would store them',
+    '    {"id":1,"total":1234.56,"paid":true}',
+    '    {"id":2,"total":12.50,"paid":false}',
+    '    {"id":6,"total":8.00,"paid":true}',
+    '',
+    '  A load would reject',
+    '    2 documents: column 2 (total): not of the type double. First: line 4, column 2 (total): not of the type double, such as forty',
+    '    1 document: 2 cells for 3 columns. First: line 6 has 2 cells for 3 columns',
+    '',
+    'Mapping',
+    '',
+    '  {',
+    '    "mappings": {',
+    '      "properties": {',
+    ...(['id', 'total', 'paid'] as const).flatMap((name, at) => [
+      `        "${name}": {`,
+      `          "type": "${['long', 'double', 'boolean'][at]}"`,
+      `        }${at < 2 ? ',' : ''}`,
+    ]),
+    '      }',
+    '    }',
+    '  }',
+    '',
+    'To load it',
+    '',
+    "  sluice ingest 'Orders 1.csv' --index orders-1 --infer-types --types total:double,paid:boolean",
+    '',
+  ])
+  expect(code).toBe(1)
+})
+
+test('lines that are no documents are counted, and only a sample is read', async () => {
+  const { code, stdout } = await look(
+    { 'a.ndjson': '{"n":1}\nno\n[1]\n{"n":2}\n{"n":3}\n' },
+    'a.ndjson',
+    '--sample',
+    '4',
+  )
+  expect(stdout).toContain(
+    'a.ndjson\n  NDJSON: each line is a document\n\n  The first of the first 4 documents, as a load would store them\n    {"n":1}\n    {"n":2}\n',
+  )
+  expect(stdout).toContain('    2 documents: not a JSON object. First: line 2: not a JSON object\n')
+  expect(code).toBe(1)
+})
+
+test('several files and formats are shown, and all is well', async () => {
+  const files = { 'a.json': '[{"n":1.50}]' }
+  const { code, stdout } = await look(files, 'a.json')
+  expect(stdout).toContain('a.json\n  JSON\n\n  The first of 1 document, as a load would store them\n    {"n":1.50}\n')
+  expect(code).toBe(0)
+  expect(stdout).toContain('\nTo load it\n\n  sluice ingest a.json --index a\n')
+  const both = await look({ ...files, 'b.json': '{"n":2}' }, '*.json')
+  expect(both.stdout).toContain('b.json\n')
+  expect(both.stdout).toContain("\nTo load them\n\n  sluice ingest '*.json' --index documents\n")
+})
+
+test('what is no input is refused as in a load, and stdin is refused', async () => {
+  const log = await look({ 'a.log': 'GET /\nGET /a\n' }, 'a.log')
+  expect(log).toMatchObject({ code: 3, stderr: expect.stringContaining('--format text') as string })
+  const stdin = await look({}, '-')
+  expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining('the inputs: has stdin') as string })
+})

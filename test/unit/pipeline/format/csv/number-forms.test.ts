@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { readCsv } from '../../../../support/facts/read-csv.js'
+
+/** Returns the numbers of a column with these cells, or the reason why a row is rejected. */
+async function read(cells: readonly string[], more: Parameters<typeof readCsv>[1] = { types: { n: 'double' } }) {
+  const text = `id\tn\n${cells.map((cell, at) => `${at}\t${cell}\n`).join('')}`
+  const { rows, found } = await readCsv(text, { delimiter: '\t', ...more })
+  const values = rows.map(row => (Array.isArray(row) ? String(row[0]) : (row as { n?: unknown }).n))
+  return { values, found }
+}
+
+describe('numbers of a column with a type', () => {
+  test.each([
+    ['1.234,56', ['1.234,56', '12,50', '1.234'], [1234.56, 12.5, 1234]],
+    ['1,234.56', ['1,234.56', '-12.50', '1,234'], [1234.56, -12.5, 1234]],
+    ['several separators', ['1.234.567', '12'], [1_234_567, 12]],
+    ['blanks between thousands', ['1 234,5', '12', '-3 000'], [1234.5, 12, -3000]],
+    ['narrow blanks', ['1\u202f234,5', '1\u00a0234,5'], [1234.5, 1234.5]],
+    ['apostrophes', ["1'234.50", '1’000'], [1234.5, 1000]],
+    ['a currency before', ['€ 12,00', '€ 1.234,56', '-€ 3,10', '€ -3,10'], [12, 1234.56, -3.1, -3.1]],
+    ['a currency behind', ['12,00 €', '1.234,56€'], [12, 1234.56]],
+    ['the code of a currency', ['EUR 12.50', 'EUR 1,000.00'], [12.5, 1000]],
+    ['percent', ['12 %', '7,5%'], [12, 7.5]],
+    ['a decimal comma', ['1,5', '0,25'], [1.5, 0.25]],
+  ])('are read in the form of all of them: %s', async (_, cells, expected) => {
+    const { values, found } = await read(cells)
+    expect(values).toEqual(expected)
+    expect(found).toContain('Numbers in n are written as in 1')
+  })
+
+  test('can be whole, with separators', async () => {
+    const { values } = await read(['1.234.567.890', '12.000', '2.000.000'], { types: { n: 'long' } })
+    expect(values).toEqual([1_234_567_890, 12_000, 2_000_000])
+  })
+
+  test.each([
+    ['only three digits behind one separator', ['1,234', '5,678'], 'line 2'],
+    ['two forms', ['1.234,56', '1,234.56'], 'line 2'],
+    ['two units', ['€ 12.00', '$ 12.00'], 'line 2'],
+    ['a unit that some lack', ['12.00', '$ 12.00'], 'line 3'],
+    ['separators at other places', ['1.23.456', '12,34,567'], 'line 2'],
+    ['a cell in another form', ['1.234,56', '5,6', '1.5'], 'line 2'],
+    ['a later cell with another unit', ['€ 1', '€ 2', '3 EU'], 'line 4'],
+  ])('are rejected if it is not clear how they are meant: %s', async (_, cells, line) => {
+    const { values } = await read(cells)
+    expect(values.find(value => typeof value === 'string')).toBe(`${line}, column 2 (n): not of the type double`)
+  })
+
+  test('behind the first 64 KiB, a cell in another form is rejected, and a cell that looks plain has the form of the others', async () => {
+    const { values } = await read([...Array.from({ length: 8000 }, (_, at) => `${at % 1000}.234,56`), '1.5', '1.234'])
+    expect(values.at(0)).toBe(234.56)
+    expect(values.slice(-2)).toEqual(['line 8002, column 2 (n): not of the type double', 1234])
+  })
+
+  test('one cell with a comma does not make thousands of many decimals', async () => {
+    const { values } = await read(['1.234', '2.345', '1,5'])
+    expect(values).toEqual([1.234, 2.345, 'line 4, column 2 (n): not of the type double'])
+  })
+
+  test('plain numbers are read as before, and no note is shown', async () => {
+    const { values, found } = await read(['1.234', '5', 'x'])
+    expect(values).toEqual([1.234, 5, 'line 4, column 2 (n): not of the type double'])
+    expect(found).not.toContain('Numbers')
+  })
+})
+
+describe('numbers of a column without a type', () => {
+  test('stay text. With --infer-types, a note says how to load them', async () => {
+    const cells = ['1.234,56', '€', '12,50'].filter(cell => cell !== '€')
+    const { values, found } = await read(cells, { inferTypes: true })
+    expect(values).toEqual(cells)
+    expect(found).toMatch(/\. n stays text\. To load its numbers, pass --types n:double$/)
+    expect((await read(cells, {})).found).not.toContain('stays text')
+  })
+
+  test('have no option if the name of the column has a comma', async () => {
+    const { found } = await readCsv('"n, net";m\n1.234,56;x\n0,10;y\n', { inferTypes: true })
+    expect(found).toMatch(/\. n, net stays text$/)
+  })
+
+  test('are not named if some cells are other text', async () => {
+    const { found } = await read(['1.234,56', 'see note', '12,50'], { inferTypes: true })
+    expect(found).not.toContain('stays text')
+  })
+})
+
+test.each([
+  ['ja', true],
+  ['Nein', false],
+  ['oui', true],
+  ['non', false],
+  ['yes', true],
+  ['N', false],
+  ['WAHR', true],
+  ['falsch', false],
+])('%s is a boolean if the column has that type', async (cell, expected) => {
+  expect((await read([cell], { types: { n: 'boolean' } })).values).toEqual([expected])
+  expect((await read([cell], { inferTypes: true })).values).toEqual([cell])
+})
