@@ -176,7 +176,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
       inputs.filter(({ failure, plan }) => failure !== undefined && plan === undefined),
       ({ name, failure }) => ['', unreadable(name, failure?.message ?? '')],
     ),
-    ...(receipt.dryRun === true ? [] : [['speed', `${count(receipt.docsPerSecond)} documents/s`]]),
+    ...(receipt.dryRun === true ? [] : [['speed', speed(receipt)]]),
     [
       'bytes',
       `${bytes(receipt.bytes.read)} read, ${bytes(receipt.bytes.sent)} sent, ${bytes(receipt.bytes.received)} received`,
@@ -200,6 +200,11 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
     ...(spool === undefined ? [] : [['spool', spool]]),
   ]
+}
+
+function speed({ docsPerSecond, follow }: Receipt): string {
+  const rate = `${count(docsPerSecond)} documents/s`
+  return follow === undefined ? rate : `${rate}, while it loaded: ${showDuration(follow.loadingMs)} in all`
 }
 
 function compression({ compression: chosen, requests }: Receipt): string[][] {

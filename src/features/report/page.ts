@@ -148,7 +148,7 @@ function keyFigures(end: RunEnd): HtmlPart {
   const tiles: (readonly [string, string])[] = [
     dryRun === true ? ['Would send', count(counts.unsent)] : [taken, count(takenOf(counts))],
     ['Rejected', count(counts.rejected)],
-    ...(elapsedMs === undefined ? [] : [['Loading time', showDuration(elapsedMs)] as const]),
+    ...(elapsedMs === undefined ? [] : [['Loading time', showDuration(end.follow?.loadingMs ?? elapsedMs)] as const]),
     ...(docsPerSecond === undefined || dryRun === true
       ? []
       : [['Documents per second', count(docsPerSecond)] as const]),

@@ -116,9 +116,9 @@ export interface Receipt extends Counts {
   /** Bulk requests sent, with retries. `retries`: how often Sluice sent a request again, whole or in part. */
   readonly requests: number
   readonly retries: number
-  /** From the end of the preflight to the last document's outcome. */
+  /** From the end of the preflight to the last document's outcome. Of a job on a queue, from the first range's start to the last one's end. */
   readonly elapsedMs: number
-  /** Documents stored, by `elapsedMs`. */
+  /** Documents that this process stored, by the time that it loaded: `elapsedMs`, or that of `follow`. */
   readonly docsPerSecond: number
   /** How the cluster was reached: `direct`, or through which proxy. */
   readonly route: {
