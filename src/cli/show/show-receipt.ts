@@ -303,7 +303,8 @@ function route({ route: { form, proxy, connections } }: Receipt): string {
 
 function egress(receipt: Receipt): string[][] {
   const seen = Object.entries(receipt.egress)
-  return seen.length === 0 ? [] : [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
+  if (seen.length > 0) return [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
+  return receipt.route.form === 'direct' ? [] : [['egress', 'unknown: no address check has shown it (IP_CHECK_URL)']]
 }
 
 export function showServed(receipt: ServeReceipt): string {

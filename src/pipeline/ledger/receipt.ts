@@ -126,7 +126,7 @@ export interface Receipt extends Counts {
     readonly proxy?: string | undefined
     readonly connections: number
   }
-  /** Source addresses that the egress check saw, and how often. */
+  /** Source addresses that the egress check saw, and how often. Empty if no check is set (IP_CHECK_URL), or none has shown an address. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
   /** The file of rejected documents, when there are any: a path as it was given. */
