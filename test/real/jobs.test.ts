@@ -7,7 +7,7 @@ import { countingRelay } from '../support/servers/counting-relay.js'
 import { eventuallySeen } from '../support/eventually.js'
 import { rounds } from '../support/rounds.js'
 import { sluiceHere } from '../support/command/in-process.js'
-import { lab, path, shareLab } from '../support/lab/shared-lab.js'
+import { index, lab, path, shareLab } from '../support/lab/shared-lab.js'
 import { endAll, jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
 import { findParts, required } from './servers/parts.js'
@@ -58,7 +58,26 @@ for (const [name, start] of Object.entries(engines))
       expect(await stored()).toBe(4000)
       writeFiles(5, 1000, 1500, 4)
       const again = await startIngest(queue.url, ...slowly, ...patient).ended
-      expect(receiptOf(again)).toMatchObject({ status: 'finished', read: 5000, created: 5000, duplicate: 0 })
+      const more = receiptOf(again)
+      expect(more).toMatchObject({ status: 'finished', read: 5000, created: 5000, duplicate: 0 })
+      expect(more).toMatchObject({ thisProcess: { read: 1000, created: 1000 }, job: { before: { documents: 4000 } } })
+      // Times and rates are those of the workers, and of this command.
+      for (const one of [receipt, more]) {
+        const { created } = one.thisProcess
+        expect(one.elapsedMs).toBeGreaterThan(0)
+        expect(one.docsPerSecond).toBe(Math.round((created * 1000) / one.elapsedMs))
+      }
+      expect(receipt.job).not.toHaveProperty('before')
+      // The cluster answers no request sooner than after 20 ms, and at most three at once.
+      expect(receipt.elapsedMs).toBeGreaterThanOrEqual((receipt.requests * 20) / 3)
+      const env = { ...lab.env, SLUICE_QUEUE: queue.url, SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+      const command = ['ingest', path('in/*.ndjson'), '--index', index, ...slowly, ...patient]
+      const third = await sluiceHere(command, { cwd: path('.'), env })
+      expect(third.code, third.stderr).toBe(0)
+      expect(third.stdout).toMatch(/^Nothing new\. Job \S+ was loaded before\.\nThis command loaded no documents\./)
+      expect(third.stdout).toContain('5,000 read = 5,000 created, it balances')
+      expect(third.stdout).toMatch(/speed +0 documents\/s\n/)
+      expect(third.stdout).toMatch(/before +5,000 documents of the job, until \d{4}-\d\d-\d\d /)
       worker.child.kill('SIGTERM')
       expect((await worker.ended).code).toBe(0)
     })

@@ -182,16 +182,28 @@ function fits(advice: string | Fitting, message: string): boolean {
   return advice.if?.test(message) !== false && advice.unless?.test(message) !== true
 }
 
-/** Returns the causes that a message leaves open, most likely first. */
-export function causesFor(code: FailureCode, message: string): readonly string[] {
-  const causes: readonly PossibleCause[] = catalogue[code].causes
-  return causes.filter(cause => fits(cause, message)).map(causeIn)
+/** Returns advice with the source of the proxy URL in place of the usual one. Advice for a load without a proxy stays. */
+export function asSet(advice: string, proxySetBy: Evidence[string]): string {
+  if (typeof proxySetBy !== 'string') return advice
+  return advice.replaceAll(/(?<!used no proxy, set )\bSTATIC_PROXY_URL\b(?: \(--proxy\))?/g, () => proxySetBy)
 }
 
-/** Returns the fixes that fit a message, or all if none does. The first thing to do (`next`) comes first, if it is one of them. */
-export function fixesFor(code: FailureCode, message: string, next?: Evidence[string]): readonly string[] {
+/** Returns the causes that a message leaves open, most likely first. `proxySetBy`: what set the URL of the proxy. */
+export function causesFor(code: FailureCode, message: string, proxySetBy?: Evidence[string]): readonly string[] {
+  const causes: readonly PossibleCause[] = catalogue[code].causes
+  return causes.filter(cause => fits(cause, message)).map(cause => asSet(causeIn(cause), proxySetBy))
+}
+
+/** Returns the fixes that fit a message, or all if none does. The first thing to do (`next`) comes first, if it is one of them. `proxySetBy`: as above. */
+export function fixesFor(
+  code: FailureCode,
+  message: string,
+  next?: Evidence[string],
+  proxySetBy?: Evidence[string],
+): readonly string[] {
   const possible: readonly PossibleFix[] = catalogue[code].fixes
   const fitting = possible.filter(fix => fits(fix, message))
-  const fixes = (fitting.length === 0 ? possible : fitting).map(fixIn)
-  return typeof next === 'string' && fixes.includes(next) ? [next, ...fixes.filter(fix => fix !== next)] : fixes
+  const fixes = (fitting.length === 0 ? possible : fitting).map(fix => asSet(fixIn(fix), proxySetBy))
+  const first = typeof next === 'string' ? asSet(next, proxySetBy) : undefined
+  return first !== undefined && fixes.includes(first) ? [first, ...fixes.filter(fix => fix !== first)] : fixes
 }

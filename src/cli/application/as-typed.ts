@@ -1,5 +1,5 @@
 /** Names options in failures of the library as the user set them. */
-import { type Failure, failure } from '../../base/failure/failure.js'
+import { explain, type Failure, failure } from '../../base/failure/failure.js'
 import type { Effective } from '../settings/resolve.js'
 import { type OptionName, secrets, optionAs as optionOf, describeOption } from '../../options/describe-option.js'
 
@@ -35,7 +35,33 @@ function spelt(name: OptionName, origins: Effective['origins']): string {
   return /^\S+\.json$/.test(origin) ? `${name} in ${origin}` : origin
 }
 
-export function asTyped(known: Failure, said: Said): Failure {
+/**
+ * Returns what set the URL of the proxy in use, if that is not the variable that advice names. A new variable would not help: a flag or
+ * file is stronger.
+ */
+export function proxySetBy({ values, origins }: Effective): string | undefined {
+  const { proxy, proxyFile, httpsProxy, direct } = values
+  if (direct) return undefined
+  const by =
+    proxy !== undefined
+      ? spelt('proxy', origins)
+      : proxyFile !== undefined
+        ? `the file ${proxyFile}`
+        : httpsProxy === undefined
+          ? undefined
+          : spelt('httpsProxy', origins)
+  return by === USUAL ? undefined : by
+}
+
+/** The source of the proxy's URL in advice of the catalogue. */
+const USUAL = 'STATIC_PROXY_URL'
+const ofProxy: ReadonlySet<string> = new Set(['proxy', 'egress', 'cluster', 'servicenow'])
+
+/** `setBy`: see `proxySetBy`. */
+export function asTyped(failed: Failure, said: Said, setBy?: string): Failure {
+  const isOfProxy = ofProxy.has(explain(failed.code).stage) || failed.code === 'CLUSTER_URL_IS_PROXY'
+  const known =
+    isOfProxy && setBy !== undefined ? { ...failed, evidence: { ...failed.evidence, proxySetBy: setBy } } : failed
   const { code, evidence } = known
   if (code === 'OPTION_INVALID') {
     const { option, problem } = evidence

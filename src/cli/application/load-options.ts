@@ -6,7 +6,7 @@ import { isTable } from '../../options/names.js'
 import { withoutCredentials, knownSecrets } from '../../base/secrets.js'
 import { cloudUrl, nodeUrls } from '../../base/addresses.js'
 import { type Effective, type Needed, type OptionSources, requireOptions, resolveOptions } from '../settings/resolve.js'
-import { asTyped, sayingOf } from './as-typed.js'
+import { asTyped, proxySetBy, sayingOf } from './as-typed.js'
 import { countTraffic } from './count-traffic.js'
 import { keepInstanceSecrets, keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { chooseLog, tell } from '../terminal/log.js'
@@ -36,7 +36,8 @@ export async function loadOptions(
   await chooseLog(terminal, { format, quiet })
   terminal.manner.target = targetIn(effective)
   const said = sayingOf(effective)
-  terminal.manner.typed = known => asTyped(known, said)
+  const setBy = proxySetBy(effective)
+  terminal.manner.typed = known => asTyped(known, said, setBy)
   return effective
 }
 

@@ -3,7 +3,7 @@ import type { Failure } from '../../base/failure/failure.js'
 import { nothing } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import { endOfCheckpoint, type EndedRun, recordedRuns, wholeEnd } from '../../run/state/runs/history.js'
-import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
+import type { RunEnd, RunUndone } from '../../run/state/checkpoint/checkpoint.js'
 import { lockInputs, ownRuns } from '../../run/state/runs/state-folder.js'
 import { type KnownRun, knownRuns, readRun, removeRun } from '../../run/state/runs/runs.js'
 import { isoTime } from '../../base/time/clock.js'
@@ -25,6 +25,8 @@ export interface ListedRun {
   readonly exit?: number
   /** Why it failed. */
   readonly failure?: Failure
+  /** Set if `sluice undo` deleted its documents. No load takes its inputs for loaded. */
+  readonly undone?: RunUndone
   /** Where its documents went, if known. */
   readonly url?: string
   readonly index?: string
@@ -148,7 +150,7 @@ function knownRun({ path, isEarlier, checkpoint }: KnownRun, spools: readonly Ke
   }
 }
 
-/** A run that never began, or whose inputs cannot be read again. */
+/** A run that never began, whose inputs cannot be read again, or that was undone. */
 function recordedRun({ path, sources, ended }: EndedRun): ListedRun {
   const { run, status, command, began, target = {}, inputs = [] } = ended
   const { url, index } = target
@@ -169,10 +171,11 @@ function recordedRun({ path, sources, ended }: EndedRun): ListedRun {
   }
 }
 
-function endingOf(ended: RunEnd | undefined): Pick<ListedRun, 'exit' | 'failure' | 'inputCount'> {
+function endingOf(ended: RunEnd | undefined): Pick<ListedRun, 'exit' | 'failure' | 'inputCount' | 'undone'> {
   if (ended === undefined) return {}
-  const { exit, failure, inputs, inputCount = inputs?.length } = ended
+  const { exit, failure, undone, inputs, inputCount = inputs?.length } = ended
   return {
+    ...(undone === undefined ? {} : { undone }),
     ...(exit === undefined ? {} : { exit }),
     ...(failure === undefined ? {} : { failure }),
     ...(inputCount === undefined ? {} : { inputCount }),

@@ -27,7 +27,8 @@ Examples:
   sluice runs 20261121T100338Z-225173 --report run.html
   sluice runs rm 20261121T100338Z-225173
 
-The list also shows runs that were refused at their start or found nothing new.
+The list also shows runs that were refused at their start, found nothing new, or
+were undone.
 The documents of a forgotten run stay in the index. The same command then starts
 from the beginning. runs rm also deletes the stdin that the run kept on disk
 (--spool), even if it is not loaded yet. Stdin without a run has its own line.
@@ -136,7 +137,8 @@ function table({ runs, spools, broken }: RunList): string {
 }
 
 /** Returns how many documents are stored, deleted, or only queued: a managed ingest endpoint does not report what it stores. */
-function stored({ counts }: ListedRun): string {
+function stored({ counts, undone }: ListedRun): string {
+  if (undone !== undefined) return '0'
   const { accepted, created, updated, noop, duplicate, deleted } = counts
   if (accepted > 0) return `${count(accepted)} queued`
   const isThere = created + updated + noop + duplicate
@@ -144,7 +146,8 @@ function stored({ counts }: ListedRun): string {
   return isThere === 0 ? `${count(deleted)} deleted` : `${count(isThere)}, ${count(deleted)} deleted`
 }
 
-function result({ status, failure, counts }: ListedRun): string {
+function result({ status, failure, counts, undone }: ListedRun): string {
+  if (undone !== undefined) return `undone ${localTime(undone.at)}, ${count(undone.deleted)} deleted`
   if (status === 'running') return 'running or killed'
   if (status === 'failed') return failure?.code ?? 'failed'
   return status === 'finished' && counts.read === 0 ? 'nothing new' : status

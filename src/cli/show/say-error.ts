@@ -1,4 +1,12 @@
-import { causesFor, explain, type Failure, failure, fixesFor, isSluiceError } from '../../base/failure/failure.js'
+import {
+  asSet,
+  causesFor,
+  explain,
+  type Failure,
+  failure,
+  fixesFor,
+  isSluiceError,
+} from '../../base/failure/failure.js'
 import { masked, withoutSecrets } from '../../base/secrets.js'
 import { isoTime } from '../../base/time/clock.js'
 import { visible } from '../../base/text/shown.js'
@@ -31,7 +39,7 @@ export function stopOf(
   }: { run?: string | undefined; fields?: LogEntry['fields']; text?: string } = {},
 ): LogEntry {
   const { code, message, evidence, exit, retry } = known
-  const fixes = fixesFor(code, message, evidence.next)
+  const fixes = fixesFor(code, message, evidence.next, evidence['proxySetBy'])
   const next = evidence.next ?? fixes[0] ?? nextAfter(known, false)
   const named = run === undefined ? {} : { run }
   return {
@@ -73,7 +81,7 @@ function asItIs(known: Failure): Failure {
 export function failureJson(known: Failure) {
   const { code, message, evidence } = known
   const { exit, retry } = explain(code)
-  return { code, message, exit, retry, evidence, fixes: fixesFor(code, message) }
+  return { code, message, exit, retry, evidence, fixes: fixesFor(code, message, undefined, evidence['proxySetBy']) }
 }
 
 /** Returns what a mail says about a run that has no receipt. */
@@ -100,17 +108,18 @@ interface More {
 
 /** Shows a failure to people: what happened, the causes that fit, and what to do first and then. */
 export function sayFailure({ code, message, evidence }: Failure, { facts = [], next: then }: More = {}): string {
-  const { stoppedBy, next = then } = evidence
-  const fixes = fixesFor(code, message, next)
+  const { stoppedBy, next: first = then, proxySetBy } = evidence
+  const next = typeof first === 'string' ? asSet(first, proxySetBy) : undefined
+  const fixes = fixesFor(code, message, next, proxySetBy)
   return [
     `error: ${message}`,
     ...(typeof stoppedBy === 'string' ? [`  seen:  ${stoppedBy}`] : []),
-    ...causesFor(code, message)
+    ...causesFor(code, message, proxySetBy)
       .slice(0, 3)
       .map(cause => `  cause: ${cause}`),
     ...facts,
     ...fixes.map(fix => `  fix:   ${fix}`),
-    ...(typeof next === 'string' && !fixes.includes(next) ? [`  next:  ${next}`] : []),
+    ...(next !== undefined && !fixes.includes(next) ? [`  next:  ${next}`] : []),
     `  more:  sluice explain ${code}`,
     '',
   ]

@@ -1,6 +1,6 @@
 import type { DoctorReport, Finding } from '../../programs/doctor/report.js'
 import type { Step } from '../../route/examine/facts.js'
-import { explain, fixesFor } from '../../base/failure/failure.js'
+import { asSet, explain, fixesFor } from '../../base/failure/failure.js'
 import { masked } from '../../base/secrets.js'
 import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -14,13 +14,26 @@ export function safeReport(report: DoctorReport, { manner }: Terminal): DoctorRe
 /** Restores advice, which contains no secret: masking could damage words that contain a short secret. */
 function maskedReport(report: DoctorReport, secrets: readonly string[]): DoctorReport {
   const safe = masked(report, secrets)
-  return { ...safe, findings: safe.findings.map(one => ({ ...one, advice: fixesFor(one.code, one.message) })) }
+  return { ...safe, findings: safe.findings.map(one => ({ ...one, advice: adviceOf(one) })) }
 }
 
-/** Names unusable options as the user set them. */
-function asTypedReport(report: DoctorReport, { typed }: Terminal['manner']): DoctorReport {
+function adviceOf({ code, message, evidence }: Finding, next?: string): readonly string[] {
+  return fixesFor(code, message, next, evidence['proxySetBy'])
+}
+
+/** Names options as the user set them. */
+function asTypedReport(given: DoctorReport, { typed }: Terminal['manner']): DoctorReport {
+  if (typed === undefined) return given
+  const findings = given.findings.map(one => {
+    const { exit, retry } = explain(one.code)
+    return { ...one, evidence: typed({ ...one, exit, retry }).evidence }
+  })
+  const [first] = findings
+  const { next } = given
+  const named = next === undefined ? {} : { next: asSet(next, first?.evidence['proxySetBy']) }
+  const report = { ...given, findings, ...named }
   const { unusable } = report.facts
-  if (unusable === undefined || typed === undefined) return report
+  if (unusable === undefined) return report
   const known = typed(unusable)
   return {
     ...report,
@@ -67,10 +80,11 @@ function isAFix(next: string, [first]: readonly Finding[]): boolean {
   return first?.advice.includes(next) === true
 }
 
-export function showFinding({ code, severity, message }: Finding, next: string | undefined): string {
+export function showFinding(finding: Finding, next: string | undefined): string {
+  const { code, severity, message } = finding
   return [
     shown`\n${severity} ${code}: ${message}`,
-    ...(severity === 'info' ? [] : fixesFor(code, message, next).map(line => shown`  fix:  ${line}`)),
+    ...(severity === 'info' ? [] : adviceOf(finding, next).map(line => shown`  fix:  ${line}`)),
     `  more: sluice explain ${code}`,
     '',
   ].join('\n')

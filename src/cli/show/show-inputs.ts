@@ -10,6 +10,21 @@ export function isNothingNew({ inputs, failure }: Receipt): boolean {
   return failure === undefined && inputs.length > 0 && inputs.every(({ alreadyLoaded }) => alreadyLoaded === true)
 }
 
+/** Returns whether commands before this one have loaded all of a job on a queue. */
+export function isDoneBefore({ job, thisProcess, failure }: Receipt): boolean {
+  return job?.before !== undefined && thisProcess.read === 0 && failure === undefined
+}
+
+/** Says which part of a job this command has loaded. The counts of a job are those of all commands. */
+export function loadedBefore({ job, thisProcess }: Receipt): string[][] {
+  if (job?.before === undefined) return []
+  const { documents, until } = job.before
+  return [
+    ['this command', `loaded ${plural(thisProcess.read, 'document')} of the job`],
+    ['before', `${plural(documents, 'document')} of the job, until ${localTime(until)}`],
+  ]
+}
+
 /** Returns who loaded the inputs, and when. */
 export function whoLoaded({ inputs }: Receipt): string {
   const [first] = inputs

@@ -2,7 +2,7 @@ import type { Counts, InputReceipt, Receipt, ServeReceipt } from '../../index.js
 import { adviceOn, sayRefusal } from '../../base/failure/index-errors.js'
 import { describeOrigin } from '../../pipeline/ledger/receipt.js'
 import { type OutcomeName, outcomes, taken } from '../../base/operation.js'
-import { isNothingNew, named, showPlan, whoLoaded } from './show-inputs.js'
+import { isDoneBefore, isNothingNew, loadedBefore, named, showPlan, whoLoaded } from './show-inputs.js'
 import { balance, bytes, columns, count, countRows, plural, showDuration } from '../terminal/columns.js'
 import { shown, visible } from '../../base/text/shown.js'
 import { failureJson } from './say-error.js'
@@ -11,7 +11,7 @@ import { failureJson } from './say-error.js'
 export function showReceipt(receipt: Receipt): string {
   return [
     shown`${title(receipt)}\n`,
-    isNothingNew(receipt) ? '' : '\n',
+    isNothingNew(receipt) || isDoneBefore(receipt) ? '' : '\n',
     whatThen(receipt),
     receipt.dryRun === true ? `${showPlan(receipt)}\n` : '',
     columns(countsOf(receipt), '  '),
@@ -73,12 +73,15 @@ function* listParts(list: readonly unknown[]): Generator<string> {
 function title(receipt: Receipt): string {
   const { run, status, elapsedMs, failure } = receipt
   if (isNothingNew(receipt)) return `Nothing new. ${whoLoaded(receipt)}.`
+  if (isDoneBefore(receipt)) return `Nothing new. Job ${run} was loaded before.`
   const how = { finished: 'finished', failed: 'stopped', interrupted: 'interrupted' }[status]
   const what = receipt.dryRun === true ? 'Dry run' : `Run ${run}`
   return `${what} ${how} after ${showDuration(elapsedMs)}${failure === undefined ? '' : `: ${failure.code}`}`
 }
 
 function whatThen(receipt: Receipt): string {
+  if (isDoneBefore(receipt))
+    return 'This command loaded no documents. The counts are those of the job. To load all again, pass --again.\n\n'
   if (!isNothingNew(receipt)) return ''
   const all = receipt.inputs.length === 1 ? 'the file' : 'the files'
   const own = receipt.inputs.every(({ loadedBy }) => loadedBy === undefined)
@@ -173,12 +176,13 @@ function facts(receipt: Receipt): (readonly string[])[] {
       inputs.filter(({ failure, plan }) => failure !== undefined && plan === undefined),
       ({ name, failure }) => ['', unreadable(name, failure?.message ?? '')],
     ),
-    ...(receipt.dryRun === true ? [] : [['speed', `${count(receipt.docsPerSecond)} documents/s`]]),
+    ...(receipt.dryRun === true ? [] : [['speed', speed(receipt)]]),
     [
       'bytes',
       `${bytes(receipt.bytes.read)} read, ${bytes(receipt.bytes.sent)} sent, ${bytes(receipt.bytes.received)} received`,
     ],
     ...compression(receipt),
+    ...loadedBefore(receipt),
     ...(receipt.plan === undefined ? [] : [['plan', receipt.plan.says]]),
     ['requests', `${count(requests)}${retries === 0 ? '' : `, ${count(retries)} sent again`}`],
     ['route', route(receipt)],
@@ -196,6 +200,11 @@ function facts(receipt: Receipt): (readonly string[])[] {
     ...(checkpoint === undefined || status === 'finished' ? [] : [['checkpoint', checkpoint]]),
     ...(spool === undefined ? [] : [['spool', spool]]),
   ]
+}
+
+function speed({ docsPerSecond, follow }: Receipt): string {
+  const rate = `${count(docsPerSecond)} documents/s`
+  return follow === undefined ? rate : `${rate}, while it loaded: ${showDuration(follow.loadingMs)} in all`
 }
 
 function compression({ compression: chosen, requests }: Receipt): string[][] {
@@ -294,7 +303,8 @@ function route({ route: { form, proxy, connections } }: Receipt): string {
 
 function egress(receipt: Receipt): string[][] {
   const seen = Object.entries(receipt.egress)
-  return seen.length === 0 ? [] : [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
+  if (seen.length > 0) return [['egress', seen.map(([address, times]) => `${address} (${times}x)`).join(', ')]]
+  return receipt.route.form === 'direct' ? [] : [['egress', 'unknown: no address check has shown it (IP_CHECK_URL)']]
 }
 
 export function showServed(receipt: ServeReceipt): string {

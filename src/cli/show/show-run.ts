@@ -50,13 +50,16 @@ function showStart(end: RunEnd): string {
   ].join('')
 }
 
-function facts({ command, began, ended, exit, target, inputs = [], inputCount }: RunEnd): string[][] {
+function facts({ command, began, ended, exit, target, inputs = [], inputCount, undone }: RunEnd): string[][] {
   return [
     ['command', `sluice ${command}`],
     ...(target?.index === undefined ? [] : [['index', target.index]]),
     ['began', localTime(began)],
     ...(ended === undefined ? [] : [['ended', `${localTime(ended)}, after ${took(began, ended)}`]]),
     ...(exit === undefined ? [] : [['exit code', String(exit)]]),
+    ...(undone === undefined
+      ? []
+      : [['undone', `${localTime(undone.at)}, ${plural(undone.deleted, 'document')} deleted`]]),
     ...(inputCount === undefined ? [] : [['', `${count(inputs.length)} of ${plural(inputCount, 'input')} are listed`]]),
   ]
 }

@@ -4,6 +4,13 @@ import { takenOf } from '../../base/operation.js'
 import type { InputReceipt, Receipt } from '../../pipeline/ledger/receipt.js'
 import type { RoundInput } from './round-input.js'
 
+declare module '../../pipeline/ledger/receipt.js' {
+  interface Receipt {
+    /** Only of a load with `follow`: how long it loaded. `docsPerSecond` is of this time. `elapsedMs` has the waits between, too. */
+    readonly follow?: { readonly loadingMs: number }
+  }
+}
+
 export class AddedRounds {
   #receipt: Receipt | undefined
   /** Files that were renamed, and those that took their names, have one account. */

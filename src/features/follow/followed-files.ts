@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isSluiceError } from '../../base/failure/failure.js'
 import type { Clock, FileStat } from '../../base/flow.js'
 import { fileStat } from '../../base/checksum/checksum.js'
+import { generationsSince } from '../../pipeline/source/generations.js'
 import { findFiles, type FoundFile, listedFiles } from '../../pipeline/source/find-files.js'
 import { cannotFollow, whyNotFollowed } from './can-follow.js'
 import { FollowedFile, type FoundAs } from './followed-file.js'
@@ -202,9 +203,11 @@ export class FollowedFiles implements AsyncDisposable {
     if (what !== undefined) this.chains.lookBack(name, { sinceMs: file.stat.mtimeMs })
     const rest =
       unfinished === 0 ? '' : `. Its last ${bytesText(unfinished)} had no line feed: Sluice has not loaded them`
-    if (what !== undefined)
-      this.#following.say(name, `${name} ${what}. Sluice had read ${bytesText(read)} of it${rest}`)
-    else if (rest !== '') this.#following.say(name, `${name} was renamed, and is quiet${rest}`)
+    if (what !== undefined) {
+      const copy = await compressedCopy(file)
+      const became = copy === undefined ? what : `was compressed to ${basename(copy)}`
+      this.#following.say(name, `${nowCalled(file)} ${became}. Sluice had read ${bytesText(read)} of it${rest}`)
+    } else if (rest !== '') this.#following.say(name, `${name} was renamed, and is quiet${rest}`)
     this.#leave(file)
     await file.close()
   }
@@ -260,6 +263,25 @@ async function placeOf(file: FollowedFile): Promise<string | undefined> {
     if (place !== undefined) return place
   }
   return undefined
+}
+
+/** A compressor gives its copy the time of the original. Not every one keeps all digits of it. */
+const SAME_TIME_MS = 1000
+
+/** Returns the compressed file that took the place of a file which is gone: `a.1.gz` of `a.1`, or one of the same time. */
+async function compressedCopy({ path, stat: { mtimeMs } }: FollowedFile): Promise<string | undefined> {
+  const all = await generationsSince(path, mtimeMs - SAME_TIME_MS)
+  const packed = all.filter(
+    one =>
+      one.isPacked && (one.path.replace(/\.\w+$/, '') === path || Math.abs(one.stat.mtimeMs - mtimeMs) < SAME_TIME_MS),
+  )
+  return packed[0]?.path
+}
+
+/** Names a file for people. The name that is followed may be that of its successor now. */
+function nowCalled({ name, path }: FollowedFile): string {
+  const now = basename(path)
+  return now === basename(name) ? name : `${now} (formerly ${name})`
 }
 
 function bytesText(count: number): string {

@@ -12,7 +12,7 @@ import type { RunRecord } from '../../run/loop/run-record.js'
 import type { StopSignals } from '../../run/loop/stop-signals.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { newRunId } from '../../base/checksum/tokens.js'
-import { systemClock } from '../../base/time/clock.js'
+import { isoTime, systemClock } from '../../base/time/clock.js'
 import { AddedRounds } from './add-round.js'
 import type { Remembered } from './chains.js'
 import type { FollowedFile } from './followed-file.js'
@@ -52,6 +52,7 @@ export class Rounds {
   /** Files that had the followed names before Sluice started. */
   #earlier: EarlierFile[] = []
   #remembered: Remembered | undefined
+  readonly #began = systemClock.now()
   /** How long to wait at least after the last look. */
   #restMs = 0
 
@@ -96,9 +97,16 @@ export class Rounds {
     const { notes = [] } = { ...receipt, ...notesOn(receipt, all) }
     const said = [...notes, ...gaps.map(({ message }) => message)]
     return {
+      ...this.#timeOf(receipt),
       ...(said.length === 0 ? {} : { notes: said }),
       ...(gaps.length === 0 ? {} : { gaps, exit: Math.max(1, receipt.exit) }),
     }
+  }
+
+  /** Rounds took the time while they loaded. The whole took longer. */
+  #timeOf({ elapsedMs: loadingMs }: Receipt): Pick<Receipt, 'ended' | 'elapsedMs' | 'follow'> {
+    const elapsedMs = Math.round(systemClock.now() - this.#began)
+    return { ended: isoTime(new Date()), elapsedMs: Math.max(loadingMs, elapsedMs), follow: { loadingMs } }
   }
 
   async #look(): Promise<void> {
@@ -197,10 +205,13 @@ export class Rounds {
   /** Adds the receipt of all rounds to an error. */
   #failed({ failure, cause, receipt: last }: SluiceError, inputs: readonly RoundInput[]): SluiceError {
     const before = this.#rounds.receipt
-    if (last !== undefined) return new SluiceError(failure, { receipt: this.#keep(last as Receipt, inputs), cause })
+    if (last !== undefined) {
+      const receipt = this.#keep(last as Receipt, inputs)
+      return new SluiceError(failure, { receipt: { ...receipt, ...this.#timeOf(receipt) }, cause })
+    }
     if (before === undefined) return new SluiceError(failure, { cause })
     return new SluiceError(failure, {
-      receipt: { ...before, status: statusOf(failure), failure, exit: failure.exit },
+      receipt: { ...before, ...this.#timeOf(before), status: statusOf(failure), failure, exit: failure.exit },
       cause,
     })
   }

@@ -1,5 +1,5 @@
 /** Makes the report of a run: one page without scripts, that needs nothing but itself. */
-import { causesFor, type Failure, fixesFor } from '../../base/failure/failure.js'
+import { asSet, causesFor, type Failure, fixesFor } from '../../base/failure/failure.js'
 import { takenOf } from '../../base/operation.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { count, showDuration } from '../../base/text/shown.js'
@@ -90,9 +90,12 @@ function about({ command, target, began, ended, exit }: RunEnd): Html {
 }
 
 function failureBox({ code, message, evidence }: Failure, next: readonly string[]): Html {
-  const causes = causesFor(code, message).slice(0, CAUSES)
-  const fixes = fixesFor(code, message, evidence.next)
-  const first = typeof evidence.next === 'string' && !fixes.includes(evidence.next) ? [evidence.next] : []
+  const causes = causesFor(code, message, evidence['proxySetBy']).slice(0, CAUSES)
+  const fixes = fixesFor(code, message, evidence.next, evidence['proxySetBy'])
+  const first =
+    typeof evidence.next === 'string' && !fixes.includes(asSet(evidence.next, evidence['proxySetBy']))
+      ? [asSet(evidence.next, evidence['proxySetBy'])]
+      : []
   const steps = [...first, ...fixes, ...next.filter(step => !fixes.includes(step) && !first.includes(step))]
   return html`<div class="box bad">
       <h2>Why it stopped</h2>
@@ -148,7 +151,7 @@ function keyFigures(end: RunEnd): HtmlPart {
   const tiles: (readonly [string, string])[] = [
     dryRun === true ? ['Would send', count(counts.unsent)] : [taken, count(takenOf(counts))],
     ['Rejected', count(counts.rejected)],
-    ...(elapsedMs === undefined ? [] : [['Loading time', showDuration(elapsedMs)] as const]),
+    ...(elapsedMs === undefined ? [] : [['Loading time', showDuration(end.follow?.loadingMs ?? elapsedMs)] as const]),
     ...(docsPerSecond === undefined || dryRun === true
       ? []
       : [['Documents per second', count(docsPerSecond)] as const]),

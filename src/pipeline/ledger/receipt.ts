@@ -116,9 +116,9 @@ export interface Receipt extends Counts {
   /** Bulk requests sent, with retries. `retries`: how often Sluice sent a request again, whole or in part. */
   readonly requests: number
   readonly retries: number
-  /** From the end of the preflight to the last document's outcome. */
+  /** From the end of the preflight to the last document's outcome. Of a job on a queue, from the first range's start to the last one's end. */
   readonly elapsedMs: number
-  /** Documents stored, by `elapsedMs`. */
+  /** Documents that this process stored, by the time that it loaded: `elapsedMs`, or that of `follow`. */
   readonly docsPerSecond: number
   /** How the cluster was reached: `direct`, or through which proxy. */
   readonly route: {
@@ -126,7 +126,7 @@ export interface Receipt extends Counts {
     readonly proxy?: string | undefined
     readonly connections: number
   }
-  /** Source addresses that the egress check saw, and how often. */
+  /** Source addresses that the egress check saw, and how often. Empty if no check is set (IP_CHECK_URL), or none has shown an address. */
   readonly egress: Readonly<Record<string, number>>
   readonly cluster: { readonly url: string; readonly name?: string; readonly version?: string }
   /** The file of rejected documents, when there are any: a path as it was given. */

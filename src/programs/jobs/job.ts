@@ -30,6 +30,11 @@ export interface JobData {
   readonly made: string
   /** Set when all ranges are on their queue. */
   readonly planned?: Planned
+  /**
+   * When the last range ended that commands before this one have loaded, in milliseconds since the epoch. 0: there is none. Absent until
+   * the job begins.
+   */
+  readonly loadedUntil?: number
   /** Set until the ranges that have failed may be loaded again. */
   readonly retries?: true
 }

@@ -1,6 +1,7 @@
 import { isOperation, rowOf } from '../../base/operation.js'
 import type { Deletion, DeletionRefused, FoundDocument } from '../../route/cluster/documents.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { recordUndone } from '../../run/state/runs/history.js'
 import { hasLoaded, type KnownRun, lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
 import { isLost } from './loaded-again.js'
 import { ownRun } from './find-checkpoint.js'
@@ -100,7 +101,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   // Documents that are missing may still be in a queue, or hidden.
   const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
-  const { goesBy, forgotten } = isComplete ? await forget(run) : { goesBy: undefined, forgotten: [] }
+  const { goesBy, forgotten } = isComplete ? await forget(run, deleted) : { goesBy: undefined, forgotten: [] }
   const continued = inputs.filter(({ continuedBy }) => continuedBy !== undefined)
   const [continuedBy] = continued.flatMap(one => one.continuedBy ?? [])
   const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
@@ -135,12 +136,17 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   }
 }
 
-/** Forgets a run. Resolves to the run by which the same load goes now, if there is one. */
-async function forget({ path, checkpoint, others, cluster }: OpenRun): Promise<Forgotten> {
+/**
+ * Forgets a run: no load reads it. The list of runs still says that it was undone. Resolves to the run by which the same load goes now, if
+ * there is one.
+ */
+async function forget({ path, checkpoint, others, cluster }: OpenRun, deleted: number): Promise<Forgotten> {
   const forgotten = others.filter(known => knowsOnly(checkpoint, known))
   for (const known of forgotten) await removeRun(known.path)
-  await removeRun(path)
   const stateDir = stateDirAround(path)
+  // Written first: if the process ends between the two, the run is listed twice, and not lost.
+  if (stateDir !== undefined) await recordUndone(stateDir, checkpoint, deleted)
+  await removeRun(path)
   const last = stateDir === undefined ? undefined : await lastFinished(stateDir, checkpoint.key)
   const goesBy = last === undefined || (await isLost(last, cluster)) ? undefined : last.run
   return { goesBy, forgotten: forgotten.map(known => known.checkpoint.run) }

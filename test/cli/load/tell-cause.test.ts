@@ -43,6 +43,42 @@ function failureIn({ stdout }: Ended) {
   return { ...failure, created }
 }
 
+test('advice names what set the URL of the proxy, and the usual variable only if that did', async () => {
+  const wrong = new URL(lab.line.proxy.http)
+  wrong.password = 'wrong'
+  await writeFile(join(work, 'proxy-url'), wrong.href)
+  await writeFile(join(work, 'of-init.json'), JSON.stringify({ proxyFile: 'proxy-url' }))
+  await writeFile(join(work, 'own.json'), JSON.stringify({ proxy: wrong.href }))
+  const { STATIC_PROXY_URL: _, ...env } = lab.env
+  const ways: readonly (readonly [args: readonly string[], env: Record<string, string>, said: string])[] = [
+    [['--proxy-file', 'proxy-url'], {}, 'the file proxy-url'],
+    [['--proxy', wrong.href], {}, '--proxy'],
+    [['--config', 'of-init.json'], {}, 'the file proxy-url'],
+    [['--config', 'own.json'], {}, 'proxy in own.json'],
+    [[], { FIXIE_URL: wrong.href }, 'FIXIE_URL'],
+    [[], { STATIC_PROXY_URL: wrong.href }, 'STATIC_PROXY_URL'],
+  ]
+  for (const [args, more, said] of ways) {
+    const surroundings = { cwd: work, env: { ...env, ...more } }
+    const load = ['ingest', 'a.ndjson', '--index', 'causes', ...args, ...small]
+    const advice = `from the dashboard of your proxy (QuotaGuard, Fixie) to ${said}.`
+    const text = await sluice(load, surroundings)
+    expect(text.stderr).toContain('PROXY_AUTH_REJECTED')
+    expect(text.stderr).toContain(advice)
+    const { failure } = JSON.parse((await sluice([...load, '--json'], surroundings)).stdout) as {
+      failure: { fixes: readonly string[] }
+    }
+    expect(failure.fixes.join(' ')).toContain(advice)
+    const doctor = await sluice(['doctor', ...args], surroundings)
+    expect(doctor.stdout).toContain(advice)
+    if (said === 'STATIC_PROXY_URL') continue
+    // A warning about a secret on the command line names better places for it.
+    const withoutWarnings = text.stderr.replaceAll(/^warning: .*$/gm, '')
+    for (const shown of [withoutWarnings, doctor.stdout, failure.fixes.join(' ')])
+      expect(shown).not.toContain('STATIC_PROXY_URL')
+  }
+})
+
 test(
   'a load that the filter refuses in the middle names the addresses that are refused',
   { tags: 'long' },

@@ -117,7 +117,14 @@ test('undo deletes nothing that was not confirmed, then all of it', async () => 
   expect(undone.stdout).toContain('499 found = 499 deleted, it balances')
   expect(undone.stdout).toMatch(/gone +1 +no longer existed/)
   expect(lab.control.count('cli-undone')).toBe(0)
-  expect(await command('runs')).toMatchObject({ stdout: 'No runs.\n' })
+  // The list of runs still says who deleted them. A load does not take the file for loaded.
+  expect((await command('runs')).stdout).toMatch(
+    new RegExp(`${run} .*undone \\d{4}-\\d\\d-\\d\\d \\S+, 499 deleted .*cli-undone +0 `),
+  )
+  expect((await command('runs', run)).stdout).toMatch(/undone +\d{4}-\d\d-\d\d \S+, 499 documents deleted\n/)
+  const listed = JSON.parse((await command('runs', '--json')).stdout) as { runs: unknown[] }
+  expect(listed.runs).toMatchObject([{ run, undone: { deleted: 499 }, counts: { created: 500 } }])
+  expect((await command('undo', run, '--yes')).stderr).toContain('RUN_NOT_FOUND')
 })
 
 test('undo leaves what was changed, with exit code 1, and --force does not', async () => {

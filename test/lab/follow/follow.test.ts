@@ -1,5 +1,6 @@
 /** Files that grow, are renamed, truncated and deleted while Sluice follows them. */
 import { appendFile, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { ingest } from '../../../src/index.js'
 import { codeOf } from '../../support/lab/run-world.js'
@@ -98,6 +99,21 @@ test('a truncated file is a new input from its start, whether it is shorter or l
   expect(await following.stop()).toMatchObject({ status: 'finished', created: 40, duplicate: 0 })
   expect(following.said.filter(one => one.includes('truncated'))).toHaveLength(2)
   expect(numbers()).toEqual(upTo(40))
+})
+
+test('the receipt has the time of the whole, and the rate of the time while it loaded', async () => {
+  await writeFile(log(), linesOf(0, 5))
+  const following = follow(logs())
+  await following.stored(5)
+  const waitedMs = 1500
+  await delay(waitedMs)
+  await appendFile(log(), linesOf(5, 9))
+  await following.stored(9)
+  const { elapsedMs, docsPerSecond, began, ended, follow: times } = await following.stop()
+  expect(elapsedMs).toBeGreaterThanOrEqual(waitedMs)
+  expect(Date.parse(ended) - Date.parse(began)).toBeGreaterThanOrEqual(waitedMs - 1000)
+  expect(times?.loadingMs).toBeLessThan(elapsedMs)
+  expect(docsPerSecond).toBe(Math.round((9 * 1000) / Math.max(1, times?.loadingMs ?? 0)))
 })
 
 test('a file that is deleted right after it has grown is read to its end', { tags: 'long' }, async () => {

@@ -85,6 +85,9 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
       const { retries: _, ...data } = job.data
       await job.updateData(engine.seal.sign('job', [id], { ...data, planned }))
     },
+    began: async loadedUntil => {
+      await job.updateData(engine.seal.sign('job', [id], { ...job.data, loadedUntil }))
+    },
     look: async () => {
       const why = await keeping.look()
       if (given.isMeasured) await progress.tellNow(keeping.state)

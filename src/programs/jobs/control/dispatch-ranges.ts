@@ -39,6 +39,8 @@ export interface Dispatching extends OfJob {
   readonly ranges: Queue<RangeData>
   /** Notes that all ranges are on the queue. */
   planned(planned: Planned): Promise<void>
+  /** Notes when the last range ended that commands before this one have loaded. */
+  began(loadedUntil: number): Promise<void>
   /** Takes the reports of workers. Returns why the job must stop, if it must. */
   look(): Promise<Failure | undefined>
   /** Returns why this process coordinates the job no more, if it does not. */
@@ -64,13 +66,16 @@ class Dispatch {
   readonly #given: Dispatching
   #index = ''
   #planned: Planned
-  readonly #account = new JobAccount()
+  readonly #account: JobAccount
+  #loadedUntil: number | undefined
   #standing: JobStanding
   #known: KnownRanges | undefined
 
   constructor(given: Dispatching) {
     this.#given = given
     this.#standing = new JobStanding(given)
+    this.#loadedUntil = given.data.loadedUntil
+    this.#account = new JobAccount(() => this.#loadedUntil ?? 0)
     this.#planned = given.data.planned ?? { objects: 0, ranges: 0, bytes: 0 }
   }
 
@@ -127,6 +132,10 @@ class Dispatch {
   /** Resolves to why the job stops before all is planned. If its planner was killed after the plan, its objects are those of then. */
   async #begin(loading: LoadingElsewhere): Promise<Failure | undefined> {
     const { ranges, data, planned, patient } = this.#given
+    if (this.#loadedUntil === undefined) {
+      this.#loadedUntil = await lastEnd(this.#given)
+      await this.#given.began(this.#loadedUntil)
+    }
     // Before the first range, so that no worker can take too many.
     await patient(async () => await ranges.setGlobalConcurrency(data.concurrency))
     if (data.planned === undefined) return await this.#plan(loading, true)
@@ -254,4 +263,10 @@ async function* eachOnce(plan: AsyncIterable<PlannedRange>, known: KnownRanges):
     seen.add(range.id)
     yield range
   }
+}
+
+/** Returns when the last range ended that is loaded, in milliseconds since the epoch, or 0. */
+async function lastEnd({ ranges, patient }: Dispatching): Promise<number> {
+  const [last] = await patient(async () => await ranges.getJobs(['completed'], 0, 0, false))
+  return last?.finishedOn ?? 0
 }

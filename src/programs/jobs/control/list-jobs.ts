@@ -72,7 +72,9 @@ export async function cancelJob(engine: QueueEngine, name: string): Promise<void
 export async function retryJob(engine: QueueEngine, name: string): Promise<void> {
   const control: Queue<JobData> = engine.queue(CONTROL)
   const job = await control.getJob(name)
-  if (job !== undefined) await reopen(engine, job, { ...trusted(job, engine.seal), retries: true })
+  if (job === undefined) return
+  const { loadedUntil: _, ...data } = trusted(job, engine.seal)
+  await reopen(engine, job, { ...data, retries: true })
 }
 
 /** Removes a job that is over, with its ranges and their receipts. The caller knows that it is. */

@@ -67,10 +67,13 @@ export async function waitForJob(
 ): Promise<JobEnd> {
   const control: Queue<JobData, JobEnd> = engine.queue(CONTROL)
   let isOlder: boolean | undefined
+  let joined: Pick<JobData, 'loadedUntil'> = {}
   for (;;) {
     const end = await untilQueueDone(
       async () => {
         const job = await control.getJob(name)
+        // What the open job loads, this command has waited for.
+        if (job?.data.loadedUntil !== undefined) joined = { loadedUntil: job.data.loadedUntil }
         isOlder ??= job !== undefined && trusted(job, engine.seal).made < data.made
         const state = await job?.getState()
         // A queue that was killed may have forgotten the last second.
@@ -87,7 +90,7 @@ export async function waitForJob(
     if (end !== undefined && !(isOlder === true && mayBeRepeated(end, data))) return end
     if (end !== undefined) {
       isOlder = false
-      await untilQueueDone(async () => await submitJob(engine, name, data), { engine, signal, tell })
+      await untilQueueDone(async () => await submitJob(engine, name, { ...data, ...joined }), { engine, signal, tell })
     }
     if (signal.aborted) throw fail('JOB_CONTINUES', { reason: String(signal.reason), job: name })
     await systemClock.sleep(LOOK_MS, signal).catch(() => undefined)

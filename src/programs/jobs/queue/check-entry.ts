@@ -34,6 +34,7 @@ const job: Shape = {
   host: isName,
   made: isTime,
   planned: optional(shaped({ objects: isCount, ranges: isCount, bytes: isCount })),
+  loadedUntil: optional(isNumber),
   retries: value => value === undefined || value === true,
 }
 

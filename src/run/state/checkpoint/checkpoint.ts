@@ -79,6 +79,14 @@ export interface RunEnd extends Omit<Partial<Receipt>, 'target' | 'status'> {
   readonly target?: Partial<Receipt['target']>
   /** Set if `inputs` does not hold all of them. */
   readonly inputCount?: number
+  /** Set if `undo` deleted all that was left of the run. */
+  readonly undone?: RunUndone
+}
+
+/** When a run was undone (ISO 8601), and how many documents `undo` deleted then. */
+export interface RunUndone {
+  readonly at: string
+  readonly deleted: number
 }
 
 export interface Target {

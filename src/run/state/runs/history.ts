@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, replaceFile } from '../../../base/disk/safe-files.js'
+import { makeFolder, replaceFile, stateUnwritable } from '../../../base/disk/safe-files.js'
 import { explain, type Failure } from '../../../base/failure/failure.js'
 import type { InputReceipt, Receipt } from '../../../pipeline/ledger/receipt.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
@@ -36,6 +36,19 @@ export async function recordRun(stateDir: string, sources: readonly string[], en
   const { run, began } = ended
   const head = `${JSON.stringify({ sluice: VERSION, run, began, sources })}\n`
   await replaceFile(await freeName(folder, run), head + endLine(ended))
+}
+
+/** Keeps the end of a run that was undone, for the list of runs. Throws SluiceError STATE_UNWRITABLE. */
+export async function recordUndone(stateDir: string, run: Checkpoint, deleted: number): Promise<void> {
+  const end = run.ended === undefined ? endOfCheckpoint(run) : wholeEnd(run.ended, run.inputs)
+  const inputs = end.inputs ?? []
+  const counted = inputs.length > MOST_INPUTS ? { inputCount: inputs.length } : {}
+  const undone = { at: isoTime(new Date()), deleted }
+  try {
+    await recordRun(stateDir, run.sources, { ...end, inputs: inputs.slice(0, MOST_INPUTS), ...counted, undone })
+  } catch (error) {
+    throw stateUnwritable(historyFolder(stateDir), error)
+  }
 }
 
 /** Adds the end to the file of a run. Does nothing if the file is gone, or ends in a torn line. Throws errors of the file system. */

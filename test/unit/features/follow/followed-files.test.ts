@@ -1,6 +1,7 @@
-import { appendFile, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FollowedFiles } from '../../../../src/features/follow/followed-files.js'
 import { HeldClock } from '../../../support/load/held-clock.js'
@@ -132,6 +133,30 @@ test('a renamed file is followed until it is quiet for long', async () => {
   clock.advance(700_000)
   await following.scan()
   expect(following.all).toEqual([])
+})
+
+test('a rotated file that was compressed is named so, and by the name that it had', async () => {
+  const renamed = (name: string) =>
+    `${name}.ndjson was renamed to ${name}.ndjson.1. Sluice reads the former file to its end`
+  for (const name of ['a', 'b', 'c']) await writeFile(at(`${name}.ndjson`), '{"n":1}\n')
+  await using following = files('*.ndjson')
+  await following.scan()
+  await readAll(following)
+  for (const name of ['a', 'b']) await rename(at(`${name}.ndjson`), at(`${name}.ndjson.1`))
+  await following.scan()
+  expect(said.splice(0).toSorted()).toEqual([renamed('a'), renamed('b')])
+  await writeFile(at('a.ndjson.1.gz'), gzipSync('{"n":1}\n'))
+  // Renamed and compressed between two looks, with the time of the original, as gzip does.
+  await writeFile(at('c.ndjson.1.gz'), gzipSync('{"n":1}\n'))
+  const { atime, mtime } = await stat(at('c.ndjson'))
+  await utimes(at('c.ndjson.1.gz'), atime, mtime)
+  for (const name of ['a.ndjson.1', 'b.ndjson.1', 'c.ndjson']) await rm(at(name))
+  await following.scan()
+  expect(said.toSorted()).toEqual([
+    'a.ndjson.1 (formerly a.ndjson) was compressed to a.ndjson.1.gz. Sluice had read 8 bytes of it',
+    'b.ndjson.1 (formerly b.ndjson) was deleted. Sluice had read 8 bytes of it',
+    'c.ndjson was compressed to c.ndjson.1.gz. Sluice had read 8 bytes of it',
+  ])
 })
 
 test('at most 64 files are open, and a deleted one is let go', async () => {

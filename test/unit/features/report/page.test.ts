@@ -29,6 +29,18 @@ test('the report says how the run ended, what went where, and what to do', () =>
     expect(page).toContain(part)
 })
 
+test('the best rate that the report names stands in its table', () => {
+  const page = reportPage(longRun)
+  const [, best = 'none'] = /on average, and ([\d,]+) in the best row of the table below/.exec(page) ?? []
+  const [, table = ''] = /id="documents-desc"[\s\S]*?<table>([\s\S]*?)<\/table>/.exec(page) ?? []
+  const rates = Array.from(table.matchAll(/<tr>\s*<th scope="row">[\s\S]*?<\/tr>/g), ([row]) => {
+    const cells = Array.from(row.matchAll(/<td class="n">([\d,]+)<\/td>/g), ([, cell = '']) => cell)
+    return Number(cells[2]?.replaceAll(',', ''))
+  })
+  expect(rates.length).toBeGreaterThan(5)
+  expect(Number(best.replaceAll(',', ''))).toBe(Math.max(...rates))
+})
+
 test('a report is one page that loads nothing and runs no script', () => {
   const page = reportPage(longRun)
   expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)

@@ -45,6 +45,9 @@ function world(look: () => Promise<ReturnType<typeof failure> | undefined>) {
       planned = objects
       await Promise.resolve()
     },
+    began: async () => {
+      await Promise.resolve()
+    },
     look,
     lost: () => undefined,
     stop: async () => {

@@ -44,6 +44,9 @@ function world() {
       job: 'logs',
       seal: noSeal,
       planned: async () => await Promise.resolve(),
+      began: async () => {
+        await Promise.resolve()
+      },
       look: async () => await Promise.resolve(undefined),
       lost: none,
       stop: async () => await Promise.resolve(),
