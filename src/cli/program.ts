@@ -157,8 +157,7 @@ function rootCommand(terminal: Terminal, version: string): Command {
     .addHelpText(
       'after',
       `
-Examples:
-  sluice ingest 'logs/*.ndjson.gz' --index logs-app  load files
+Example: sluice ingest 'logs/*.ndjson.gz' --index logs-app
 
 Exit codes: 0 every document stored  1 some rejected or unknown  2 wrong usage
   3 change something  4 try again later  5 interrupted  6 locked  70 a bug`,

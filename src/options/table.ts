@@ -299,8 +299,7 @@ export const table = {
   empty: csv(kinds.choice('omit', 'null'), 'what an empty cell becomes: no field, or null', { default: 'omit' }),
   nan: csv(
     kinds.choice('reject', 'null', 'omit'),
-    'what NaN and infinite numbers of Parquet become: reject their rows, null, or no field',
-    { default: 'reject' },
+    'what NaN and infinite numbers of Parquet become: reject their rows (default), null, or no field',
   ),
   sourceThroughProxy: remote(
     kinds.toggle(),

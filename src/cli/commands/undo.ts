@@ -31,9 +31,8 @@ Examples:
 
 Sluice deletes by the ids of the run, from its checkpoint. This needs --ids run.
 It keeps documents that changed since the run, and then ends with exit code 1.
-When nothing is left, loads forget the run, and sluice runs lists it as undone.
-If undo is interrupted, run it again. For a guarded load, run sluice rollback
-first.`,
+When nothing is left, loads forget the run. If undo is interrupted, run it
+again. For a guarded load, run sluice rollback first.`,
     )
     .action(async (run: string, { yes = false, force = false, ...flags }: Flags) => {
       const { effective, values, connecting } = await loadForCluster(flags, terminal)

@@ -17,7 +17,7 @@ test('--help lists every command, with examples and exit codes', async () => {
   for (const verb of ['ingest', 'doctor', 'lab', 'demo', 'verify', 'undo', 'filter', 'explain', 'config']) {
     expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'))
   }
-  expect(stdout).toContain('Examples:')
+  expect(stdout).toContain('Example: ')
   expect(stdout).toContain('Exit codes: 0 every document stored')
 })
 
