@@ -41,7 +41,7 @@ function loadBy(codeOf, loaded = () => {}) {
   const resolve = Module._resolveFilename
   // Node would look for links in each part of each path: a tenth of what the start costs.
   Module._resolveFilename = (request, parent, ...more) =>
-    request.startsWith('./') && parent?.filename?.endsWith('.cjs') === true
+    /^\.\/.*\.cjs$/.test(request) && parent?.filename?.endsWith('.cjs') === true
       ? join(dirname(parent.filename), request)
       : resolve(request, parent, ...more)
   Module._extensions['.cjs'] = (module, file) => {

@@ -221,7 +221,7 @@ export function describeDumps(world: () => World): void {
       const records = letters.map(letter => JSON.parse(letter) as { id: string; line: string })
       expect(records.toSorted((one, other) => Number(one.id) - Number(other.id))).toMatchObject([
         { type: 'DOCUMENT_HIT_INVALID', id: '1', routing: 'r' },
-        { type: 'DOCUMENT_NOT_EDITED', id: '2', line: '{"m":1,"n":2}' },
+        { type: 'DOCUMENT_NOT_EDITED', id: '2', line: '{"_id":"2"} {"m":1,"n":2}' },
         { operation: 'index', id: '3', routing: 'r', line: '{"index":{"_id":"3","routing":"r"}} oops' },
         { operation: 'update', id: '4', line: '{"update":{"_id":"4"}} {"doc":oops}' },
       ])

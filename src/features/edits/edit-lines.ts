@@ -159,17 +159,20 @@ class LineEditor {
     while (isWhiteSpace(bytes[object])) object += 1
     const isObject = isValid && bytes[object] === OPENING && jsonFault(bytes, object, to) === NO_FAULT
     const problem = isObject ? this.#editor.edit(bytes, object, this.#starts.line) : undefined
-    if (problem !== undefined) this.#refuse(from, refusedLineStart('DOCUMENT_NOT_EDITED', problem))
+    if (problem !== undefined) this.#refuse(bytes, from, refusedLineStart('DOCUMENT_NOT_EDITED', problem))
     else if (!isObject && this.#kind === 'lines' && mayBeRefusedLine(bytes, from))
-      this.#refuse(from, refusedLineStart('DOCUMENT_NOT_JSON', 'broken JSON at byte 0 of the line'))
+      this.#refuse(bytes, from, refusedLineStart('DOCUMENT_NOT_JSON', 'broken JSON at byte 0 of the line'))
   }
 
-  /** Puts a reason in front of the line. */
-  #refuse(from: number, start: Buffer): void {
+  /** Puts a reason in front of the line. A person who corrects a document also sees its address before it. */
+  #refuse(bytes: Buffer, from: number, start: Buffer): void {
     const { from: starts, to: ends, text: texts } = this.#editor
-    starts.push(from)
-    ends.push(from)
+    const { address, document } = this.#action
+    const places = this.#kind === 'actions' ? [from, document] : [from]
+    starts.push(...places)
+    ends.push(...places)
     texts.push(start)
+    if (this.#kind === 'actions') texts.push(Buffer.concat([bytes.subarray(address, document - 1), BLANK]))
   }
 
   #written(lines: Buffer): Buffer {
@@ -190,6 +193,7 @@ class LineEditor {
 }
 
 const OPENING = 0x7b
+const BLANK = Buffer.from(' ')
 const LETTER_D = 0x64
 
 /** Returns whether the action of a line is a delete, which sends no document. */

@@ -115,7 +115,10 @@ class Work {
     const hasId = isAction && bytes[address + 4] === LETTER_D
     const problem = problemOf(made, hasId, this.#limits.maxBytes - before.length - LINE_PART_BYTES - 1)
     if (made instanceof Untransformable || problem !== undefined) {
-      this.#push(refusedLineStart('DOCUMENT_NOT_TRANSFORMED', String(problem)), bytes.subarray(from, to))
+      this.#push(refusedLineStart('DOCUMENT_NOT_TRANSFORMED', String(problem)), before)
+      // A person who corrects a document also sees its address before it.
+      if (isAction) this.#push(bytes.subarray(address, document - 1), BLANK, bytes.subarray(document, to))
+      else this.#push(bytes.subarray(from, to))
       return
     }
     if (made.length <= settled) this.#push(NOTHING_COMES, end)
@@ -150,6 +153,7 @@ class Work {
 const OPENING = 0x7b
 const LETTER_D = 0x64
 const NOTHING = Buffer.alloc(0)
+const BLANK = Buffer.from(' ')
 const NEW_LINE = Buffer.from('\n')
 
 /** Returns why what the line became cannot be sent. `most`: bytes of a document. */

@@ -231,7 +231,7 @@ export interface Committed {
   readonly isBroken: boolean
   /** Whether documents behind the prefix may be stored. */
   readonly isDoubtful: boolean
-  /** Indices, aliases and data streams that took or refused a replayed document. */
+  /** Indices, aliases and data streams that took a replayed document. */
   readonly destinations: ReadonlySet<string>
   /** If each document names its index: how many each index took. */
   readonly indices: DocumentsByIndex

@@ -141,11 +141,12 @@ export class CommittedPrefix {
   }
 
   #commit(batch: Batch, settled: Outcome, kinds: readonly Rejections[]): void {
-    const { skipped } = settled
+    const { created, updated, duplicate, skipped } = settled
     this.#account.add({ ...countsIn(settled), skipped: skipped + batch.blank })
     for (const kind of kinds) this.#account.rejectAlike(kind)
     const { addressed } = batch
-    if (addressed !== undefined && isAnswered(settled)) this.#destinations.add(addressed.destination.index)
+    if (addressed !== undefined && created + updated + duplicate > 0)
+      this.#destinations.add(addressed.destination.index)
     for (const { input, lines } of batch.taken) this.#read(input, lines)
     for (const { input, mark } of batch.ends) this.#inputOf(input).mark = mark
     for (const input of storedInputs(batch, settled)) this.#inputOf(input).hasStored = true
@@ -179,13 +180,6 @@ export class CommittedPrefix {
       else this.#waiting.push(one)
     }
   }
-}
-
-/** Returns whether an index has answered. Also one that takes none of the documents may be deleted, and the next one may take them. */
-function isAnswered(outcome: Outcome): boolean {
-  if (takenOf(outcome) > 0) return true
-  for (const { attempts, status } of outcome.rejected) if (attempts > 0 && status !== 404) return true
-  return false
 }
 
 /** Returns the inputs of which a document is stored, or may be. */

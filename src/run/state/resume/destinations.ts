@@ -13,7 +13,7 @@ interface Asking {
 
 export class Destinations {
   readonly #asking: Asking
-  /** Names that took or refused a document, of this process and of earlier ones. */
+  /** Names that stored a document, of this process and of earlier ones. */
   readonly #stored: Map<string, string | undefined>
   /** Names that were asked for in this process. */
   readonly #seen = new Set<string>()
@@ -26,7 +26,7 @@ export class Destinations {
     this.#asking = asking
   }
 
-  /** Every name that took or refused a document, with its uuid if it is an index. */
+  /** Every name that stored a document, with its uuid if it is an index. */
   get known(): Known {
     return Array.from(this.#stored, ([index, indexUuid]) => ({
       index,
@@ -59,7 +59,7 @@ export class Destinations {
     return seen.kind === 'index' ? seen.uuid : undefined
   }
 
-  /** Takes the names that have taken or refused a document of this process. */
+  /** Takes the names that have stored a document of this process. */
   async see(reached: ReadonlySet<string>): Promise<void> {
     const { cluster, givenUp } = this.#asking
     for (const index of reached) {
