@@ -145,7 +145,7 @@ export const districts: readonly District[] = [
       guarded: { doors: 'guard-alias rollback' },
       'limits/traffic-plan': { doors: 'plan-use' },
       limits: { beside: 'limits/traffic-plan', doors: 'learn-limits limit-traffic' },
-      mapping: { doors: 'infer-mapping look-at map-index rehearse' },
+      mapping: { doors: 'infer-mapping map-index rehearse' },
       metrics: { doors: 'run-metrics trace-run' },
       ranges: { doors: 'range-load' },
       // It opens routes of its own, to the servers of inputs.

@@ -67,7 +67,7 @@ Nothing is sent, and no cluster is needed. The exit code is 1 if a load would re
         throw fail('OPTION_INVALID', { option: 'source', problem: 'has stdin, which can be read only once' })
       const { format, pick, members, sample } = effective.values
       using interruption = interruptible(terminal, 'stopping')
-      const { lookAt } = await import('../../features/mapping/look-at.js')
+      const { lookAt } = await import('../../features/mapping/infer-mapping.js')
       const { signal } = interruption
       const { inputs, mapping } = await lookAt({
         source,
