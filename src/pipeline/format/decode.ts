@@ -44,28 +44,18 @@ export async function decode(
   options: DecodeOptions,
   note: (name: string, found: string) => void = () => {},
 ): Promise<Lines> {
-  const { format, pick, csv, takesDumps = true } = options
+  const { format, pick, csv } = options
   // Items of an iterable are lines already, and only `auto` judges an input by what it holds.
   const isOpen = format === 'auto' && pick === undefined && source.name !== '(iterable)'
   const opening = await readOpening(bytes, isOpen ? new Look(isNamedNdjson(source.name)) : undefined)
-  const { at, look, isWhole, encoding } = opening
+  const { encoding } = opening
   const container = source.name === '(iterable)' ? undefined : containerKind(opening.head)
   if (container !== undefined) return await ofContainer(source, container, opening, options, note)
-  const alike =
-    look === undefined ? undefined : look.isArray ? arrayAlike(opening.head) : lookAlike(opening.head, isWhole)
-  const isTable = format === 'csv' || format === 'tsv' || (isOpen && isCsv(source.name, opening, alike))
-  if (isTable && encoding !== 'UTF-32') {
-    // Other formats do not need its code.
-    const { csvLines } = await import('./csv/csv-lines.js')
-    const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
-    const table = await csvLines(source.name, opening.bytes, { ...csv, delimiter }, options)
-    return { kind: 'elements', at, ...table }
-  }
+  const alike = alikeOf(opening)
+  const isTable = namesTable(format) || (isOpen && isCsv(source.name, opening, alike))
+  if (isTable && encoding !== 'UTF-32') return await fromTable(source, opening, options)
   if (encoding === 'UTF-32') {
-    await opening.close()
-    const named = format === 'auto' ? 'ndjson' : format
-    const problem = `is not valid ${named}: it is ${encoding} text. Convert it to UTF-8`
-    throw fail('INPUT_MALFORMED', { input: source.name, format: named, problem })
+    return await refuseWide(source, opening, format)
   }
   const wide = wideOf(opening, alike)
   if (wide !== undefined) {
@@ -74,22 +64,67 @@ export async function decode(
     return rewritten(await decode(source, text, { ...options, csv: { ...csv, encoding: 'utf-8' } }, note), wide)
   }
   const found = typeof alike === 'object' ? alike : undefined
-  const dump = isDump(format) ? format : takesDumps ? found?.dump : undefined
+  const dump = dumpOf(options, found)
   if (dump !== undefined) {
     const lines = await readerOf(dump)
-    const noted = found === undefined ? {} : { found: `${found.kind}: ${found.observed}` }
-    return { kind: 'actions', at, bytes: lines(source.name, opening.bytes, options.besides), ...noted }
+    return {
+      kind: 'actions',
+      at: opening.at,
+      bytes: lines(source.name, opening.bytes, options.besides),
+      ...noted(found),
+    }
   }
   if (found !== undefined) {
     await opening.close()
     throw fail('INPUT_NOT_JSON', { input: source.name, kind: found.kind, observed: found.observed })
   }
-  if (isOpen && isNamedGeoJson(source.name) && hasFeatures(opening.head))
-    return { ...(await fromJson(source, opening, 'features')), found: 'GeoJSON: each of its features is a document' }
   const isJson = format === 'json' || pick !== undefined || alike === 'json'
-  const lines: Lines = isJson ? await fromJson(source, opening, pick) : { kind: 'lines', at, bytes: opening.bytes }
-  if (!isOpen || !mayBeOneDocument(opening.head, isJson)) return lines
+  if (!isOpen) return await fromLines(source, opening, isJson, pick)
+  if (isNamedGeoJson(source.name) && hasFeatures(opening.head))
+    return { ...(await fromJson(source, opening, 'features')), found: 'GeoJSON: each of its features is a document' }
+  const lines = await fromLines(source, opening, isJson, pick)
+  if (!mayBeOneDocument(opening.head, isJson)) return lines
   return { ...lines, bytes: withNote(lines.bytes, what => note(source.name, what)) }
+}
+
+async function refuseWide({ name: input }: Source, opening: Opening, format: DecodeOptions['format']): Promise<never> {
+  await opening.close()
+  const named = format === 'auto' ? 'ndjson' : format
+  const problem = `is not valid ${named}: it is ${opening.encoding} text. Convert it to UTF-8`
+  throw fail('INPUT_MALFORMED', { input, format: named, problem })
+}
+
+type Found = Exclude<LookAlike, string | undefined>
+
+function dumpOf({ format, takesDumps = true }: DecodeOptions, found: Found | undefined) {
+  if (isDump(format)) return format
+  return takesDumps ? found?.dump : undefined
+}
+
+function namesTable(format: DecodeOptions['format']): boolean {
+  return format === 'csv' || format === 'tsv'
+}
+
+function noted(found: Found | undefined): Pick<Lines, 'found'> {
+  return found === undefined ? {} : { found: `${found.kind}: ${found.observed}` }
+}
+
+function alikeOf({ look, head, isWhole }: Opening): LookAlike | undefined {
+  if (look === undefined) return undefined
+  return look.isArray ? arrayAlike(head) : lookAlike(head, isWhole)
+}
+
+async function fromTable({ name }: Source, { at, bytes }: Opening, options: DecodeOptions): Promise<Lines> {
+  const { format, csv } = options
+  // Other formats do not need its code.
+  const { csvLines } = await import('./csv/csv-lines.js')
+  const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
+  return { kind: 'elements', at, ...(await csvLines(name, bytes, { ...csv, delimiter }, options)) }
+}
+
+async function fromLines(source: Source, opening: Opening, isJson: boolean, pick: string | undefined): Promise<Lines> {
+  const { at, bytes } = opening
+  return isJson ? await fromJson(source, opening, pick) : { kind: 'lines', at, bytes }
 }
 
 async function fromJson({ name }: Source, { at, bytes }: Opening, pick: string | undefined): Promise<Lines> {
