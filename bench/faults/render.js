@@ -13,44 +13,38 @@ export function render({ date, machine, cells }) {
   const played = Object.keys(faults).filter(name => cells[name] !== undefined)
   return `# Faults, one at a time
 
-Four loaders bring the same ${number(DOCUMENTS)} documents to the same cluster while one thing goes wrong, and the cluster is compared
-with the input afterwards, document by document and byte by byte. Written by \`npm run faults\` on ${date}, on ${machine.cores} × ${machine.cpu}
-under Linux ${machine.kernel} with Node ${machine.versions['Node.js']}.
+Four loaders load the same ${number(DOCUMENTS)} documents into the same cluster while one thing goes wrong. Afterwards, each document in the cluster is compared with the input, byte by byte.
+\`npm run faults\` wrote this page on ${date}, on ${machine.cores} × ${machine.cpu} under Linux ${machine.kernel} with Node ${machine.versions['Node.js']}.
 
 ${tableOf(
   ['', 'version', 'how it is run'],
   names.map(name => [tools[name].title, machine.versions[tools[name].version] ?? '', tools[name].about]),
 )}
 
-- **The world** is Sluice's lab: a CONNECT proxy with a password and two static addresses, an IP filter, a cluster. Every loader reaches it
-  through the proxy over TLS, in requests of 200 documents unless it says otherwise, without ids in the data: the cluster makes the ids
-  for the others, Sluice its own.
-- **When a loader ends with another exit code than 0**, the fault is over and the command is run once more, as a scheduler would; not
-  where the input is at fault. elasticdump is told to go on behind the last line that it had sent (\`--offset\`); the others have the
-  same command again. Exit codes show both runs.
-- **set aside**: not in the cluster, and in the loader's file for refused documents. **missing**: in neither. **doubled**: copies too
-  many. **altered**: other bytes. **cause named**: seconds from the start until the output says what is in the way; – where all went well
-  in the end and nobody has to know. **outside**: connections to the cluster that did not come through the proxy. **printed**: secrets,
-  and documents of which something stands in the output.
+- **The world** is Sluice's lab: a CONNECT proxy with a password and two static addresses, an IP filter and a cluster. Every loader reaches the cluster
+  through the proxy, over TLS. Requests hold 200 documents if the row says nothing else. The documents have no ids: Sluice makes its own ids, and the cluster makes those of the others.
+- **If a loader ends with another exit code than 0**, the fault ends and the command runs once more, as a scheduler would do. If the input is at fault, there is no second run.
+  elasticdump continues after the last line that it had sent (\`--offset\`). The others get the same command again. The exit codes show both runs.
+- **missing**: in the cluster and in the loader's file of rejected documents there is no such document. **set aside**: only in that file. **doubled**: copies too
+  many. **altered**: other bytes. **cause named**: seconds from the start until the output names the cause. – means that all went well, so nobody has to know.
+  **outside**: connections to the cluster that did not use the proxy. **printed**: secrets and documents that stand in the output.
 - The programs for \`helpers.bulk\` and \`streaming_bulk\` are in \`bench/faults/peers\`. They do what the documentation shows, and leave
   exceptions to the runtime. Another program around the same helper may do better, or worse.
-- Each cell is one run, with 10 ms added on the way, on a machine that did other work beside it: seconds are no benchmark, and what depends
-  on the moment, as the documents that were under way, is another number the next time.
-- The lab is ours. That real servers do the same is tested apart ([testing on real servers](testing-on-real-servers.md)).
-- Sluice's own ways in are also played together, at random, against a model: \`npm run search:world\`. What that model does not play, and why, is
-  listed at the end of this page.
+- Each cell is one run. The route adds 10 ms, and the machine did other work at the same time. So the seconds are no benchmark. Numbers that depend on the moment, such as documents
+  in open requests, differ in each run.
+- The lab is ours. [Other tests](testing-on-real-servers.md) play the same faults on real servers.
+- \`npm run search:world\` plays all ways into Sluice together, at random, against a model. The end of this page lists what that model does not play, and why.
 
 ## At a glance
 
-What is wrong in the end, after the second run where there was one. ✓: every document once, unaltered, or set aside where it is the
-document that is at fault.
+The table shows what is wrong in the end, after the second run if there was one. ✓ means: every document is stored once and unaltered. If a document itself is at fault, it is set aside.
 
 ${tableOf(
   ['', ...names.map(name => tools[name].title)],
   played.map(name => [faults[name].title, ...names.map(tool => verdict(cells[name].own[tool], faults[name]))]),
 )}
 
-With ids taken from a field of the documents, which not all data have (Sluice with \`--ids field --op index\`):
+The same with ids from a field of the documents, which not all data have (Sluice with \`--ids field --op index\`):
 
 ${tableOf(
   ['', ...names.map(name => tools[name].title)],

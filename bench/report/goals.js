@@ -91,6 +91,26 @@ export function goals(results) {
     value => `${plain(value)} (Sluice ${plain(gzip.cores.median)} cores)`,
   )
 
+  const small = results.everyday?.find(({ name }) => name === '100 documents')
+  const gzipCpu = gzip?.cpuPerGB.median
+  add(
+    'gzip: CPU, log',
+    '≤ 6.5 CPU-s/GB',
+    gzipCpu,
+    value => value <= 6.5,
+    value => `${plain(value)} CPU-s/GB`,
+  )
+  const hundred = small && summary(small, 'sluice', 'part')
+  add('peak RSS, http', '≤ 100 MB', whole?.peak.median, value => value <= 100e6, megabytes)
+  add('peak RSS, gzip', '≤ 110 MB', gzip?.peak.median, value => value <= 110e6, megabytes)
+  add(
+    '100 documents',
+    '≤ 0.12 s',
+    hundred?.wall.median,
+    value => value <= 0.12,
+    value => `${plain(value)} s`,
+  )
+
   // Whole processes on the whole input, so that the start-up of either counts.
   for (const limited of results.scenarios.filter(({ rate }) => rate !== undefined)) {
     add(

@@ -9,6 +9,10 @@ export type OptionName = keyof typeof table
 
 export const optionNames = Object.keys(table) as readonly OptionName[]
 
+export function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(table, name)
+}
+
 type Row<K extends OptionName> = (typeof table)[K]
 
 /** Every option in force. Bytes, and milliseconds for durations. */

@@ -1,7 +1,7 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import { type Ids, isOperation, rowOf, type Script } from '../base/operation.js'
 import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
-import { defaults, placedIn, stagedIn } from './describe-option.js'
+import { defaults, describeOption, isOptionName, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
 import type {
@@ -16,10 +16,11 @@ import type {
   TableSection,
 } from './load.js'
 import type { Stage } from './option.js'
-import { invalid, isUrl } from './option-checks.js'
+import { type Check, invalid, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
 import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
+import { parseJson } from '../base/json/parse-json.js'
 import { isWebAddress } from '../base/addresses.js'
 import { isPattern, patternIn } from '../base/text/index-pattern.js'
 import { fieldsIn } from '../base/text/shown.js'
@@ -81,6 +82,34 @@ function checkDeletions(
   if (deletions === 'reconcile') return
   if (maxDeleted !== undefined) throw invalid('maxDeleted', "needs deletions 'reconcile'")
   if (reconcileEveryMs !== undefined) throw invalid('reconcileEveryMs', "needs deletions 'reconcile'")
+}
+
+/**
+ * Reads the options that a checkpoint keeps as text, so that the inputs of its run can be read as they were then. Returns undefined if one
+ * of them is not among `known`, because it does not say all. Throws SluiceError OPTION_INVALID.
+ */
+export function readRecorded(
+  recorded: Readonly<Record<string, string>>,
+  connect: ConnectOptions,
+  known: ReadonlySet<string>,
+): Pick<Load, 'inputs' | 'documents' | 'batching' | 'connecting'> | undefined {
+  const ofCsv = new Map(placedIn('csv').map(({ name, place, kind }) => [name as string, { name: place.name, kind }]))
+  const options: Record<string, unknown> = {}
+  const csvOptions: Record<string, unknown> = {}
+  for (const [name, text] of Object.entries(recorded)) {
+    const csv = ofCsv.get(name)
+    if (csv !== undefined) csvOptions[csv.name] = valueIn(text, csv.kind.check)
+    else if (known.has(name) && isOptionName(name)) options[name] = valueIn(text, describeOption(name).kind.check)
+    else return undefined
+  }
+  const csv = Object.keys(csvOptions).length === 0 ? {} : { csv: csvOptions }
+  // The caller opens the inputs.
+  return readOptions({ ...connect, source: 'recorded', index: 'recorded', ...options, ...csv })
+}
+
+/** A text stands for itself if the option takes a text, and otherwise for a value in JSON. */
+function valueIn(text: string, check: Check): unknown {
+  return check(text) === undefined ? text : parseJson(text)
 }
 
 /** Fills in defaults of options that were checked. `tables`: those among the inputs. */

@@ -364,9 +364,13 @@ export const table = {
     first: ['ingest', 'undo'],
   }),
 
-  batchBytes: requests(kinds.size({ min: 1000, max: 100_000_000 }), 'maximum size of a request', {
-    default: '5_000_000',
-  }),
+  batchBytes: requests(
+    kinds.size({ min: 1000, max: 100_000_000 }),
+    'maximum size of a request before compression. If Sluice compresses, the default is half of this',
+    {
+      default: '5_000_000',
+    },
+  ),
   batchDocs: requests(
     kinds.wholeNumber({ min: 1, max: 1_000_000 }, { max: MOST }),
     'maximum number of documents in a request',

@@ -98,10 +98,10 @@ const laterOn: readonly LoadCause[] = [
     { by: 'verify' },
   ),
   load(
-    'a run whose ids came from a field',
+    'a run whose ids the cluster made',
     'RUN_IDS_UNKNOWN',
     async ({ runs }) => {
-      const { run } = await loaded(runs, { ids: 'field', idField: 'n' })
+      const { run } = await loaded(runs, { ids: 'cluster' })
       const options = { ...(await runs.way()), run, stateDir: runs.stateDir }
       return async () => await stopped(undo(options))
     },

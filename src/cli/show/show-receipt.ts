@@ -97,7 +97,7 @@ const meanings: Partial<Record<OutcomeName, string>> = {
   notFound: 'there was no such document to delete',
   older: 'unchanged: the index has a newer version of these documents',
   dropped: 'not stored: the ingest pipeline of the cluster dropped them',
-  duplicate: 'stored by an earlier request',
+  duplicate: 'stored by an earlier request, whose answer was lost',
   rejected: 'in the dead letters',
   skipped: 'blank lines, conflicts, or left out by --transform',
   unsent: 'not stored',

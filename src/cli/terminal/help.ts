@@ -51,16 +51,14 @@ function styled(format: 'bold' | 'cyan', text: string): string {
 }
 
 /**
- * Adds the flags of the table to a command. `--help` shows the flags that a first user needs, `--help-all` shows all.
+ * Adds the flags of the table to a command. `--help` shows the flags that a first user needs, `--help-all` shows all, or those of a group.
  * The parser gets neither defaults nor environment: only `resolveOptions` decides which of flag, environment, file
  * and default counts.
  */
 export function addOptions(command: Command, name: DescribedOption['commands'][number]): Command {
   const added = optionsOf(name).map(row => {
     const flags = row.short === undefined ? `${row.flag}` : `${row.short}, ${row.flag}`
-    const value = row.optionalIn?.includes(name) === true ? `[${row.label}]` : `<${row.label}>`
-    const flag = row.label === undefined ? flags : `${flags} ${value}`
-    const option = new Option(flag, row.doc).helpGroup(`${row.group}:`)
+    const option = new Option(termOf(flags, row, name), row.doc).helpGroup(`${row.group}:`)
     // A name that begins with "no" is a switch like any other: the parser has no default to turn off.
     option.negate = false
     if (row.kind.isRepeated === true)
@@ -70,14 +68,42 @@ export function addOptions(command: Command, name: DescribedOption['commands'][n
     return { option, row }
   })
   if (added.every(({ option }) => !option.hidden)) return command
-  const showAll = () => {
-    for (const { option, row } of added) {
+  const flags = new Set(added.map(({ row }) => row.flag))
+  const listed = added.filter(({ row }) => !isFileOfSecret(row, flags))
+  const groups = [...new Set(listed.map(({ row }) => row.group))]
+  const showAll = (about: string | undefined) => {
+    const shown = listed.filter(({ row }) => about === undefined || isAbout(row.group, about))
+    if (shown.length === 0) command.error(`no group of options is named ${about}. There are: ${groups.join(', ')}`)
+    for (const { option } of added) option.hidden = true
+    for (const { option, row } of shown) {
       option.hidden = false
       option.description = inFull(row)
+      if (flags.has(`${row.flag}-file`)) option.flags = termOf(`${row.flag}[-file]`, row, name)
     }
     command.help()
   }
-  return command.option('--help-all', `show all ${added.length} options`).on('option:help-all', showAll)
+  return command
+    .option('--help-all [group]', `show all ${listed.length} options, or only those of a group`)
+    .on('option:help-all', (about: string | null) => showAll(about ?? undefined))
+}
+
+function termOf(
+  flags: string,
+  { label, optionalIn }: DescribedOption,
+  command: DescribedOption['commands'][number],
+): string {
+  if (label === undefined) return flags
+  return `${flags} ${optionalIn?.includes(command) === true ? `[${label}]` : `<${label}>`}`
+}
+
+/** Returns whether an option only names a file that holds a secret. Help shows both in one line, as in `--password[-file]`. */
+function isFileOfSecret({ flag }: DescribedOption, flags: ReadonlySet<string | undefined>): boolean {
+  return flag?.endsWith('-file') === true && flags.has(flag.slice(0, -'-file'.length))
+}
+
+/** Finds a group by the beginning of one of its words. */
+function isAbout(group: string, about: string): boolean {
+  return [group, ...group.split(' ')].some(words => words.toLowerCase().startsWith(about.toLowerCase()))
 }
 
 function inFull({ doc, label, default: preset, env }: DescribedOption): string {

@@ -21,7 +21,8 @@ export function loadedAgainBy(
   const later = others.find(({ checkpoint }) => {
     if (Date.parse(checkpoint.began) <= Date.parse(run.began) || !isSamePlace(run, checkpoint)) return false
     for (const { token } of checkpoint.inputs) if (own.has(token)) return sharesIds(own, checkpoint)
-    return false
+    // Ids from fields are the same, whatever the token of the input is.
+    return (run.options['ids'] ?? 'run') !== 'run' && sharesFile(run, checkpoint)
   })
   if (later === undefined) return undefined
   return later.checkpoint.run === run.run ? later.path : later.checkpoint.run
@@ -41,6 +42,11 @@ function sharesIds(own: ReadonlyMap<string, InputIds>, other: Checkpoint): boole
     const mine = own.get(input.token)
     return mine !== undefined && Math.max(firstOf(mine), firstOf(input)) <= Math.min(lastOf(mine), lastOf(input))
   })
+}
+
+function sharesFile(run: Checkpoint, other: Checkpoint): boolean {
+  const paths = new Set(Array.from(run.inputs, ({ file }) => file?.path))
+  return Array.from(other.inputs).some(({ file }) => file?.path !== undefined && paths.has(file.path))
 }
 
 /** Leaves out a document that an earlier run stored. */

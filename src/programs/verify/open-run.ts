@@ -2,6 +2,7 @@
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import { fail } from '../../base/failure/failure.js'
+import { isOperation, rowOf } from '../../base/operation.js'
 import { isDump } from '../../pipeline/format/formats.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { systemClock } from '../../base/time/clock.js'
@@ -10,7 +11,8 @@ import { loadedAgainBy } from './loaded-again.js'
 import { type Held, lookAtIndices } from './look-at-indices.js'
 import { Pace } from './pace.js'
 import { readRejected } from './rejected-numbers.js'
-import { idsOf, type InputIds } from './run-ids.js'
+import { idsInInputs, type RecordedLoad, whyNotReadable } from './ids-in-inputs.js'
+import { idsOf, type InputIds, type Sought } from './run-ids.js'
 import type { VerifySection } from './verify-options.js'
 
 /** Closes the route to the cluster when it is disposed. */
@@ -23,6 +25,8 @@ export interface OpenRun extends FoundCheckpoint, Held, AsyncDisposable {
   readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
   /** The run that loaded documents of this run again: see `loadedAgainBy`. */
   readonly loadedBy: string | undefined
+  /** Reads the ids from the inputs. Absent: the checkpoint says all. */
+  readonly readIds?: () => AsyncIterable<Sought>
   readonly pace: Pace
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: VerifySection['onProgress']
@@ -47,14 +51,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
   const { run, stateDir, maxElapsedMs, connecting, signal, onProgress } = options
   const known = found ?? (await findCheckpoint(stateDir, run))
   const { checkpoint, others, namesakes } = known
-  const ids = checkpoint.options['ids'] ?? 'run'
-  if (ids !== 'run') {
-    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: named[ids] ?? `--ids ${ids}` })
-  }
-  if (isDump(checkpoint.options['format']) || [...checkpoint.inputs].some(({ mark }) => mark.kind === 'actions'))
-    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: 'the ids that its documents had in a dump' })
-  if (checkpoint.options['transform'] !== undefined)
-    throw fail('RUN_IDS_UNKNOWN', { run: checkpoint.run, ids: '--transform' })
+  const recorded = await howToReadIds(checkpoint, options)
   const { cluster } = await openClusterItself(connecting, signal)
   try {
     const where = sameCluster(checkpoint, cluster)
@@ -65,7 +62,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       others.map(one => one.checkpoint),
     )
     const loadedBy = loadedAgainBy(checkpoint, inputs, others)
-    const { rejected, notes } = await readRejected(checkpoint, inputs)
+    const { rejected, notes } = await readRejected(checkpoint, inputs, recorded === undefined)
     return {
       ...known,
       cluster,
@@ -73,6 +70,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       inputs,
       rejected,
       loadedBy,
+      ...(recorded === undefined ? {} : { readIds: () => idsInInputs(checkpoint, inputs, recorded, signal) }),
       ...held,
       pace: new Pace({
         most: MOST_IDS,
@@ -99,6 +97,34 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
     await cluster.route.destroy()
     throw error
   }
+}
+
+/**
+ * Returns how the inputs of a run are read again, if the ids of its documents stand only there. Throws SluiceError RUN_IDS_UNKNOWN if nothing
+ * can say them.
+ */
+async function howToReadIds(
+  checkpoint: Checkpoint,
+  { loadedWith }: Pick<VerifySection, 'loadedWith'>,
+): Promise<RecordedLoad | undefined> {
+  const { run, options, inputs } = checkpoint
+  const { ids = 'run', op = 'create', format, transform } = options
+  if (isDump(format) || [...inputs].some(({ mark }) => mark.kind === 'actions'))
+    throw fail('RUN_IDS_UNKNOWN', { run, ids: 'the ids that its documents had in a dump' })
+  if (transform !== undefined) throw fail('RUN_IDS_UNKNOWN', { run, ids: '--transform' })
+  if (ids === 'run') return undefined
+  const how = named[ids] ?? `--ids ${ids}`
+  // Lines of text become documents in a load only.
+  const isReadable = isFromFields(ids) && isOperation(op) && rowOf(op).storesNew && format !== 'text'
+  const recorded = isReadable ? loadedWith(options) : undefined
+  if (recorded === undefined) throw fail('RUN_IDS_UNKNOWN', { run, ids: how })
+  const why = await whyNotReadable(checkpoint)
+  if (why !== undefined) throw fail('RUN_IDS_UNKNOWN', { run, ids: `${how}, and ${why}` })
+  return recorded
+}
+
+function isFromFields(ids: string): boolean {
+  return ids === 'field' || ids === 'hash'
 }
 
 /** Returns a note about the cluster, if one is needed. Throws SluiceError RUN_ELSEWHERE. */

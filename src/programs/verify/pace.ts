@@ -26,14 +26,15 @@ export class Pace {
   }
 
   /** Resolves when every item is done. Throws the first SluiceError, once all current requests have ended. */
-  async through<T>(items: Iterable<T>, attempt: TakeStep<T>): Promise<void> {
-    const iterator = items[Symbol.iterator]()
+  async through<T>(items: Iterable<T> | AsyncIterable<T>, attempt: TakeStep<T>): Promise<void> {
+    const next = Symbol.asyncIterator in items ? takingInTurn(items) : takingFrom(items)
     let stopped: { readonly error: unknown } | undefined
     const work = async () => {
       while (stopped === undefined) {
-        const batch = take(iterator, this.#size)
-        if (batch.length === 0) return
         try {
+          const taken = next(this.#size)
+          const batch = Array.isArray(taken) ? taken : await taken
+          if (batch.length === 0) return
           await this.settle(batch, attempt)
           this.#done += batch.length
         } catch (error) {
@@ -88,12 +89,34 @@ export class Pace {
   }
 }
 
-function take<T>(iterator: Iterator<T>, most: number): T[] {
-  const taken: T[] = []
-  while (taken.length < most) {
-    const next = iterator.next()
-    if (next.done === true) break
-    taken.push(next.value)
+function takingFrom<T>(items: Iterable<T>): (most: number) => T[] {
+  const iterator = items[Symbol.iterator]()
+  return most => {
+    const taken: T[] = []
+    while (taken.length < most) {
+      const next = iterator.next()
+      if (next.done === true) break
+      taken.push(next.value)
+    }
+    return taken
   }
-  return taken
+}
+
+/** One batch is read after the other, so that each holds neighbours. */
+function takingInTurn<T>(items: AsyncIterable<T>): (most: number) => Promise<T[]> {
+  const iterator = items[Symbol.asyncIterator]()
+  let turn: Promise<unknown> = Promise.resolve()
+  return async most => {
+    const batch = turn.then(async () => {
+      const taken: T[] = []
+      while (taken.length < most) {
+        const next = await iterator.next()
+        if (next.done === true) break
+        taken.push(next.value)
+      }
+      return taken
+    })
+    turn = batch.catch(() => undefined)
+    return await batch
+  }
 }

@@ -8,8 +8,11 @@ const HEAD_BYTES = 8192
 
 type Listed = Pick<InputIds, 'name' | 'token' | 'first' | 'last'>
 
-/** Returns the numbers of the rejected documents that the run's dead letters show, by token, and a note if they show none. */
-export async function readRejected(run: Checkpoint, inputs: readonly Listed[]) {
+/**
+ * Returns the numbers of the rejected documents that the run's dead letters show, by token, and a note if they show none. `hasOwnIds`: whether
+ * Sluice made the ids of the run.
+ */
+export async function readRejected(run: Checkpoint, inputs: readonly Listed[], hasOwnIds: boolean) {
   const none = (why?: string) => ({
     rejected: new Map<string, ReadonlySet<number>>(),
     notes: why === undefined ? [] : [`Sluice does not know which documents were rejected: ${why}`],
@@ -19,7 +22,7 @@ export async function readRejected(run: Checkpoint, inputs: readonly Listed[]) {
   const all = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
   const notes: string[] = []
   for (const { path, length } of lettersOf(run)) {
-    const found = await rejectedNumbers(path, length, inputs)
+    const found = await rejectedNumbers(path, length, inputs, hasOwnIds)
     if (typeof found === 'string') notes.push(...none(`${path} ${found}`).notes)
     else for (const [token, numbers] of found) for (const number of numbers) all.get(token)?.add(number)
   }
@@ -34,6 +37,7 @@ export async function rejectedNumbers(
   path: string,
   length: number,
   inputs: readonly Listed[],
+  hasOwnIds = true,
 ): Promise<Map<string, Set<number>> | string> {
   const byName = new Map(inputs.map(input => [input.name, input]))
   const rejected = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
@@ -42,7 +46,7 @@ export async function rejectedNumbers(
     const { input: name, document, id } = readHead(head)
     const input = name === undefined ? undefined : byName.get(name)
     if (input === undefined || document === undefined || document < input.first || document > input.last) return
-    if (id === undefined || id === `${input.token}-${document}`) rejected.get(input.token)?.add(document)
+    if (!hasOwnIds || id === undefined || id === `${input.token}-${document}`) rejected.get(input.token)?.add(document)
   }
   try {
     for await (const head of heads(path, length)) book(head)

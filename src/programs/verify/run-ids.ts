@@ -1,4 +1,4 @@
-/** The ids of a run, computed from its checkpoint, and their lookup: each input has a token, and numbers its documents. */
+/** The ids of a run and their lookup. Ids of Sluice are computed from the checkpoint: each input has a token, and numbers its documents. */
 import type { FoundDocument, PartStep } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { listenerOf } from '../../base/caller.js'
@@ -54,10 +54,16 @@ export function idOf({ token }: Pick<InputIds, 'token'>, number: number): string
   return `${token}-${number}`
 }
 
-/** One id and its copies. */
-export interface Sighting {
+/** A document of a run. */
+export interface Sought {
   readonly input: InputIds
   readonly number: number
+  /** Undefined: it has none, because no load can send it. */
+  readonly id: string | undefined
+}
+
+/** A document of a run, and its copies in the cluster. */
+export interface Sighting extends Sought {
   /** Empty: the document is missing. Several: it is in several indices of an alias or data stream. */
   readonly copies: readonly FoundDocument[]
 }
@@ -70,6 +76,8 @@ interface LookUp {
   readonly holders: string | readonly string[]
   readonly by: 'id' | 'search'
   readonly inputs: readonly InputIds[]
+  /** Reads the settled documents and their ids from the inputs. Absent: the checkpoint says all. */
+  readonly readIds?: (() => AsyncIterable<Sought>) | undefined
   readonly pace: Pace
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: VerifyOptions['onProgress']
@@ -97,6 +105,8 @@ export async function lookUpIds(run: LookUp, see: { readonly settled: See; reado
     lookedUp += sightings.length
     tell(lookedUp, documents)
   }
+  // An id from a field does not say which document comes next, so nothing is looked for behind the end.
+  if (run.readIds !== undefined) return await pace.through(run.readIds(), lookUp(run, settled))
   const ranges = inputs.map(input => range(input, input.first, input.last))
   await pace.through(chained(ranges), lookUp(run, settled))
   const ended = inputs.filter(({ isOpen, continuedBy }) => !isOpen && continuedBy === undefined)
@@ -105,14 +115,12 @@ export async function lookUpIds(run: LookUp, see: { readonly settled: See; reado
   for (const input of inputs) if (input.isOpen) await lookBeyond(input, run, see.beyond)
 }
 
-type Sought = Omit<Sighting, 'copies'>
-
 function* chained(ranges: readonly Iterable<Sought>[]): Generator<Sought> {
   for (const one of ranges) yield* one
 }
 
 function* range(input: InputIds, from: number, to: number, by = 1): Generator<Sought> {
-  for (let number = from; number <= to; number += by) yield { input, number }
+  for (let number = from; number <= to; number += by) yield { input, number, id: idOf(input, number) }
 }
 
 /** Looks up numbers after the last settled document, until nothing is there. */
@@ -151,12 +159,12 @@ function ifThere(see: See): See {
 
 function lookUp({ cluster, holders: index, by, signal }: LookUp, see: See) {
   return async (part: readonly Sought[]): Promise<PartStep<Sought>> => {
-    const ids = part.map(({ input, number }) => idOf(input, number))
+    const ids = [...new Set(part.flatMap(({ id }) => id ?? []))]
     const looked = await cluster.documents.find({ index, by, wanted: ids.map(id => ({ id })), signal })
     if (looked.kind !== 'found') return looked
     const copies = new Map(ids.map((id): [string, FoundDocument[]] => [id, []]))
     for (const document of looked.documents) copies.get(document.id)?.push(document)
-    await see(part.map((sought, at) => ({ ...sought, copies: copies.get(ids[at] ?? '') ?? [] })))
+    await see(part.map(sought => ({ ...sought, copies: copies.get(sought.id ?? '') ?? [] })))
     return { kind: 'done' }
   }
 }

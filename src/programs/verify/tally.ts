@@ -1,6 +1,6 @@
 /** Adds up what was seen of a run, input by input. */
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { idOf, type InputIds, type Sighting } from './run-ids.js'
+import type { InputIds, Sighting } from './run-ids.js'
 import type { DocumentCounts, VerifiedInput } from './verify-options.js'
 
 /** The documents of all inputs in the cluster. */
@@ -28,23 +28,25 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
   const of = (input: InputIds) => accounts.get(input) as Account
   return {
     settled: (sightings: readonly Sighting[]) => {
-      for (const { input, number, copies } of sightings) {
+      for (const sighting of sightings) {
+        const { input, number, copies } = sighting
         const account = of(input)
         if (copies.length > 0) account.found += 1
         else if (rejected.get(input.token)?.has(number) === true) account.rejected += 1
         else {
-          account.missing.add(number)
+          account.missing.add(sighting)
           if (number === input.last) account.endsMissing = true
         }
-        if (copies.length > 1) account.doubled.add(number)
+        if (copies.length > 1) account.doubled.add(sighting)
       }
     },
     beyond: (sightings: readonly Sighting[]) => {
-      for (const { input, number, copies } of sightings) {
+      for (const sighting of sightings) {
+        const { input, copies } = sighting
         const account = of(input)
         if (input.isOpen) account.unsettled += 1
-        else account.foreign.add(number)
-        if (copies.length > 1) account.doubled.add(number)
+        else account.foreign.add(sighting)
+        if (copies.length > 1) account.doubled.add(sighting)
       }
     },
     result: (): Tallied => {
@@ -110,7 +112,7 @@ function numbersIn({ first, last }: InputIds): number {
 function show(input: InputIds, account: Account, endsBlank: boolean): VerifiedInput {
   const { name, token, first, last } = input
   const { found, rejected, missing, unsettled, foreign, doubled } = account
-  const ids = ({ lowest }: Listing) => lowest.map(number => idOf(input, number))
+  const ids = ({ lowest }: Listing) => lowest.map(({ number, id }) => id ?? `document ${number}`)
   return {
     name,
     token,
@@ -129,10 +131,12 @@ function show(input: InputIds, account: Account, endsBlank: boolean): VerifiedIn
   }
 }
 
-/** Counts numbers, and keeps the lowest of them. */
+type Listed = Pick<Sighting, 'number' | 'id'>
+
+/** Counts documents, and keeps those with the lowest numbers. */
 class Listing {
   readonly #most: number
-  readonly #numbers: number[] = []
+  readonly #all: Listed[] = []
   #count = 0
 
   constructor(most: number) {
@@ -143,22 +147,26 @@ class Listing {
     return this.#count
   }
 
-  get lowest(): readonly number[] {
-    return this.#numbers.toSorted((one, other) => one - other).slice(0, this.#most)
+  get lowest(): readonly Listed[] {
+    return this.#all.toSorted(byNumber).slice(0, this.#most)
   }
 
   /** Numbers come nearly in order. */
-  add(number: number): void {
+  add({ number, id }: Listed): void {
     this.#count += 1
-    this.#numbers.push(number)
-    if (this.#numbers.length <= 2 * this.#most + 1000) return
-    this.#numbers.sort((one, other) => one - other)
-    this.#numbers.length = this.#most
+    this.#all.push({ number, id })
+    if (this.#all.length <= 2 * this.#most + 1000) return
+    this.#all.sort(byNumber)
+    this.#all.length = this.#most
   }
 
   takeOut(number: number): void {
     this.#count -= 1
-    const at = this.#numbers.indexOf(number)
-    if (at !== -1) this.#numbers.splice(at, 1)
+    const at = this.#all.findIndex(one => one.number === number)
+    if (at !== -1) this.#all.splice(at, 1)
   }
+}
+
+function byNumber(one: Listed, other: Listed): number {
+  return one.number - other.number
 }

@@ -7,7 +7,7 @@ import { isLost } from './loaded-again.js'
 import { ownRun } from './find-checkpoint.js'
 import { hiddenNote } from './look-at-indices.js'
 import { type OpenRun, openRun } from './open-run.js'
-import { refuseBehindAlias, refuseLoadedAgain } from './refuse-undo.js'
+import { refuseBehindAlias, refuseLoadedAgain, refuseNotOwn } from './refuse-undo.js'
 import { idOf, lookUpIds, type Sighting } from './run-ids.js'
 import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
@@ -67,13 +67,17 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   const { cluster, index, inputs, rejected, checkpoint, path } = run
   refuseLoadedAgain(run)
   await refuseBehindAlias(cluster, checkpoint)
+  await refuseNotOwn(run)
   const deleter = new Deleter(run, asked)
   let absent = 0
   let documents = 0
   let foreign = 0
   let kept = 0
   const remove = async (sightings: readonly Sighting[]) => {
-    const isOwn = ({ input, number }: Sighting) => !(input.sharesFirst && number === input.first)
+    // An id from a field may be that of a document that was there before.
+    const isRejected = ({ input, number }: Sighting) => rejected.get(input.token)?.has(number) === true
+    const isOwn = (one: Sighting) =>
+      !(one.input.sharesFirst && one.number === one.input.first) && !(run.readIds !== undefined && isRejected(one))
     kept += sightings.filter(one => !isOwn(one) && one.copies.length > 0).length
     await deleter.remove(sightings.filter(isOwn).flatMap(({ copies }) => copies))
   }

@@ -1,9 +1,10 @@
 import * as check from '../../options/option-checks.js'
 import { defaults } from '../../options/describe-option.js'
 import type { ConnectSection } from '../../options/load.js'
-import { readConnecting } from '../../options/read-options.js'
+import { readConnecting, readRecorded } from '../../options/read-options.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
 import { invalid } from '../../options/option-checks.js'
+import { readableOptions, type RecordedLoad } from './ids-in-inputs.js'
 
 /** Selects a run, and how to reach its cluster. */
 export interface VerifyOptions extends ConnectOptions {
@@ -43,6 +44,8 @@ export interface VerifySection extends Pick<VerifyOptions, 'run' | 'stateDir' | 
   readonly maxElapsedMs: number
   readonly dryRun: boolean
   readonly force: boolean
+  /** Reads how a run was loaded. Returns undefined if its checkpoint does not say all. */
+  loadedWith(recorded: Readonly<Record<string, string>>): RecordedLoad | undefined
 }
 
 const LISTED = 20
@@ -65,6 +68,7 @@ export function readVerifyOptions(options: UndoOptions): VerifySection {
     maxElapsedMs: maxElapsedMs ?? defaults.maxElapsedMs,
     dryRun: dryRun ?? false,
     force: force ?? false,
+    loadedWith: recorded => readRecorded(recorded, connect, readableOptions),
   }
 }
 

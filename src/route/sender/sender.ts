@@ -1,4 +1,5 @@
 /** Sends batches, as many at once as the cluster bears, at most `concurrency`. */
+import { defaults } from '../../options/describe-option.js'
 import { setMaxListeners } from 'node:events'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch, Clock, Outcome } from '../../base/flow.js'
@@ -46,6 +47,8 @@ export class Sender {
   readonly #rates: readonly TokenBucket[]
   readonly #learning: Learning
   readonly #concurrency: Concurrency
+  /** Nobody set the size of bodies. */
+  readonly #isUsualSize: boolean
   readonly #encoder: Encoder
   readonly #compressing: Compressing
   readonly #send: Send
@@ -63,6 +66,7 @@ export class Sender {
     this.#concurrency = new Concurrency({ ownIds, safeToResend, clock, random, halted }, this.#learning)
     this.#compressing = compressingBy(options.compress, clock)
     this.#encoder = new Encoder(this.#compressing, clock)
+    this.#isUsualSize = options.batchBytes === defaults.batchBytes
     const stream = new StreamWatch({ ...options, halted })
     const gate = new AccessGate({
       ...options.access,
@@ -105,10 +109,11 @@ export class Sender {
     return this.#retries
   }
 
-  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large, or if a limit leaves less. */
+  /** How large a body should be: smaller than `batchBytes` once the cluster found one too large, if a limit leaves less, or if it is compressed. */
   get bodyBytes(): number {
     const rates = this.#rates.map(({ bodyBytes }) => bodyBytes)
-    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity, ...rates)
+    const compressed = this.#isUsualSize ? this.#encoder.bodyBytes : Infinity
+    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity, compressed, ...rates)
   }
 
   /** Whether requests are compressed, and why. Undefined if the sender had no choice. */

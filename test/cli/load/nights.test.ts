@@ -28,6 +28,7 @@ beforeAll(async () => {
   work = await folder()
   for (const name of ['bin', 'orders', 'lib', 'mails']) mkdirSync(at(name))
   program('sluice', `echo $$ > ${at('pid')}\nexec ${process.execPath} ${binary} "$@"`)
+  program('sleep', `echo "$1" >> ${at('waits')}`)
   program('mail', `[ "$1 $3" = '-s operations' ] && cat > "${at('mails')}/$2"`)
   access({})
 })
@@ -145,6 +146,7 @@ test('the recipe mails exactly when a person should look', async () => {
   orders('thursday', 100)
   access({ STATIC_PROXY_URL: 'http://user:pass@127.0.0.1:9', SLUICE_MAX_ELAPSED: '1ms' })
   expect(await mailed('5. The proxy is down')).toContain('exit code 4')
+  expect(readFileSync(at('waits'), 'utf8')).toBe('900\n1800\n0\n')
   access({})
 
   lab.control.register('none')

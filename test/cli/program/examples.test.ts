@@ -147,7 +147,7 @@ describe('cron', () => {
     const { variables, command } = parts()
     const env = Object.fromEntries(variables.map(([name, value]) => [name, here(value)]))
     const { stdout } = await run(`exec ${env['SHELL']} -c "$COMMAND"`, { ...env, COMMAND: here(command) })
-    expect(stdout).toMatch(/^sluice ended with exit code 1: see \S+receipts\.ndjson\n$/)
+    expect(stdout).toMatch(/^error: 1 of 43 [^]*\nsluice ended with exit code 1: see \S+receipts\.ndjson\n$/)
   })
 })
 

@@ -48,11 +48,22 @@ describe.each(commands.map(args => ({ args, name: ['sluice', ...args].join(' ') 
 
 test('ingest --help-all shows every option, its default and its other names', async () => {
   const text = (await helpOf(['ingest', '--help-all'])).replaceAll(/\s+/g, ' ')
+  const flags = optionsOf('ingest').map(({ flag }) => flag)
   for (const { flag, label, default: preset, env } of optionsOf('ingest')) {
-    expect(text).toContain(`${flag} `)
+    const isFileOfSecret = flag?.endsWith('-file') === true && flags.includes(flag.slice(0, -5))
+    expect(text).toContain(
+      isFileOfSecret ? `${flag.slice(0, -5)}[-file] ` : flags.includes(`${flag}-file`) ? `${flag}[-file] ` : `${flag} `,
+    )
     if (label !== undefined && preset !== undefined) expect(text).toContain(`default: ${preset}`)
     for (const name of env.slice(1)) expect(text).toContain(name)
   }
+})
+
+test('ingest --help-all GROUP shows only the options of that group', async () => {
+  const text = await helpOf(['ingest', '--help-all', 'csv'])
+  expect(text).toContain('--delimiter')
+  expect(text).not.toContain('--plan')
+  expect(await helpOf(['ingest', '--help-all', 'route'])).toContain('Proxy and route:')
 })
 
 test('headings and options have colour only on a terminal', async () => {

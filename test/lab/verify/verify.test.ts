@@ -225,8 +225,8 @@ describe('verify', () => {
   test('refuses what it cannot tell: an unknown run, ids that are not its own, another cluster', async () => {
     await using world = await openRunWorld(lab)
     await writeFile(world.path('a.ndjson'), lines(3))
-    const { run } = await world.load('a.ndjson', { ids: 'field', idField: 'n' })
-    expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*--ids field/)
+    const { run } = await world.load('a.ndjson', { ids: 'cluster' })
+    expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*--ids cluster/)
     // Ranges keep no checkpoint. If one ever said so, their ids would not be numbers in a row.
     const { path: file, checkpoint } = await lastRun(world.stateDir)
     await rewriteRun(file, { ...checkpoint, options: { ...checkpoint.options, ids: 'offset' } })

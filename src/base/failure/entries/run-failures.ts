@@ -117,7 +117,11 @@ export const runEntries = {
     message: 'Sluice cannot find the documents of run {run} without its input, because it was loaded with {ids}',
     observed: 'Tools that let the cluster make the ids cannot find their documents afterwards.',
     causes: [
-      { cause: 'Ids from a field exist only in the documents.', if: /field/ },
+      {
+        cause:
+          'Ids from a field exist only in the documents. Sluice reads them again from files that are as they were when the run ended.',
+        if: /--ids (?:field|hash)/,
+      },
       { cause: 'Ids that the cluster makes exist only in the index.', if: /cluster/ },
       { cause: 'A function may leave documents out, or make several documents from one.', if: /--transform/ },
       {
@@ -127,7 +131,12 @@ export const runEntries = {
     ],
     fixes: [
       {
-        fix: 'Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs.',
+        fix: 'Put the file back as it was loaded, under the same path, and run the same command again.',
+        if: /has changed|no longer there/,
+      },
+      { fix: 'Run the load again, so that it finishes. Then run this command again.', if: /not finished/ },
+      {
+        fix: 'Compare the counts in the receipt with the index. In future, load with --ids run (the default), so that you can verify and undo runs without their inputs.',
         unless: /--transform|dead letters/,
       },
       {

@@ -58,6 +58,7 @@ describe('the tally', () => {
   const seen = (number: number, copies: number) => ({
     input,
     number,
+    id: `t-${number}`,
     copies: Array.from({ length: copies }, () => copy),
   })
   const tallied = (options: { rejected: number; named: number[]; found: number[]; input?: InputIds }) => {

@@ -1,0 +1,125 @@
+/** Runs whose ids come from fields: `verify` and `undo` read the inputs again, if they are as they were. */
+import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type IngestOptions, type UndoOptions, undo, verify } from '../../../src/index.js'
+import { type Lab, startLab } from '../../../src/lab/index.js'
+import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab()
+})
+afterAll(async () => await lab.close())
+
+const byField = { ids: 'field', idField: 'n' } as const
+
+async function look({ stateDir, way }: RunWorld, run: string) {
+  return await verify({ ...(await way()), run, stateDir })
+}
+
+async function takeBack({ stateDir, way }: RunWorld, run: string, more: Partial<UndoOptions> = {}) {
+  return await undo({ ...(await way()), run, stateDir, ...more })
+}
+
+const csv = `n;name\n${Array.from({ length: 50 }, (_, at) => `${at};"a ""${at}"""\n`).join('')}`
+const array = JSON.stringify(Array.from({ length: 50 }, (_, n) => ({ n, deep: { id: n } })))
+
+const inputs: readonly (readonly [name: string, content: string | Buffer, options: Partial<IngestOptions>])[] = [
+  ['a.ndjson', lines(50), byField],
+  ['a.ndjson.gz', gzipSync(lines(50)), byField],
+  ['a.csv', csv, { ...byField, csv: { delimiter: ';', inferTypes: true } }],
+  ['a.json', array, { ids: 'field', idField: 'n,deep.id', idSeparator: '|' }],
+  ['hashed.ndjson', lines(50), { ids: 'hash', idField: 'n' }],
+  ['routed.ndjson', lines(50), { ...byField, routingField: 'n' }],
+]
+
+test.for(inputs)(
+  '%s: the ids are read again, what is missing is named, and the run is undone',
+  async ([name, content, options]) => {
+    await using world = await openRunWorld(lab)
+    await writeFile(world.path(name), content)
+    const { run } = await world.load(name, options)
+    expect(await look(world, run)).toMatchObject({ ok: true, documents: 50, found: 50, missing: 0, notes: [] })
+    if (options.ids === 'field' && options.routingField === undefined && options.idField === 'n') {
+      await world.bulk([{ delete: { _id: '7' } }])
+      const seen = await look(world, run)
+      expect(seen).toMatchObject({ ok: false, found: 49, missing: 1 })
+      expect(seen.inputs[0]?.missingIds).toEqual(['7'])
+    }
+    expect(await takeBack(world, run)).toMatchObject({ isComplete: true, failed: 0, changed: 0 })
+    expect(lab.control.count(world.index)).toBe(0)
+    expect(await world.load(name, options)).toMatchObject({ created: 50 })
+  },
+)
+
+describe('undo keeps what was there before', () => {
+  test('documents that the run skipped', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
+    await writeFile(world.path('a.ndjson'), lines(10))
+    const { run } = await world.load('a.ndjson', { ...byField, onConflict: 'skip' })
+    expect(await look(world, run)).toMatchObject({ ok: true, found: 10 })
+    expect(await codeOf(takeBack(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*may have been there before/)
+    expect(lab.control.count(world.index)).toBe(10)
+  })
+
+  test('documents that refused those of the run', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
+    await writeFile(world.path('a.ndjson'), `${lines(10)}no\n`)
+    const { run } = await world.load('a.ndjson', byField)
+    expect(await look(world, run)).toMatchObject({ documents: 11, rejected: 1 })
+    expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 9 })
+    expect(lab.control.count(world.index)).toBe(1)
+  })
+
+  test('documents that the run replaced', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
+    await writeFile(world.path('a.ndjson'), lines(10))
+    const { run } = await world.load('a.ndjson', { ...byField, op: 'index' })
+    expect(await takeBack(world, run)).toMatchObject({ isComplete: false, deleted: 9, changed: 1, changedIds: ['3'] })
+  })
+
+  test('documents that a later run loaded again', async () => {
+    await using world = await openRunWorld(lab)
+    await writeFile(world.path('a.ndjson'), lines(10))
+    const { run } = await world.load('a.ndjson', byField)
+    await world.bulk(Array.from({ length: 10 }, (_, at) => ({ delete: { _id: String(at + 1) } })))
+    await world.load('a.ndjson', { ...byField, again: true })
+    expect(await codeOf(takeBack(world, run))).toMatch(/^UNDO_LOADED_AGAIN/)
+  })
+})
+
+test('lines that were appended belong to the run that loaded them', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(10))
+  const first = await world.load('a.ndjson', byField)
+  await appendFile(world.path('a.ndjson'), lines(5, 11))
+  const second = await world.load('a.ndjson', byField)
+  expect(await look(world, first.run)).toMatchObject({ ok: true, documents: 10, found: 10 })
+  expect(await look(world, second.run)).toMatchObject({ ok: true, documents: 5, found: 5 })
+  expect(await takeBack(world, second.run)).toMatchObject({ isComplete: true, deleted: 5 })
+  expect(lab.control.count(world.index)).toBe(10)
+})
+
+test('an input that changed, or is gone, is named', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(10))
+  const { run } = await world.load('a.ndjson', byField)
+  await writeFile(world.path('a.ndjson'), lines(10, 2))
+  expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*a\.ndjson has changed since/)
+  await rm(world.path('a.ndjson'))
+  expect(await codeOf(takeBack(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*a\.ndjson is no longer there/)
+})
+
+test('options whose text does not say all are refused', async () => {
+  await using world = await openRunWorld(lab)
+  await writeFile(world.path('a.ndjson'), lines(10))
+  const { run } = await world.load('a.ndjson', {
+    ...byField,
+    edits: { set: { from: 'here' } },
+  })
+  expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*--ids field/)
+})
