@@ -6,30 +6,13 @@ import { LINE_FEED } from '../../base/text/bytes.js'
 import { isPath } from '../../base/text/source-url.js'
 import { systemClock } from '../../base/time/clock.js'
 import { MAX_DOCUMENT_BYTES } from '../../options/check-options.js'
-import type { Load } from '../../options/load.js'
 import { Batcher } from '../../pipeline/bulk/batcher.js'
 import { SlotPool } from '../../pipeline/bulk/slots.js'
 import { decode } from '../../pipeline/format/decode.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 import type { InputIds, Sought } from './run-ids.js'
-
-/** How the inputs of a run were read. */
-export type RecordedLoad = Pick<Load, 'inputs' | 'documents' | 'batching'>
-
-/** Options whose text in a checkpoint says all that reading needs. Those of CSV do, too. */
-export const readableOptions: ReadonlySet<string> = new Set([
-  'op',
-  'ids',
-  'idField',
-  'idSeparator',
-  'format',
-  'pick',
-  'members',
-  'pipeline',
-  'routingField',
-  'onConflict',
-])
+import type { RecordedLoad } from './verify-options.js'
 
 /** Returns why the inputs of a run cannot be read as they were loaded. Undefined: they can. */
 export async function whyNotReadable({ inputs }: Checkpoint): Promise<string | undefined> {

@@ -11,9 +11,9 @@ import { loadedAgainBy } from './loaded-again.js'
 import { type Held, lookAtIndices } from './look-at-indices.js'
 import { Pace } from './pace.js'
 import { readRejected } from './rejected-numbers.js'
-import { idsInInputs, type RecordedLoad, whyNotReadable } from './ids-in-inputs.js'
+import { idsInInputs, whyNotReadable } from './ids-in-inputs.js'
 import { idsOf, type InputIds, type Sought } from './run-ids.js'
-import type { VerifySection } from './verify-options.js'
+import type { RecordedLoad, VerifySection } from './verify-options.js'
 
 /** Closes the route to the cluster when it is disposed. */
 export interface OpenRun extends FoundCheckpoint, Held, AsyncDisposable {

@@ -1,10 +1,9 @@
 import * as check from '../../options/option-checks.js'
 import { defaults } from '../../options/describe-option.js'
-import type { ConnectSection } from '../../options/load.js'
+import type { ConnectSection, Load } from '../../options/load.js'
 import { readConnecting, readRecorded } from '../../options/read-options.js'
 import type { ConnectOptions } from '../../options/connect-options.js'
 import { invalid } from '../../options/option-checks.js'
-import { readableOptions, type RecordedLoad } from './ids-in-inputs.js'
 
 /** Selects a run, and how to reach its cluster. */
 export interface VerifyOptions extends ConnectOptions {
@@ -26,6 +25,23 @@ export interface UndoOptions extends VerifyOptions {
   /** Delete also what was changed since. Default false. */
   readonly force?: boolean | undefined
 }
+
+/** How the inputs of a run were read. */
+export type RecordedLoad = Pick<Load, 'inputs' | 'documents' | 'batching'>
+
+/** Options whose text in a checkpoint says all that reading needs. Those of CSV do, too. */
+const readableOptions: ReadonlySet<string> = new Set([
+  'op',
+  'ids',
+  'idField',
+  'idSeparator',
+  'format',
+  'pick',
+  'members',
+  'pipeline',
+  'routingField',
+  'onConflict',
+])
 
 const own = {
   run: check.name,

@@ -69,7 +69,7 @@ test('a receipt shows every count that is not zero, the equation, the reasons an
 
   read       1,210
   created    1,000
-  duplicate      5  stored by an earlier request
+  duplicate      5  stored by an earlier request, whose answer was lost
   rejected       3  in the dead letters
   skipped        1  blank lines, conflicts, or left out by --transform
   unsent       200  not stored

@@ -77,22 +77,12 @@ test('verify refuses a run that it does not know, and one whose ids it cannot te
   const unknown = await command('verify', `${run}x`)
   expect(unknown).toMatchObject({ code: 2, stdout: '' })
   expect(unknown.stderr).toContain(`did you mean ${run}?`)
-  const field = await command(
-    'ingest',
-    'a.ndjson',
-    '--index',
-    'cli-field',
-    '--ids',
-    'field',
-    '--id-field',
-    'n',
-    '--json',
-  )
-  const other = (JSON.parse(field.stdout) as Receipt).run
+  const byCluster = await command('ingest', 'a.ndjson', '--index', 'cli-cluster', '--ids', 'cluster', '--json')
+  const other = (JSON.parse(byCluster.stdout) as Receipt).run
   for (const verb of ['verify', 'undo']) {
     const refused = await command(verb, other)
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toContain('was loaded with --ids field')
+    expect(refused.stderr).toContain('was loaded with --ids cluster')
   }
   expect(await command('verify')).toMatchObject({ code: 2, stderr: expect.stringContaining("'run'") as string })
   expect((await command('undo', run, '--forse')).stderr).toContain('unknown option --forse')
