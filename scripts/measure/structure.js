@@ -130,6 +130,7 @@ function walk(node, see) {
 
 /** Words that belong to one feature, in small letters. A folder of `features` without words is an error, so that none is forgotten. */
 const words = {
+  'another-cluster': 'hits foreign',
   destinations: 'dump dumps managed',
   edits: 'edit edits edited editor',
   follow: 'follow followed following',

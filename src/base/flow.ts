@@ -104,6 +104,8 @@ export interface Cursor {
   readonly total?: number | undefined
   /** Returns the time from which changes are read, in ISO 8601. Undefined: everything is read. */
   since?(place: Place): string | undefined
+  /** Whether each line is a hit of Elasticsearch, with its id beside the document. Default false: it is the document. */
+  readonly holdsHits?: true
   /** Whether the last chunk may hold a new state of an earlier document. Absent: every chunk may. */
   readonly mayRepeat?: boolean
 }

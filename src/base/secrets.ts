@@ -109,6 +109,7 @@ interface WithSecrets {
     readonly proxy: { readonly url: string | undefined; readonly environmentProxy: string | undefined }
   }
   readonly tables: { readonly servicenow: InstanceAccess } | undefined
+  readonly from?: Pick<WithSecrets, 'connecting'> | undefined
   readonly remote:
     | { readonly addresses: ReadonlyMap<string, SourceUrl>; readonly token: string | undefined }
     | undefined
@@ -124,7 +125,7 @@ interface InstanceAccess {
 }
 
 /** Collects the secrets of a load. */
-export function secretsOf({ connecting: { target, proxy }, tables, remote }: WithSecrets): string[] {
+export function secretsOf({ connecting: { target, proxy }, tables, remote, from }: WithSecrets): string[] {
   const { apiKey, username, password, key, url } = target
   const {
     apiKey: instanceKey,
@@ -135,6 +136,7 @@ export function secretsOf({ connecting: { target, proxy }, tables, remote }: Wit
   } = tables?.servicenow ?? {}
   return [
     ...knownSecrets({ apiKey, username, password, key, proxy }, proxy.environmentProxy?.toString(), url?.toString()),
+    ...(from === undefined ? [] : secretsOf({ ...from, tables: undefined, remote: undefined })),
     ...remoteSecrets(remote?.addresses.values() ?? [], remote?.token),
     ...[instanceKey, instancePassword, clientSecret, refreshToken].flatMap(secret =>
       secret === undefined ? [] : secretForms(instanceUser, secret),

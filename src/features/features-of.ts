@@ -82,6 +82,7 @@ const table: readonly Row[] = [
   ['ingest follow ranges worker job             ', ({ guard }) => guard.feature],
   ['ingest follow ranges worker job             ', readRemote],
   ['ingest follow ranges worker job             ', readTables],
+  ['ingest                                      ', readAnotherCluster],
   ['                                replay      ', ({ load, to = {} }) => sendDeadLetters(to, load)],
   ['ingest follow ranges worker job replay serve', limitsOf],
   ['ingest follow ranges worker job replay serve', () => learnLimits],
@@ -129,6 +130,13 @@ function idColumnsOf({ documents: { ids }, edits, transform }: Load): readonly s
 
 function limitsOf({ load, shared }: Composing): Feature {
   return limitTraffic(load, shared.limits, shared.planDir)
+}
+
+/** Loads the code that reads another cluster, which a load of files does not need. */
+async function readAnotherCluster({ load: { from, retrying } }: Composing): Promise<Hung> {
+  if (from === undefined) return undefined
+  const { readIndices } = await import('./another-cluster/read-indices.js')
+  return readIndices({ from, retrying })
 }
 
 /** Loads the code that reads tables, which a load of files does not need. */

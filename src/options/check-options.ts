@@ -31,6 +31,7 @@ const proxy = { ...checksAt('proxy'), origin: check.string, environmentOrigin: c
 const servicenow = checksAt('servicenow')
 const csv = checksAt('csv')
 const remote = checksAt('remote')
+const from = checksAt('from')
 const edits = checksAt('edits')
 const table = checksAt('table')
 
@@ -50,6 +51,7 @@ const options = {
   table: check.anything,
   csv: check.anything,
   remote: check.anything,
+  from: check.anything,
   edits: check.anything,
   proxy: check.anything,
   stdin: check.stream,
@@ -221,6 +223,10 @@ export function checkPullOptions(given: PullOptions): void {
 }
 
 /** Checks how inputs on servers are reached. */
+export function checkFromOptions(given: IngestOptions['from']): void {
+  if (given !== undefined) check.all('from', given, from)
+}
+
 export function checkRemoteOptions(given: RemoteOptions): void {
   check.all('remote', given, remote)
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { JsonObject } from '../base/json/parse-json.js'
 import type { Ids, Operation } from '../base/operation.js'
 import type { RejectionLimit } from '../base/flow.js'
 import type { CsvOptions, Format } from '../pipeline/format/formats.js'
@@ -14,6 +15,21 @@ export interface RemoteOptions {
   readonly ca?: string | Buffer | undefined
   /** Bearer token for the server of http and https URLs without a login of their own. */
   readonly token?: string | undefined
+}
+
+/** The cluster of sources such as `elasticsearch:orders`, and how to reach it. */
+export interface FromOptions {
+  /** `https://HOST:PORT`. */
+  readonly url: string | URL
+  readonly apiKey?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** PEM of the CA that signed its certificate. Default: the CAs that Node trusts. */
+  readonly ca?: string | Buffer | undefined
+  /** URL of the proxy to it. Default: Sluice reads it directly. */
+  readonly proxy?: string | URL | undefined
+  /** The documents must match it: `{"query": …}`. Default: all documents. */
+  readonly query?: JsonObject | undefined
 }
 
 /** The sources of documents, and how to read them. */
@@ -355,6 +371,8 @@ export interface IngestOptions
   readonly servicenow?: ServiceNowOptions | undefined
   /** How Sluice reaches sources such as `https://HOST/PATH` and `s3://BUCKET/KEY`. */
   readonly remote?: RemoteOptions | undefined
+  /** Only for a source such as `elasticsearch:INDEX`. */
+  readonly from?: FromOptions | undefined
   /** Only for a source such as `servicenow:TABLE`. */
   readonly table?: TableOptions | undefined
   /** How documents are edited before they are sent. */
@@ -387,6 +405,7 @@ export interface IngestOptions
 type OfIngest =
   | Exclude<keyof InputOptions, 'stdin'>
   | 'remote'
+  | 'from'
   | 'edits'
   | keyof DocumentOptions
   | keyof FollowOptions

@@ -49,6 +49,8 @@ export interface Load {
   readonly tables: TableSection | undefined
   /** Set if inputs lie on servers. */
   readonly remote: RemoteSection | undefined
+  /** Set if the inputs are indices of another cluster. */
+  readonly from: FromSection | undefined
   /** Set if stdin is written to the state folder first. */
   readonly spool: SpoolSection | undefined
   /** Set if documents are edited on their way. */
@@ -145,6 +147,15 @@ export interface DeletionSection extends Section<'deletions'> {}
 export interface RemoteSection extends Complete<RemoteOptions, 'throughProxy'> {
   /** By the names that inputs have instead: these hold no secrets. */
   readonly addresses: ReadonlyMap<string, SourceUrl>
+}
+
+/** Another cluster whose indices are read. */
+export interface FromSection {
+  /** Indices, aliases and data streams, with wildcards. */
+  readonly names: readonly string[]
+  readonly connecting: ConnectSection
+  /** The value of `query`. Undefined: all documents. */
+  readonly query: JsonObject | undefined
 }
 
 export interface FollowSection extends Section<'follow'> {}

@@ -107,6 +107,23 @@ export function tablesIn(source: IngestSource): string[] {
   throw invalid('source', `'${file}' cannot be loaded together with a table, which has other ids. Use two commands`)
 }
 
+/** Begins the name of an input that is an index of another cluster: `elasticsearch:orders`. */
+const INDEX_PREFIX = 'elasticsearch:'
+
+/** The indices of another cluster that are named, each once. Throws SluiceError OPTION_INVALID for a name that is none, and beside other inputs. */
+export function foreignIndicesIn(source: IngestSource): string[] {
+  const names = namedIn(source)
+  const isIndex = (name: string) => formOf(name) === 'elasticsearch'
+  const indices = [...new Set(names.filter(isIndex).map(name => name.slice(INDEX_PREFIX.length)))]
+  if (indices.length === 0) return []
+  const wrong = indices.find(index => !/^[^\s"<>|,#:\\/?A-Z_+-][^\s"<>|,#:\\/?A-Z]*$/.test(index))
+  if (wrong !== undefined)
+    throw invalid('source', `'${INDEX_PREFIX}${wrong}' is no index, alias or data stream. Write it as in ${INDEX_PREFIX}orders`)
+  const file = names.find(name => !isIndex(name))
+  if (file === undefined) return indices
+  throw invalid('source', `'${file}' cannot be loaded together with an index of another cluster. Use two commands`)
+}
+
 /** Returns scheme, host and port. Undefined if the URL is invalid. */
 export function instanceOf({ url }: ServiceNowOptions): string | undefined {
   return URL.canParse(String(url)) ? new URL(String(url)).origin : undefined

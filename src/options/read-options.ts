@@ -1,6 +1,6 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import { type Ids, isOperation, rowOf, type Script } from '../base/operation.js'
-import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
+import { checkConnectOptions, checkFromOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults, describeOption, isOptionName, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
@@ -8,6 +8,7 @@ import type {
   Complete,
   ConnectSection,
   EditSection,
+  FromSection,
   InstanceSection,
   Load,
   ProxySection,
@@ -18,7 +19,7 @@ import type {
 import type { Stage } from './option.js'
 import { type Check, invalid, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
-import { tablesIn } from './names.js'
+import { foreignIndicesIn, tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
 import { parseJson } from '../base/json/parse-json.js'
 import { isWebAddress } from '../base/addresses.js'
@@ -27,7 +28,7 @@ import { fieldsIn } from '../base/text/shown.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
-  const options = completeForTables(given)
+  const options = completeForIndices(completeForTables(given))
   const { source, remote } = splitRemote(options.source, options.remote)
   return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }
@@ -70,6 +71,22 @@ function completeForTables(given: IngestOptions): IngestOptions {
   const unread = fieldsIn(idField).find(name => !isRead(name))
   if (unread !== undefined) throw invalid('idField', `is '${unread}', which is not in fields`)
   return { ...given, ids, idField, op }
+}
+
+/** Fills in the options that a load from another cluster implies: each document comes as a hit, with its id and routing. */
+function completeForIndices(given: IngestOptions): IngestOptions {
+  checkFromOptions(given.from)
+  const indices = foreignIndicesIn(given.source)
+  if (indices.length === 0) {
+    if (given.from !== undefined) throw invalid('from', 'needs an index as input, as in elasticsearch:orders')
+    return given
+  }
+  if (given.from?.url === undefined) throw invalid('from', 'is needed for elasticsearch:INDEX: the URL of the cluster that holds it')
+  const { format = 'auto', pick } = given
+  if (format !== 'auto' && format !== 'elasticdump')
+    throw invalid('format', `is '${format}', but documents of another cluster come as they are stored`)
+  if (pick !== undefined) throw invalid('pick', 'selects an array inside a JSON document, but an index is not a JSON document')
+  return { ...given, format: 'elasticdump' }
 }
 
 /** `isMet`: whether there is what deletions need. */
@@ -148,6 +165,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     guarded: swapAlias === undefined ? undefined : Object.freeze({ ...section(options, 'guarded'), alias: swapAlias }),
     tables: tables.length === 0 ? undefined : tableSection(given, tables),
     remote,
+    from: fromSection(given),
     spool: spool === true ? Object.freeze({ limit: spoolLimit }) : undefined,
     edits: editSection(given.edits),
     follow: options.follow === true ? section(options, 'follow') : undefined,
@@ -156,6 +174,20 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
         ? undefined
         : Object.freeze({ transform: options.transform, timeoutMs: options.transformTimeoutMs }),
   })
+}
+
+function fromSection({ from, source, timeoutMs, concurrency, signal }: IngestOptions): FromSection | undefined {
+  const names = foreignIndicesIn(source)
+  if (from === undefined || names.length === 0) return undefined
+  const { url, apiKey, username, password, ca, proxy, query } = from
+  const connecting = connectSection({
+    target: { url: String(url), apiKey, username, password, ca },
+    proxy: proxy === undefined ? { direct: true } : { url: proxy, origin: 'from.proxy' },
+    timeoutMs,
+    concurrency,
+    signal,
+  })
+  return Object.freeze({ names, connecting, query })
 }
 
 function scriptOf({ script: source, scriptId: id }: IngestOptions): Script | undefined {

@@ -35,6 +35,10 @@ const remote = group('Inputs on servers', ['ingest', 'worker'], {
   section: 'remote',
   notInReplay: 'is not an option of replay, which reads files',
 })
+const origin = group('Another cluster', ['ingest'], {
+  section: 'from',
+  notInReplay: 'is not an option of replay, which reads files',
+})
 const edits = group('Edits', ['ingest'], {
   section: 'edits',
   queued: 'documents',
@@ -316,6 +320,48 @@ export const table = {
     { label: 'token', secret: 'value', as: 'token' },
   ),
   sourceTokenFile: remote(kinds.text(), 'file that holds the token', { label: 'file', as: false }),
+  from: origin(kinds.webAddress(check.url), 'cluster to read inputs such as elasticsearch:orders from: https://HOST:PORT', {
+    secret: 'url',
+    as: 'url',
+    notByWorkers: 'one process reads the other cluster',
+  }),
+  fromApiKey: origin(
+    kinds.secretText(check.token),
+    'API key of that cluster in its encoded form. Safer in the environment or a file',
+    { label: 'key', secret: 'value', as: 'apiKey' },
+  ),
+  fromApiKeyFile: origin(kinds.text(), 'file that holds the API key', { label: 'file', as: false }),
+  fromUsername: origin(kinds.text(check.secret), 'user name for that cluster, instead of an API key', {
+    label: 'name',
+    as: 'username',
+    alsoNeeds: ['fromPassword', 'fromPasswordFile'],
+  }),
+  fromPassword: origin(kinds.secretText(), 'password of that user. Safer in the environment or a file', {
+    label: 'password',
+    secret: 'value',
+    as: 'password',
+    alsoNeeds: ['fromUsername'],
+  }),
+  fromPasswordFile: origin(kinds.text(), 'file that holds the password', {
+    label: 'file',
+    as: false,
+    alsoNeeds: ['fromUsername'],
+  }),
+  fromCa: origin(kinds.text(check.pem), "PEM file of the CA that signed that cluster's certificate", {
+    label: 'file',
+    as: 'ca',
+  }),
+  fromProxy: origin(
+    kinds.secretText(check.url),
+    'URL of the proxy to that cluster. Default: Sluice reads it directly. Safer in the environment or a file',
+    { label: 'url', secret: 'url', as: 'proxy' },
+  ),
+  fromProxyFile: origin(kinds.text(), 'file that holds the URL of that proxy', { label: 'file', as: false }),
+  fromQuery: origin(
+    kinds.text(check.jsonObject),
+    'query that the documents must match: JSON, or a file that holds it. Example: {"query":{"term":{"open":true}}}',
+    { label: 'file|json', file: 'json', as: 'query' },
+  ),
   set: edits(
     editKinds.setValues(),
     'set a field, as in @timestamp={now}, source={file} or n:=5 for JSON. Also {path} and {line}. Repeat for more fields',

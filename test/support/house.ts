@@ -139,6 +139,7 @@ export const districts: readonly District[] = [
     // the proxy, and a replay writes an update by the same script as a load.
     name: 'features',
     rooms: {
+      'another-cluster': { doors: 'read-indices' },
       destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
       edits: { doors: 'edit-documents' },
       follow: { doors: 'follow-inputs' },
@@ -162,7 +163,7 @@ export const districts: readonly District[] = [
       // The table of all features.
       '': {
         beside:
-          'destinations edits guarded limits mapping metrics ranges remote replay report rotated spool tables text transform tuned unreplayed',
+          'another-cluster destinations edits guarded limits mapping metrics ranges remote replay report rotated spool tables text transform tuned unreplayed',
         doors: 'features-of',
       },
     },

@@ -134,6 +134,12 @@ const forms = {
     isShared: false,
     unfollowed: 'cannot follow a table. Run the load at intervals. Later runs read only changes',
   },
+  elasticsearch: {
+    begins: /^elasticsearch:/,
+    isObject: false,
+    isShared: false,
+    unfollowed: 'cannot follow an index of another cluster. Run the load at intervals. Later runs read only what was written since',
+  },
 } as const satisfies Readonly<Record<string, InputForm>>
 
 type FormName = keyof typeof forms

@@ -9,6 +9,7 @@ import { checkStdin, mailOnly, showLoad, sayReceipt } from '../application/show-
 import {
   fileReader,
   readFilesFrom,
+  readFromAccess,
   readJsonOptions,
   readRemoteAccess,
   readScript,
@@ -26,7 +27,7 @@ import {
 } from '../application/load-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { recording } from '../application/record-failure.js'
-import { remoteSecrets } from '../../base/secrets.js'
+import { knownSecrets, remoteSecrets } from '../../base/secrets.js'
 import { isSourceUrl, readSourceUrl, shownSource } from '../../base/text/source-url.js'
 import { askingFor } from '../application/ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
@@ -132,11 +133,14 @@ async function loadWith(
   const access = await loadAccess(effective, terminal)
   const remote = await readRemoteAccess(effective)
   keepSecrets(terminal, remoteSecrets([], remote.token))
+  const from = await readFromAccess(effective, given.fromQuery)
+  keepSecrets(terminal, knownSecrets(from ?? {}, from?.proxy === undefined ? undefined : String(from.proxy)))
   sayWarnings(effective, terminal)
   checkStdin(shown)
   const options = {
     ...ingestOptions(effective, access, given, remote),
     ...(script === undefined ? {} : { script }),
+    ...(from === undefined ? {} : { from }),
     ...(readsTable ? { ...tableOptions(effective), servicenow: await serviceNowOptions(effective, terminal) } : {}),
     stateDir: stateDir(effective, terminal),
     // A time limit of a process counts from its start.

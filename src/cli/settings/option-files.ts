@@ -14,7 +14,7 @@ import {
   type Secret,
   type Settings,
 } from '../../options/describe-option.js'
-import type { RemoteOptions } from '../../options/ingest-options.js'
+import type { FromOptions, RemoteOptions } from '../../options/ingest-options.js'
 import { isQuoted } from '../../base/secrets.js'
 import { isObject, type JsonObject, parseJson } from '../../base/json/parse-json.js'
 
@@ -151,6 +151,24 @@ export async function readRemoteAccess(effective: Effective): Promise<Pick<Remot
     ca: await contents(effective, 'sourceCa'),
     token: await secret(effective, 'sourceToken'),
   }
+}
+
+/** Reads how another cluster is reached. Undefined if no option names one. */
+export async function readFromAccess(effective: Effective, query: JsonObject | undefined): Promise<FromOptions | undefined> {
+  refuseUnsafe(effective, 'from')
+  const { from: url, fromUsername: username } = effective.values
+  const access = {
+    apiKey: await secret(effective, 'fromApiKey'),
+    username,
+    password: await secret(effective, 'fromPassword'),
+    ca: await contents(effective, 'fromCa'),
+    proxy: await secret(effective, 'fromProxy'),
+    query,
+  }
+  if (url !== undefined) return { url, ...access }
+  const given = Object.values(access).some(value => value !== undefined)
+  if (given) throw invalid('from', 'is not set, but another option says how to reach that cluster')
+  return undefined
 }
 
 /** A shorter key could be guessed by trying all of them. */

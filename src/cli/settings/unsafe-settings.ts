@@ -53,6 +53,11 @@ const receivers = {
   },
   // Only the user names the inputs.
   source: { urls: [], secrets: ['sourceToken', 'sourceTokenFile'], between: proxies, openings: ['sourceCa'] },
+  from: {
+    urls: ['from'],
+    secrets: ['fromApiKey', 'fromApiKeyFile', 'fromPassword', 'fromPasswordFile', 'fromProxy', 'fromProxyFile'],
+    openings: ['fromCa'],
+  },
   admin: { urls: ['adminUrl'], secrets: ['adminKey', 'adminKeyFile'] },
 } as const satisfies Readonly<Record<string, Receiver>>
 

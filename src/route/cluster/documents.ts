@@ -2,6 +2,7 @@
 import type { Failure } from '../../base/failure/failure.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import type { ClusterAnswer } from './answers.js'
+import type { HitsPage, HitsQuestion } from './read-hits.js'
 
 export interface Documents {
   /** Finds which ids are in an index. Throws SluiceError RUN_INTERRUPTED, and the client's error if it is a bug. */
@@ -11,6 +12,8 @@ export interface Documents {
    * INDEX_REQUEST_REFUSED, CLUSTER_*, RUN_INTERRUPTED, and every failure of the route. Needs the privilege `read`.
    */
   walkIds(walking: Walking): Promise<void>
+  /** Reads documents of one shard, as the cluster stores them: see `readHits`. */
+  readHits(question: HitsQuestion): Promise<HitsPage>
   /** Resolves when each document has its outcome. Throws what `settle` and `settled` throw. */
   delete(documents: readonly FoundDocument[], deleting: DeletingFound): Promise<void>
 }

@@ -53,8 +53,25 @@ const CALL_BYTES = 32 << 20
  * @throws SluiceError INDEX_REQUEST_REFUSED, RUN_INTERRUPTED (see `inquire`), and every failure of the route. After a failure of the
  * route the cluster may have carried out the request.
  */
-export async function call(cluster: ReachedCluster, { expects = [], ...question }: Call): Promise<Called> {
-  const answer = await inquire(cluster, { ...question, maxAnswerBytes: CALL_BYTES }).catch((error: unknown) => {
+export async function call(cluster: ReachedCluster, question: Call): Promise<Called> {
+  const { answer, ...answered } = await judged(cluster, { ...question, maxAnswerBytes: CALL_BYTES })
+  return { ...answered, json: jsonIn(answer) }
+}
+
+/** Documents of 100 MB are possible, and a page has one at least. */
+const DOCUMENTS_BYTES = 256 << 20
+
+/** The same for an answer that holds documents: resolves to its bytes, so that numbers keep their digits. */
+export async function callForBytes(
+  cluster: ReachedCluster,
+  question: Question & Pick<Inquiry, 'signal'>,
+): Promise<Buffer> {
+  const { answer } = await judged(cluster, { ...question, maxAnswerBytes: DOCUMENTS_BYTES })
+  return answer.body
+}
+
+async function judged(cluster: ReachedCluster, { expects = [], ...question }: Call & Inquiry) {
+  const answer = await inquire(cluster, question).catch((error: unknown) => {
     if (isSluiceError(error)) throw error
     throw new SluiceError(lostAnswer(error, cluster.display).failure, { cause: routeErrorOf(error) })
   })
@@ -62,8 +79,7 @@ export async function call(cluster: ReachedCluster, { expects = [], ...question 
   const answered = whoAnswered(answer, cluster.route)
   if (answered.by !== 'elasticsearch') throw new SluiceError(nameLaterRefusal(answer, answered, cluster.display))
   const { type = '', reason = '' } = answered
-  if (status < 300 || expects.includes(type === '' ? status : type))
-    return { status, json: jsonIn(answer), type, reason }
+  if (status < 300 || expects.includes(type === '' ? status : type)) return { status, answer, type, reason }
   const named = nameLaterRefusal(answer, answered, cluster.display)
   if (named.code !== 'REQUEST_REFUSED') throw new SluiceError(named)
   const request = `${question.method} ${decodeURIComponent(question.path)}`

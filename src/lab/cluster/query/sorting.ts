@@ -44,8 +44,9 @@ function sortBy(field: string, about: Json): SortBy {
 export function keyOf(
   index: Index,
   { field, isDescending, mayBeUnmapped }: SortBy,
-): (texts: () => FieldTexts, place: number) => Key {
+): (texts: () => FieldTexts, place: number, seqNo: number) => Key {
   if (field === '_score') return () => 1
+  if (field === '_seq_no') return (_texts, _place, seqNo) => seqNo
   if (field === '_doc' || field === '_shard_doc') return (_, place) => place
   const searched = searchedField(index.mapping, field)
   if (searched === undefined) {

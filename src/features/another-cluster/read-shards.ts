@@ -1,0 +1,130 @@
+/** Reads the documents of an index shard by shard, in the order of their sequence numbers. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { explain, fail, isSluiceError } from '../../base/failure/failure.js'
+import { backoffMs, Retries } from '../../base/time/retry.js'
+import { systemClock } from '../../base/time/clock.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
+import type { JsonObject } from '../../base/json/parse-json.js'
+import type { HitsPage } from '../../route/cluster/read-hits.js'
+
+/** The last sequence number that was read of each shard. Absent: none. */
+export type ShardPlaces = ReadonlyMap<number, number>
+
+export interface ShardPage {
+  readonly shard: number
+  readonly hits: HitsPage
+}
+
+interface Reading {
+  readonly cluster: Cluster
+  readonly index: string
+  readonly shards: number
+  readonly query: JsonObject | undefined
+  readonly from: ShardPlaces
+  readonly maxElapsedMs: number
+  readonly signal: AbortSignal
+}
+
+/** About so many bytes make a page. */
+const PAGE_BYTES = 5 << 20
+/** Documents of the first page, whose size nobody knows, and of any. Elasticsearch allows 10,000. */
+const FIRST_DOCUMENTS = 500
+const MOST_DOCUMENTS = 10_000
+/** A shard has at most so many pages that are read and not yet taken. */
+const AHEAD = 1
+
+/**
+ * Yields the pages of all shards. While one page is loaded, the next ones are read. Throws SluiceError: INDEX_REQUEST_REFUSED, CLUSTER_*,
+ * and every failure of the route that lasts too long.
+ */
+export async function* readShards(reading: Reading): AsyncGenerator<ShardPage> {
+  const { shards, signal } = reading
+  const readers = Array.from({ length: shards }, (_, shard) => ahead(readShard(reading, shard)))
+  try {
+    // In turn, so that each shard is read while pages of the others are loaded.
+    const left = new Set(readers)
+    while (left.size > 0) {
+      for (const reader of left) {
+        const page = await reader.next()
+        signal.throwIfAborted()
+        if (page === undefined) left.delete(reader)
+        else yield page
+      }
+    }
+  } finally {
+    await Promise.all(readers.map(async reader => await reader.close()))
+  }
+}
+
+/** Begins to read the next page before anybody asks for it. */
+function ahead(pages: AsyncGenerator<ShardPage>) {
+  const waiting: Promise<IteratorResult<ShardPage>>[] = []
+  const fill = () => {
+    while (waiting.length < AHEAD) {
+      const page = pages.next()
+      // Whoever takes the page hears of the error.
+      page.catch(() => undefined)
+      waiting.push(page)
+    }
+  }
+  return {
+    next: async (): Promise<ShardPage | undefined> => {
+      fill()
+      const page = await waiting.shift()
+      if (page === undefined || page.done === true) return undefined
+      fill()
+      return page.value
+    },
+    close: async () => {
+      await Promise.allSettled(waiting)
+      await pages.return(undefined)
+    },
+  }
+}
+
+async function* readShard(reading: Reading, shard: number): AsyncGenerator<ShardPage> {
+  const { cluster, index, query, from } = reading
+  let after = from.get(shard)
+  let documents = FIRST_DOCUMENTS
+  for (;;) {
+    const size = documents
+    const hits = await patiently(reading, async () =>
+      cluster.documents.readHits({ index, shard, after, query, size, signal: reading.signal }),
+    )
+    if (hits.numbers.length > 0) yield { shard, hits }
+    if (hits.numbers.length < size) return
+    after = hits.numbers.at(-1)
+    const bytes = Math.max(1, hits.lines.length / hits.numbers.length)
+    documents = Math.min(MOST_DOCUMENTS, Math.max(1, Math.floor(PAGE_BYTES / bytes)))
+  }
+}
+
+/** Retries what may succeed later. */
+async function patiently<T>({ maxElapsedMs, signal }: Reading, ask: () => Promise<T>): Promise<T> {
+  const retries = new Retries({
+    clock: systemClock,
+    maxElapsedMs,
+    waitMs: refusals => backoffMs(refusals, Math.random),
+  })
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      signal.throwIfAborted()
+      const isPassing = isSluiceError(error) && explain(error.code).exit === 4
+      const waitMs = isPassing ? retries.next() : undefined
+      if (waitMs === undefined) throw error
+      await sleep(waitMs, undefined, { signal })
+    }
+  }
+}
+
+/** Reads a place that a checkpoint holds. Throws SluiceError STATE_UNREADABLE. */
+export function placesIn(place: Readonly<Record<string, unknown>> | undefined, source: string): ShardPlaces {
+  const { shards = {} } = place ?? {}
+  const entries = Object.entries(shards as Record<string, unknown>)
+  const places = entries.map(([shard, number]) => [Number(shard), number] as const)
+  if (places.every((entry): entry is readonly [number, number] => Number.isSafeInteger(entry[1])))
+    return new Map(places)
+  throw fail('STATE_UNREADABLE', { path: `of ${source}`, problem: 'a place in a shard is no number' })
+}
