@@ -6,7 +6,13 @@ export type { Cause } from './programs/doctor/diagnose.js'
 export type { DoctorOptions } from './route/examine/examine-options.js'
 export type { DoctorReport, Finding, Severity } from './programs/doctor/report.js'
 export type { RollbackOptions, RolledBack, AliasReceipt } from './features/guarded/rollback.js'
-export type { DocumentPlace, FromOptions, IngestOptions, ReplayOptions, TransformFunction } from './options/ingest-options.js'
+export type {
+  DocumentPlace,
+  FromOptions,
+  IngestOptions,
+  ReplayOptions,
+  TransformFunction,
+} from './options/ingest-options.js'
 export type {
   ConnectOptions,
   FreshCredentials,

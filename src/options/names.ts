@@ -118,7 +118,10 @@ export function foreignIndicesIn(source: IngestSource): string[] {
   if (indices.length === 0) return []
   const wrong = indices.find(index => !/^[^\s"<>|,#:\\/?A-Z_+-][^\s"<>|,#:\\/?A-Z]*$/.test(index))
   if (wrong !== undefined)
-    throw invalid('source', `'${INDEX_PREFIX}${wrong}' is no index, alias or data stream. Write it as in ${INDEX_PREFIX}orders`)
+    throw invalid(
+      'source',
+      `'${INDEX_PREFIX}${wrong}' is no index, alias or data stream. Write it as in ${INDEX_PREFIX}orders`,
+    )
   const file = names.find(name => !isIndex(name))
   if (file === undefined) return indices
   throw invalid('source', `'${file}' cannot be loaded together with an index of another cluster. Use two commands`)

@@ -1,6 +1,12 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import { type Ids, isOperation, rowOf, type Script } from '../base/operation.js'
-import { checkConnectOptions, checkFromOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
+import {
+  checkConnectOptions,
+  checkFromOptions,
+  checkIngestOptions,
+  checkServiceNowOptions,
+  checkTableOptions,
+} from './check-options.js'
 import { defaults, describeOption, isOptionName, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
@@ -81,11 +87,13 @@ function completeForIndices(given: IngestOptions): IngestOptions {
     if (given.from !== undefined) throw invalid('from', 'needs an index as input, as in elasticsearch:orders')
     return given
   }
-  if (given.from?.url === undefined) throw invalid('from', 'is needed for elasticsearch:INDEX: the URL of the cluster that holds it')
+  if (given.from?.url === undefined)
+    throw invalid('from', 'is needed for elasticsearch:INDEX: the URL of the cluster that holds it')
   const { format = 'auto', pick } = given
   if (format !== 'auto' && format !== 'elasticdump')
     throw invalid('format', `is '${format}', but documents of another cluster come as they are stored`)
-  if (pick !== undefined) throw invalid('pick', 'selects an array inside a JSON document, but an index is not a JSON document')
+  if (pick !== undefined)
+    throw invalid('pick', 'selects an array inside a JSON document, but an index is not a JSON document')
   return { ...given, format: 'elasticdump' }
 }
 

@@ -320,11 +320,15 @@ export const table = {
     { label: 'token', secret: 'value', as: 'token' },
   ),
   sourceTokenFile: remote(kinds.text(), 'file that holds the token', { label: 'file', as: false }),
-  from: origin(kinds.webAddress(check.url), 'cluster to read inputs such as elasticsearch:orders from: https://HOST:PORT', {
-    secret: 'url',
-    as: 'url',
-    notByWorkers: 'one process reads the other cluster',
-  }),
+  from: origin(
+    kinds.webAddress(check.url),
+    'cluster to read inputs such as elasticsearch:orders from: https://HOST:PORT',
+    {
+      secret: 'url',
+      as: 'url',
+      notByWorkers: 'one process reads the other cluster',
+    },
+  ),
   fromApiKey: origin(
     kinds.secretText(check.token),
     'API key of that cluster in its encoded form. Safer in the environment or a file',

@@ -36,7 +36,7 @@ type At<S extends string> = {
 
 /** Options of a program for which a command has no flag. */
 type OfTheProgram = 'source' | 'stdin' | 'signal' | 'startedAt' | 'onEvent' | 'refreshCredentials'
-type Sections = 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | 'edits'
+type Sections = 'target' | 'proxy' | 'servicenow' | 'table' | 'csv' | 'remote' | 'from' | 'edits'
 /** JSON, or files of it, on the command line. Objects in the library. */
 type Contents = 'indexBody' | 'checkQuery' | 'mapping' | 'template'
 
@@ -52,6 +52,7 @@ test('the library and the table have the same options', () => {
   expectTypeOf<keyof At<'servicenow'>>().toEqualTypeOf<keyof ServiceNowOptions>()
   expectTypeOf<keyof At<'table'>>().toEqualTypeOf<keyof TableOptions>()
   expectTypeOf<keyof At<'remote'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['remote']>>()
+  expectTypeOf<keyof At<'from'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['from']>>()
   expectTypeOf<keyof At<'csv'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['csv']>>()
   expectTypeOf<keyof At<'edits'>>().toEqualTypeOf<keyof NonNullable<IngestOptions['edits']>>()
   expectTypeOf<Exclude<keyof At<'serve'>, keyof ServeOptions>>().toBeNever()

@@ -138,7 +138,8 @@ const forms = {
     begins: /^elasticsearch:/,
     isObject: false,
     isShared: false,
-    unfollowed: 'cannot follow an index of another cluster. Run the load at intervals. Later runs read only what was written since',
+    unfollowed:
+      'cannot follow an index of another cluster. Run the load at intervals. Later runs read only what was written since',
   },
 } as const satisfies Readonly<Record<string, InputForm>>
 

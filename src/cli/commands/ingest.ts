@@ -134,7 +134,8 @@ async function loadWith(
   const remote = await readRemoteAccess(effective)
   keepSecrets(terminal, remoteSecrets([], remote.token))
   const from = await readFromAccess(effective, given.fromQuery)
-  keepSecrets(terminal, knownSecrets(from ?? {}, from?.proxy === undefined ? undefined : String(from.proxy)))
+  const { proxy: fromProxy, ...login } = from ?? {}
+  keepSecrets(terminal, knownSecrets(login, fromProxy?.toString()))
   sayWarnings(effective, terminal)
   checkStdin(shown)
   const options = {

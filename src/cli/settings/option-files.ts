@@ -154,7 +154,10 @@ export async function readRemoteAccess(effective: Effective): Promise<Pick<Remot
 }
 
 /** Reads how another cluster is reached. Undefined if no option names one. */
-export async function readFromAccess(effective: Effective, query: JsonObject | undefined): Promise<FromOptions | undefined> {
+export async function readFromAccess(
+  effective: Effective,
+  query: JsonObject | undefined,
+): Promise<FromOptions | undefined> {
   refuseUnsafe(effective, 'from')
   const { from: url, fromUsername: username } = effective.values
   const access = {

@@ -34,7 +34,11 @@ export function indexSource(options: IndexSourceOptions): Source {
     id,
     name,
     cursor: {
-      selection: { cluster: cluster.preflight.info?.uuid ?? cluster.display, index: uuid, query: JSON.stringify(query ?? {}) },
+      selection: {
+        cluster: cluster.preflight.info?.uuid ?? cluster.display,
+        index: uuid,
+        query: JSON.stringify(query ?? {}),
+      },
       holdsHits: true,
       // A page of one shard holds no document twice, and a changed document comes with a later number.
       mayRepeat: false,

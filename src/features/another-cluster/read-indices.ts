@@ -43,8 +43,8 @@ function hookOf({ from, retrying }: Sections, { tell }: Run): InputsHook & Route
       opened = cluster
       const found = await findIndices(cluster, from.names)
       const { query } = from
-      return found.map(
-        (one, id): Source => indexSource({ id, cluster, query, maxElapsedMs: retrying.maxElapsedMs, ...one }),
+      return found.map((one, id): Source =>
+        indexSource({ id, cluster, query, maxElapsedMs: retrying.maxElapsedMs, ...one }),
       )
     },
     connected: async () => {
@@ -71,7 +71,12 @@ async function findIndices(cluster: Cluster, names: readonly string[]): Promise<
   const found = new Map<string, FoundIndex>()
   for (const name of names) {
     const path = `/${encodeURIComponent(name)}`
-    const { status, json } = await cluster.call({ method: 'GET', path, query: { expand_wildcards: 'open,hidden' }, expects: ['index_not_found_exception'] })
+    const { status, json } = await cluster.call({
+      method: 'GET',
+      path,
+      query: { expand_wildcards: 'open,hidden' },
+      expects: ['index_not_found_exception'],
+    })
     const indices = status === 404 ? [] : Object.entries(json)
     if (indices.length === 0) throw fail('INPUT_NOT_FOUND', { input: `elasticsearch:${name}` })
     for (const [index, about] of indices) found.set(index, described(index, about))
@@ -91,8 +96,16 @@ function refuseWithoutSource(index: string, source: unknown): void {
   if (!isObject(source)) return
   const input = `elasticsearch:${index}`
   if (source['enabled'] === false)
-    throw fail('INPUT_UNREADABLE', { input, problem: 'its mapping says "_source": {"enabled": false}, so it holds no documents that can be read' })
-  const cut = ['includes', 'excludes'].find(part => Array.isArray(source[part]) && (source[part] as unknown[]).length > 0)
+    throw fail('INPUT_UNREADABLE', {
+      input,
+      problem: 'its mapping says "_source": {"enabled": false}, so it holds no documents that can be read',
+    })
+  const cut = ['includes', 'excludes'].find(
+    part => Array.isArray(source[part]) && (source[part] as unknown[]).length > 0,
+  )
   if (cut !== undefined)
-    throw fail('INPUT_UNREADABLE', { input, problem: `its mapping says "_source": {"${cut}": …}, so its documents lack fields` })
+    throw fail('INPUT_UNREADABLE', {
+      input,
+      problem: `its mapping says "_source": {"${cut}": …}, so its documents lack fields`,
+    })
 }

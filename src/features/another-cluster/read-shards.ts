@@ -1,11 +1,10 @@
 /** Reads the documents of an index shard by shard, in the order of their sequence numbers. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { explain, fail, isSluiceError } from '../../base/failure/failure.js'
 import { backoffMs, Retries } from '../../base/time/retry.js'
 import { systemClock } from '../../base/time/clock.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
-import type { HitsPage } from '../../route/cluster/read-hits.js'
+import type { HitsPage } from '../../route/cluster/documents.js'
 
 /** The last sequence number that was read of each shard. Absent: none. */
 export type ShardPlaces = ReadonlyMap<number, number>
@@ -114,7 +113,7 @@ async function patiently<T>({ maxElapsedMs, signal }: Reading, ask: () => Promis
       const isPassing = isSluiceError(error) && explain(error.code).exit === 4
       const waitMs = isPassing ? retries.next() : undefined
       if (waitMs === undefined) throw error
-      await sleep(waitMs, undefined, { signal })
+      await systemClock.sleep(waitMs, signal)
     }
   }
 }

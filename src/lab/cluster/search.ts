@@ -116,7 +116,12 @@ function hitsOf(index: Index, asked: Json, sorts: readonly SortBy[], isShown: Ma
     let read: FieldTexts | undefined
     const texts = (): FieldTexts => (read ??= fieldTexts(bytes))
     if (matches({ id, texts }) && isShown({ id, texts }))
-      hits.push({ index, id, stored: { ...stored, bytes }, keys: keysIn.map(keyIn => keyIn(texts, place, stored.seqNo)) })
+      hits.push({
+        index,
+        id,
+        stored: { ...stored, bytes },
+        keys: keysIn.map(keyIn => keyIn(texts, place, stored.seqNo)),
+      })
     place += 1
   }
   return hits

@@ -2,7 +2,6 @@
 import type { Failure } from '../../base/failure/failure.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import type { ClusterAnswer } from './answers.js'
-import type { HitsPage, HitsQuestion } from './read-hits.js'
 
 export interface Documents {
   /** Finds which ids are in an index. Throws SluiceError RUN_INTERRUPTED, and the client's error if it is a bug. */
@@ -84,6 +83,25 @@ export interface DeletingFound {
   settle(documents: readonly FoundDocument[], step: TakeStep<FoundDocument>): Promise<void>
   /** Called once for each document. May throw to end the deletion. */
   settled(document: FoundDocument, outcome: Deletion): void
+}
+
+export interface HitsQuestion {
+  /** One index, and no alias. */
+  readonly index: string
+  readonly shard: number
+  /** Reads only documents with a higher number. */
+  readonly after: number | undefined
+  /** `{"query": …}`. Undefined: all documents. */
+  readonly query: JsonObject | undefined
+  readonly size: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface HitsPage {
+  /** Hits as the cluster sent them, one on each line. */
+  readonly lines: Buffer
+  /** Their sequence numbers, in the same order. */
+  readonly numbers: readonly number[]
 }
 
 export interface Walking {

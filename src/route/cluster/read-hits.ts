@@ -2,28 +2,9 @@
 import { fail } from '../../base/failure/failure.js'
 import { ObjectFields, passSpace, passValue } from '../../base/json/parse-json.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
-import type { JsonObject } from '../../base/json/parse-json.js'
+import type { HitsPage, HitsQuestion } from './documents.js'
 import { callForBytes } from './request.js'
 import type { ReachedCluster } from './request.js'
-
-export interface HitsQuestion {
-  /** One index, and no alias. */
-  readonly index: string
-  readonly shard: number
-  /** Reads only documents with a higher number. */
-  readonly after: number | undefined
-  /** `{"query": …}`. Undefined: all documents. */
-  readonly query: JsonObject | undefined
-  readonly size: number
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface HitsPage {
-  /** Hits as the cluster sent them, one on each line. */
-  readonly lines: Buffer
-  /** Their sequence numbers, in the same order. */
-  readonly numbers: readonly number[]
-}
 
 /** Throws SluiceError: INDEX_REQUEST_REFUSED, CLUSTER_*, and every failure of the route. Needs the privilege `read`. */
 export async function readHits(cluster: ReachedCluster, asked: HitsQuestion): Promise<HitsPage> {
@@ -77,7 +58,10 @@ function hitsIn(answer: Buffer, cluster: string): HitsPage {
     const end = passValue(answer, at)
     fields.read(answer, at)
     const sort = fields.find(answer, SORT)
-    const number = sort === -1 ? Number.NaN : Number(answer.toString('latin1', (fields.from[sort] as number) + 1, (fields.to[sort] as number) - 1))
+    const number =
+      sort === -1
+        ? Number.NaN
+        : Number(answer.toString('latin1', (fields.from[sort] as number) + 1, (fields.to[sort] as number) - 1))
     if (!Number.isSafeInteger(number)) throw strange('a hit without a sequence number')
     numbers.push(number)
     length += copyLine(answer, at, end, lines, length)
@@ -93,7 +77,8 @@ const SPACE = 0x20
 function copyLine(from: Buffer, start: number, end: number, to: Buffer, at: number): number {
   from.copy(to, at, start, end)
   const length = end - start
-  for (let feed = to.indexOf(LINE_FEED, at); feed !== -1 && feed < at + length; feed = to.indexOf(LINE_FEED, feed)) to[feed] = SPACE
+  for (let feed = to.indexOf(LINE_FEED, at); feed !== -1 && feed < at + length; feed = to.indexOf(LINE_FEED, feed))
+    to[feed] = SPACE
   to[at + length] = LINE_FEED
   return length + 1
 }

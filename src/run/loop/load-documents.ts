@@ -3,7 +3,6 @@ import type { Batcher } from '../../pipeline/bulk/batcher.js'
 import type { StopSignals } from './stop-signals.js'
 import { explain, type Failure, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import type { Batch, Cursor, Input, Lines, Mark, Outcome, Place, Refused, Rejected, Source } from '../../base/flow.js'
-import { dumpLines } from '../../pipeline/format/actions/hits.js'
 import { decode, type DecodeOptions, skipLines } from '../../pipeline/format/decode.js'
 import type { IngestEvent, StandingEvent } from '../../options/run-events.js'
 import type { Ledger } from '../../pipeline/ledger/ledger.js'
@@ -189,9 +188,8 @@ class Load {
     if (source.cursor !== undefined) {
       const { document = 1, line = 1, offset = 0 } = from ?? {}
       const rows = this.#inTurn(source.cursor, open(offset))
-      return source.cursor.holdsHits === true
-        ? { kind: 'actions', document, line, at: offset, bytes: dumpLines(source.name, rows, format.besides) }
-        : { kind: 'lines', document, line, at: offset, bytes: rows }
+      if (source.cursor.holdsHits !== true) return { kind: 'lines', document, line, at: offset, bytes: rows }
+      return { ...(await decode(source, rows, format)), document, line, at: offset }
     }
     const note = (name: string, found: string) => this.#loading.tell({ type: 'format', name, found })
     // In the middle of NDJSON nothing is left to recognise.

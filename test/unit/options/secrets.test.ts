@@ -101,7 +101,8 @@ test('whatever holds credentials is marked as a secret', () => {
     'adminUrl',
     'adminKey',
   ]
-  expect(secrets).toEqual([...cluster, 'sourceToken', ...instance, ...others])
+  const other = ['sourceToken', 'from', 'fromApiKey', 'fromPassword', 'fromProxy']
+  expect(secrets).toEqual([...cluster, ...other, ...instance, ...others])
 })
 
 describe('files of secrets', () => {
