@@ -1,3 +1,4 @@
+import { describeAnotherCluster } from './another-cluster.suite.js'
 import { describeConditions } from './conditions.suite.js'
 import { describeDoctor } from './doctor.suite.js'
 import { describeDumps } from './dumps.suite.js'
@@ -46,6 +47,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeIdentifiers,
   describeIds,
   describeFieldIds,
+  describeAnotherCluster,
 ]
 /** What the ordinary run tries, so that it is short. */
 export const ordinarySuites: readonly Suite[] = [
@@ -56,6 +58,7 @@ export const ordinarySuites: readonly Suite[] = [
   describePipelines,
   describeHidden,
   describeIdentifiers,
+  describeAnotherCluster,
 ]
 /** What else depends on the version. */
 const longSuites: readonly Suite[] = [

@@ -46,7 +46,8 @@ export function answerSearch(exchange: Exchange, named: string | undefined): voi
   const indices = findIndices(exchange, expression)
   const sorts = sortsIn(asked['sort'])
   const filterOf = (index: Index) => compileQuery(aliasFilter(expression, index, exchange.cluster), index.mapping)
-  const found = indices.flatMap(index => hitsOf(index, asked, sorts, filterOf(index)))
+  const isAsked = shardsIn(queryOf(exchange).get('preference'))
+  const found = indices.flatMap(index => hitsOf(index, asked, sorts, filterOf(index))).filter(isAsked)
   const sorted = sorts.length === 0 ? found : found.toSorted((a, b) => compareKeys(sorts, a.keys, b.keys))
   const shown = sorted.filter(isAfter(asked['search_after'], sorts)).slice(from, from + size)
   const show = { sorts, source: sourceFieldsIn(asked['_source']), ...flagsIn(asked) }
@@ -59,6 +60,17 @@ export function answerSearch(exchange: Exchange, named: string | undefined): voi
   const filter = queryOf(exchange).get('filter_path')
   const kept = filter === null ? text : JSON.stringify(compileFilterPath(filter).apply(JSON.parse(text)) ?? {})
   answer(exchange.response, 200, kept)
+}
+
+/** Reads `preference=_shards:0,2|…`: only these shards are searched. Which document is in which shard, the lab decides in its own way. */
+function shardsIn(preference: string | null): (hit: Hit) => boolean {
+  const [, list] = /^_shards:([\d,]+)/.exec(preference ?? '') ?? []
+  if (list === undefined) return () => true
+  const asked = new Set(list.split(',').map(Number))
+  return ({ index, id }) => {
+    const shards = Number(index.settings['number_of_shards'] ?? 1)
+    return asked.has([...id].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % shards)
+  }
 }
 
 function queryOf({ request }: Exchange): URLSearchParams {
