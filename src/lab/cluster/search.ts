@@ -69,7 +69,7 @@ function shardsIn(preference: string | null): (hit: Hit) => boolean {
   const asked = new Set(list.split(',').map(Number))
   return ({ index, id }) => {
     const shards = Number(index.settings['number_of_shards'] ?? 1)
-    return asked.has([...id].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % shards)
+    return asked.has(Buffer.from(id).reduce((sum, byte) => sum + byte, 0) % shards)
   }
 }
 
