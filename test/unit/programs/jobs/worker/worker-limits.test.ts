@@ -37,6 +37,53 @@ test.each([
   expect(() => checkRange(limits, { inputs, index } as never)).toThrow('the range of the job')
 })
 
+const servers = { inputs: ['https://data.example/open/*', 'https://*.logs.example:443/*', 's3://logs-*/2026/*'] }
+
+test.each([
+  'https://data.example/open/a.ndjson',
+  'https://DATA.example:443/open/a.ndjson',
+  'https://eu.logs.example/a/b.ndjson',
+  's3://logs-eu/2026/a.gz',
+])('opens %s, which a pattern of its server names', name => {
+  expect(() => checkFound(servers, name)).not.toThrow()
+})
+
+test.each([
+  // The parser of URLs makes a step up of these.
+  'https://data.example/open/%2e%2e/secret.ndjson',
+  'https://data.example/open/.%2E/secret.ndjson',
+  // Some servers make a step up of these.
+  'https://data.example/open/..%2fsecret.ndjson',
+  'https://data.example/open/..;/secret.ndjson',
+  // These parts are not sent as a path.
+  'https://data.example/secret.ndjson#/../open/a.ndjson',
+  'https://data.example/secret.ndjson?x=/../open/a.ndjson',
+  // The rest of the pattern stands in the path of another server.
+  'https://evil.example/.logs.example/a.ndjson',
+  'https://evil.example\\.logs.example/a.ndjson',
+  'https://evil.example#.logs.example/a.ndjson',
+  'https://eu.logs.example@evil.example/a.ndjson',
+  's3://logs-eu/../secret/2026/a.gz',
+  's3://logs-eu/secret/2026/a.gz',
+  's3://logs-eu/2026/../../secret/a.gz',
+])('does not open %s, which only looks as if a pattern of a server named it', name => {
+  expect(() => checkFound(servers, name)).toThrow('not among --only-inputs')
+  expect(() => checkRange(servers, { inputs: [{ name, identity: '' }], index: 'x' })).toThrow('the range of the job')
+})
+
+test.each([
+  ['https://data.example', 'https://data.example/a', false],
+  ['https://data.*', 'https://data.example/a', true],
+  ['https://*', 'https://any.example/a', true],
+  ['*', 'https://any.example/a', true],
+  ['*', '/etc/passwd', true],
+  ['s3://*/logs/*', 's3://a/b/logs/c', false],
+])('pattern %s, object %s: %s', (pattern, name, fits) => {
+  const check = () => checkFound({ inputs: [pattern] }, name)
+  if (fits) expect(check).not.toThrow()
+  else expect(check).toThrow()
+})
+
 test('a worker without limits takes all', () => {
   expect(whyNotTaken({}, { sources: ['/any'], index: 'any' })).toBeUndefined()
 })
