@@ -87,6 +87,18 @@ export function limitsOf({ onlyInputs, onlyIndex, lettersFolder }: Limiting): Wo
   }
 }
 
+/** Characters that may make a path a pattern. */
+const SPECIAL = /[*?[\]{}()!+@|\\]/
+
+/** Limits a command to the inputs that it names itself. Others may change its job on the queue meanwhile, or add ranges to it. */
+export function ownLimits(job: string, { sources }: Pick<JobData, 'sources'>): Working['limits'] {
+  const inputs = sources.map(source => {
+    const at = source.search(SPECIAL)
+    return at === -1 ? source : `${source.slice(0, at)}*`
+  })
+  return { job, inputs }
+}
+
 /** Returns the options of a job, with the access of this process. */
 export async function jobOptions(
   data: JobData,
