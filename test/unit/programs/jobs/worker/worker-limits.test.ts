@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -108,6 +108,25 @@ test('a file outside the folder of the job is not joined into its dead letters',
     await letters.add(join(folder, 'job', '..', 'secret'), 'here')
     expect(await letters.end()).toEqual({ path: join(folder, 'job.ndjson'), elsewhere: { here: 2 } })
     expect(await readFile(join(folder, 'job.ndjson'), 'utf8')).toBe('one\n')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('a link in the folder of the job is not read, and others cannot read what is joined', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'letters-'))
+  try {
+    await chmod(folder, 0o755)
+    await mkdir(join(folder, 'job'))
+    await writeFile(join(folder, 'secret'), 'secret\n')
+    await symlink(join(folder, 'secret'), join(folder, 'job', '1.ndjson'))
+    await writeFile(join(folder, 'job', '2.ndjson'), 'two\n')
+    await using letters = new JoinedDeadLetters(join(folder, 'job'))
+    for (const name of ['1', '2', 'none']) await letters.add(join(folder, 'job', `${name}.ndjson`), 'here')
+    await letters.add(join(folder, 'job', '.'), 'here')
+    expect(await letters.end()).toEqual({ path: join(folder, 'job.ndjson'), elsewhere: { here: 3 } })
+    expect(await readFile(join(folder, 'job.ndjson'), 'utf8')).toBe('two\n')
+    expect((await stat(join(folder, 'job.ndjson'))).mode & 0o777).toBe(0o600)
   } finally {
     await rm(folder, { recursive: true })
   }
