@@ -6,7 +6,7 @@ import { fail } from '../../base/failure/failure.js'
 import { withoutCredentials, queueSecrets } from '../../base/secrets.js'
 import { ingestOptions } from '../settings/library-options.js'
 import { invalid } from '../../options/option-checks.js'
-import { readJsonOptions, readQueueKey, readRemoteAccess } from '../settings/option-files.js'
+import { readJsonOptions, readQueueKey, readRemoteAccess, refuseUnsafeOutput } from '../settings/option-files.js'
 import type { Effective } from '../settings/resolve.js'
 import { loadAccess, reloadCredentials } from './load-options.js'
 import { tell } from '../terminal/log.js'
@@ -23,6 +23,7 @@ export type WorkerEvent = Parameters<Working['tell']>[0]
 export async function openQueue(effective: Effective, terminal: Terminal): Promise<Jobs> {
   const { queue } = effective.values
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
+  refuseUnsafeOutput(effective)
   keepSecrets(terminal, queueSecrets(queue))
   const key = await readQueueKey(effective)
   if (key !== undefined) keepSecrets(terminal, [key])

@@ -64,6 +64,8 @@ const written = rows.filter(({ file }) => file === 'written').map(({ name }) => 
 /** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
 const programs = rows.filter(({ file }) => file === 'run').map(({ name }) => name)
 const words: ReadonlySet<unknown> = new Set(['nothing', 'incident'])
+/** Options by which others choose the files that Sluice reads. Whoever writes the file may also say where their contents go. */
+const choosing = ['filesFrom', 'queue'] as const satisfies readonly OptionName[]
 
 type CredentialReceiver = keyof typeof receivers
 
@@ -74,6 +76,7 @@ interface Unsafe {
 
 function whatItDoes(output: OptionName): string {
   if (written.includes(output)) return 'leads out of its folder'
+  if (choosing.some(name => name === output)) return 'would choose the files that Sluice reads'
   return output === 'transform' ? 'would run code' : 'would run a command'
 }
 
@@ -95,7 +98,8 @@ export function findUnsafe(
   }
   const isProgram = (name: OptionName) =>
     isInFile(name, candidates) && values[name] !== undefined && !words.has(values[name])
-  const output = written.find(isOutside) ?? programs.find(isProgram)
+  const isChoice = (name: OptionName) => isInFile(name, candidates) && values[name] !== undefined
+  const output = written.find(isOutside) ?? programs.find(isProgram) ?? choosing.find(isChoice)
   if (output !== undefined)
     found.written = {
       option: candidates.get(output)?.said ?? output,

@@ -154,7 +154,7 @@ describe('a file of the working folder and files elsewhere', () => {
     })
   })
 
-  test.each(['output', 'supportBundle', 'tokenFile'])('does not write as %s outside its folder', name => {
+  test.each(['output', 'supportBundle', 'tokenFile', 'lettersFolder'])('does not write as %s outside its folder', name => {
     expect(resolved({ [name]: join(home, '.profile') })).toHaveProperty('written')
     expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
   })
@@ -163,6 +163,19 @@ describe('a file of the working folder and files elsewhere', () => {
     const { written } = resolved({ [name]: join(cwd, 'run.mjs') })
     expect(written?.problem).toMatch(/would run (code|a command)\. If the file is yours, pass --config/)
     expect(resolved({ [name]: join(cwd, 'run.mjs') }, true)).toEqual({})
+  })
+
+  test.each([
+    ['filesFrom', 'list.txt'],
+    ['queue', 'redis://queue.example:6379'],
+  ])('chooses no files to read by %s', (name, value) => {
+    const { written } = resolved({ [name]: value })
+    expect(written?.problem).toContain('would choose the files that Sluice reads. If the file is yours, pass --config')
+    expect(resolved({ [name]: value }, true)).toEqual({})
+    const values = { [name]: value, index: 'x' }
+    const env = { SLUICE_QUEUE: 'redis://mine.example:6379', SLUICE_FILES_FROM: 'mine.txt' }
+    // The environment is stronger.
+    expect(resolveOptions({ flags: {}, env, file: { path: join(cwd, path), values } }).unsafe).toEqual({})
   })
 
   test('may hold the body of an index', () => {
