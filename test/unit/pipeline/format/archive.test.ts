@@ -256,6 +256,15 @@ describe('files of an archive that the user chooses', () => {
     })
   })
 
+  test('a name that somebody made for that takes no time', async () => {
+    const dashes = '-'.repeat(900)
+    const names = [`${dashes}.csx`, `${dashes}.csv`, `a/${dashes}.csv`]
+    const { lines } = await load(zipOf(names.map(name => ({ name, data: 'n\n1\n' }))), {
+      members: '*-*-*-*-*-*-*.csv, **-*-*-*-*.tsv',
+    })
+    expect(lines).toHaveLength(2)
+  })
+
   test('what cannot be read of them makes it fail', async () => {
     const { problem, lines } = await load(
       zipOf([
