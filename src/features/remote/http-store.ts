@@ -1,7 +1,6 @@
 /** Reads objects from web servers. */
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import type { SourceUrl } from '../../base/text/source-url.js'
-import { isLoopback } from '../../base/addresses.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import { checkedAnswer } from './checked-answer.js'
 import { headerText, refusalOf } from './judge-answer.js'
@@ -36,7 +35,7 @@ async function answerOf({ routes, addresses, token }: HttpAccess, name: string, 
   const address = addresses.get(name)
   if (address?.url === undefined) throw fail('INPUT_NOT_FOUND', { input: name })
   const login = loginOf(address, token)
-  if (Object.keys(login).length > 0 && address.url.protocol === 'http:' && !isLoopback(address.url.hostname))
+  if (Object.keys(login).length > 0 && address.url.protocol === 'http:' && !routes.isLocal(address.url))
     throw fail('PLAINTEXT_CREDENTIALS', { url: address.url.origin })
   let { url } = address
   for (let hops = 0; ; hops += 1) {
