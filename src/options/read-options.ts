@@ -1,6 +1,6 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import { type Ids, isOperation, rowOf, type Script } from '../base/operation.js'
-import { checkConnectOptions, checkIngestOptions, checkServiceNowOptions, checkTableOptions } from './check-options.js'
+import { checkConnectOptions, checkIngestOptions, checkRowFields, checkServiceNowOptions, checkTableOptions } from './check-options.js'
 import { defaults, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
@@ -47,6 +47,7 @@ function completeForTables(given: IngestOptions): IngestOptions {
     throw invalid('servicenow', 'is needed for a table: URL and credentials of the instance')
   checkServiceNowOptions(given.servicenow)
   if (given.table !== undefined) checkTableOptions(given.table)
+  checkRowFields(given)
   const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given
   if (ids !== 'field') {
     const why = 'Sluice must find the document of a changed row, so a table needs ids from a field (sys_id by default)'
