@@ -1,5 +1,5 @@
 /** Reads objects from web servers. */
-import { fail, SluiceError } from '../../base/failure/failure.js'
+import { fail, quote, SluiceError } from '../../base/failure/failure.js'
 import type { SourceUrl } from '../../base/text/source-url.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import { checkedAnswer } from './checked-answer.js'
@@ -74,9 +74,9 @@ function followed(name: string, from: URL, location: string): URL {
   const to = new URL(location, from)
   to.username = ''
   to.password = ''
-  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw redirected(name, `it leads to ${to.protocol}`)
+  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw redirected(name, `it leads to ${quote(to.protocol, 40)}`)
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw redirected(name, `from https:// to http://${to.host}, which anybody on the route can read and change`)
+    throw redirected(name, `from https:// to http://${quote(to.host, 100)}, which anybody on the route can read and change`)
   return to
 }
 
