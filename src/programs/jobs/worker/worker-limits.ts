@@ -19,11 +19,11 @@ export interface WorkerLimits {
 
 /** Returns why this worker leaves the job to others. Undefined if it may work on it. */
 export function whyNotTaken(
-  { inputs, indices }: WorkerLimits,
+  { inputs, indices, job }: WorkerLimits,
   { sources, index, settings = {} }: Pick<JobData, 'sources' | 'index'> & Partial<Pick<JobData, 'settings'>>,
 ): string | undefined {
   const input = sources.find(source => !isAmong(inputs, placeOf(source)))
-  if (input !== undefined) return `its input ${shownName(input)} is not among --only-inputs`
+  if (input !== undefined) return `its input ${shownName(input)} is not ${wanted(job)}`
   const into = [index, settings['index'], settings['swapAlias']].filter(name => name !== undefined).map(String)
   const other = into.find(name => indices?.some(pattern => fits(pattern, name)) === false)
   return other === undefined ? undefined : `its index ${shownName(other)} is not among --only-index`
@@ -32,7 +32,7 @@ export function whyNotTaken(
 /** Throws SluiceError OPTION_INVALID if this worker may not look into an input that a pattern of the job found. */
 export function checkFound(limits: WorkerLimits, name: string): void {
   if (isAmong(limits.inputs, placeOf(name))) return
-  const problem = `it finds ${shownName(name)}, which is not among --only-inputs`
+  const problem = `it finds ${shownName(name)}, which is not ${wanted(limits.job)}`
   throw fail('OPTION_INVALID', { option: 'the input of the job', problem })
 }
 
@@ -40,6 +40,11 @@ export function checkFound(limits: WorkerLimits, name: string): void {
 export function checkRange(limits: WorkerLimits, { inputs, index }: Pick<RangeData, 'inputs' | 'index'>): void {
   const problem = whyNotTaken(limits, { sources: inputs.map(({ name }) => name), index })
   if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'the range of the job', problem })
+}
+
+/** A worker has its limits from an option, and a command from its own inputs. */
+function wanted(job: string | undefined): string {
+  return job === undefined ? 'among --only-inputs' : 'an input of this command'
 }
 
 /** Returns the folder for the dead letters of a job. */

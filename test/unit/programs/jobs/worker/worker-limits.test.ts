@@ -153,7 +153,8 @@ test('commands that wait for the same job join its dead letters at the same time
 
 test('looks into no input that a pattern finds outside the limits, and fills no index that only the options name', () => {
   expect(() => checkFound(limits, '/data/in/a.ndjson')).not.toThrow()
-  expect(() => checkFound(limits, '/etc/passwd')).toThrow('it finds /etc/passwd')
+  expect(() => checkFound(limits, '/etc/passwd')).toThrow('it finds /etc/passwd, which is not among --only-inputs')
+  expect(() => checkFound({ ...limits, job: 'a' }, '/etc/passwd')).toThrow('which is not an input of this command')
   const job = { sources: ['/data/in/a.ndjson'], index: 'orders' }
   expect(whyNotTaken(limits, { ...job, settings: { index: 'orders' } })).toBeUndefined()
   expect(whyNotTaken(limits, { ...job, settings: { swapAlias: '.security' } })).toContain('index .security')
