@@ -249,5 +249,8 @@ export function checkRowFields(given: IngestOptions): void {
   if (behind === undefined) return
   const reference = fields.find(one => behind.startsWith(`${one}.`)) ?? ''
   const fix = `Leave one out, or rename one with --rename ${behind}=${behind.replaceAll('.', '_')}`
-  throw invalid('table.fields', `name ${reference} and ${behind}. An index cannot hold a value and fields under one name. ${fix}`)
+  throw invalid(
+    'table.fields',
+    `name ${reference} and ${behind}. An index cannot hold a value and fields under one name. ${fix}`,
+  )
 }

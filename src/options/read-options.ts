@@ -1,6 +1,12 @@
 /** The door: options as an embedder or the command line gives them become sections with every default filled in. */
 import { type Ids, isOperation, rowOf, type Script } from '../base/operation.js'
-import { checkConnectOptions, checkIngestOptions, checkRowFields, checkServiceNowOptions, checkTableOptions } from './check-options.js'
+import {
+  checkConnectOptions,
+  checkIngestOptions,
+  checkRowFields,
+  checkServiceNowOptions,
+  checkTableOptions,
+} from './check-options.js'
 import { defaults, placedIn, stagedIn } from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'

@@ -74,9 +74,13 @@ function followed(name: string, from: URL, location: string): URL {
   const to = new URL(location, from)
   to.username = ''
   to.password = ''
-  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw redirected(name, `it leads to ${quote(to.protocol, 40)}`)
+  if (to.protocol !== 'https:' && to.protocol !== 'http:')
+    throw redirected(name, `it leads to ${quote(to.protocol, 40)}`)
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw redirected(name, `from https:// to http://${quote(to.host, 100)}, which anybody on the route can read and change`)
+    throw redirected(
+      name,
+      `from https:// to http://${quote(to.host, 100)}, which anybody on the route can read and change`,
+    )
   return to
 }
 

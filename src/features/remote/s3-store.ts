@@ -76,7 +76,10 @@ async function* listed(
 /** Refuses a list that does not say how it continues, or that begins again and would never end. */
 function pageAfter(input: string, next: string | undefined, pages: Set<string>): string {
   if (next === undefined || next === '')
-    throw fail('INPUT_UNREADABLE', { input, problem: 'its server lists only a part, and does not say how to get the rest' })
+    throw fail('INPUT_UNREADABLE', {
+      input,
+      problem: 'its server lists only a part, and does not say how to get the rest',
+    })
   if (pages.has(next))
     throw fail('INPUT_UNREADABLE', { input, problem: 'its server lists the same page again and again' })
   pages.add(next)

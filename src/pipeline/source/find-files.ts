@@ -3,7 +3,7 @@ import {
   constants,
   type Dirent,
   lstat as lstatWithCallback,
-  readdir,
+  readdir as readdirWithCallback,
   type Stats,
 } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -77,6 +77,7 @@ interface WithStdin {
 // The functions of node:fs/promises take more CPU, and a glob may match very many files.
 const access = promisify(accessWithCallback)
 const lstat: (path: string) => Promise<Stats> = promisify(lstatWithCallback)
+const readdir: (path: string, options: { withFileTypes: true }) => Promise<Dirent[]> = promisify(readdirWithCallback)
 
 /** Files of a glob that are checked at once. */
 const AT_ONCE = 32
@@ -117,7 +118,10 @@ interface Search extends Where, WithStdin {
   readonly named: ReadonlySet<string>
 }
 
-async function* find(name: string, { folder, elsewhere, stdin, named, order, warn }: Search): AsyncGenerator<FoundFile> {
+async function* find(
+  name: string,
+  { folder, elsewhere, stdin, named, order, warn }: Search,
+): AsyncGenerator<FoundFile> {
   if (elsewhere?.has(name) === true) return yield* elsewhere.find(name, order)
   // Stdin may be a socket, which cannot be opened again by this path.
   if (stdin && (name === '-' || name === '/dev/stdin')) {
@@ -201,11 +205,7 @@ async function* checkMatches(
   }
 }
 
-async function checkMatch(
-  name: string,
-  folder: string,
-  lost: (link: string) => void,
-): Promise<FoundFile | undefined> {
+async function checkMatch(name: string, folder: string, lost: (link: string) => void): Promise<FoundFile | undefined> {
   try {
     return await check(name, folder)
   } catch (error) {
@@ -239,13 +239,15 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   const rest = parts.slice(plain).join('/')
   let unread: SluiceError | undefined
   const list = (path: string, options: { withFileTypes: true }, done: Listed) => {
-    readdir(path, options, (error, found) => {
-      if (error !== null) unread ??= folderProblem(path, error)
-      if (error !== null || !found.some(one => one.isSymbolicLink())) return done(error, found)
-      void withLostLinks(path, found).then(all => done(null, all))
-    })
+    listFolder(path, options).then(
+      found => done(null, found),
+      (error: NodeJS.ErrnoException) => {
+        unread ??= folderProblem(path, error)
+        done(error, [])
+      },
+    )
   }
-  const fs = { readdir: list as unknown as typeof readdir }
+  const fs = { readdir: list as unknown as typeof readdirWithCallback }
   const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false, fs })
   if (unread !== undefined) throw unread
   const asked = parts.at(-1)?.startsWith(deadLetters) === true
@@ -253,8 +255,13 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   return inputs.toSorted(byName).map(match => flat(join(folder, match)))
 }
 
-/** The package leaves out links that lead nowhere. It takes these here for files, so that it says which of them the glob matches. */
-async function withLostLinks(folder: string, found: readonly Dirent[]): Promise<Dirent[]> {
+/**
+ * Lists a folder. The package leaves out links that lead nowhere. It takes these here for files, so that it says which of them the glob
+ * matches.
+ */
+async function listFolder(folder: string, options: { withFileTypes: true }): Promise<Dirent[]> {
+  const found = await readdir(folder, options)
+  if (!found.some(one => one.isSymbolicLink())) return found
   const seen = found.map(async one => {
     const isLost = one.isSymbolicLink() && (await isGone(join(folder, one.name), stat))
     return isLost ? Object.assign(Object.create(one) as Dirent, asFile) : one

@@ -62,7 +62,9 @@ test('lines are loaded also if the server calls them HTML', async () => {
 })
 
 test('an object whose parts have different sizes is refused, also if its ETag stays', async () => {
-  const bytes = Buffer.from(Array.from({ length: 90 }, (_, n) => `{"n":${n},"fill":"${'x'.repeat(100_000)}"}\n`).join(''))
+  const bytes = Buffer.from(
+    Array.from({ length: 90 }, (_, n) => `{"n":${n},"fill":"${'x'.repeat(100_000)}"}\n`).join(''),
+  )
   const length = bytes.indexOf('\n', 5_000_000) + 1
   await using server = await serving(({ headers }, response) => {
     const [, first = 0, last = 0] = /^bytes=(\d+)-(\d+)/.exec(headers.range ?? '')?.map(Number) ?? []

@@ -154,10 +154,13 @@ describe('a file of the working folder and files elsewhere', () => {
     })
   })
 
-  test.each(['output', 'supportBundle', 'tokenFile', 'lettersFolder'])('does not write as %s outside its folder', name => {
-    expect(resolved({ [name]: join(home, '.profile') })).toHaveProperty('written')
-    expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
-  })
+  test.each(['output', 'supportBundle', 'tokenFile', 'lettersFolder'])(
+    'does not write as %s outside its folder',
+    name => {
+      expect(resolved({ [name]: join(home, '.profile') })).toHaveProperty('written')
+      expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
+    },
+  )
 
   test.each(['onFailure', 'onSuccess', 'onChange', 'transform'])('runs nothing as %s', name => {
     const { written } = resolved({ [name]: join(cwd, 'run.mjs') })
