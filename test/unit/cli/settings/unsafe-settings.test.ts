@@ -37,6 +37,19 @@ describe('a file of the working folder', () => {
       { file: { proxy: 'http://other.example:9293', ca: 'ca.pem' }, env: { ...key, ...url } },
       'proxy in sluice.config.json',
     ],
+    [
+      'a proxy to a cluster that the environment reaches over plain http',
+      {
+        file: { proxy: 'http://other.example:9293' },
+        env: { ...key, ELASTICSEARCH_URL: 'http://es.example:9200', SLUICE_ALLOW_PLAINTEXT: 'true' },
+      },
+      'proxy in sluice.config.json',
+    ],
+    [
+      'a proxy to a cluster on this machine',
+      { file: { proxy: 'http://127.0.0.1:3128' }, env: { ...key, ELASTICSEARCH_URL: 'http://localhost:9200' } },
+      'proxy in sluice.config.json',
+    ],
   ])('names %s, and credentials of the environment do not go there', async (_, sources, option) => {
     expect(unsafe(sources).cluster?.option).toBe(option)
     const { file = {}, env = {} } = sources
