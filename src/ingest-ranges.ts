@@ -53,9 +53,11 @@ export async function* findInputs(options: IngestOptions, cutFrom: number): Asyn
   const load = readOptions(options)
   refuseSecrets(load)
   using stop = stopSignalsOf(load.stopping, systemClock)
-  await using servers = await openServers(load, { stop, tell: listenerOf(load.onEvent) })
+  const tell = listenerOf(load.onEvent)
+  await using servers = await openServers(load, { stop, tell })
   const { source, stdin } = load.inputs
-  const where = { elsewhere: servers?.elsewhere, ...(stdin === undefined ? {} : { stdin }) }
+  const warn = (message: string) => tell({ type: 'warning', message })
+  const where = { elsewhere: servers?.elsewhere, warn, ...(stdin === undefined ? {} : { stdin }) }
   yield* planInputs(eachSource(source, where), load, cutFrom, stop.signal)
 }
 

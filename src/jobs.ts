@@ -1,7 +1,7 @@
 /** Composes jobs that many workers load: the queue, and loads as `ingest` makes them. */
 import { loadOnce } from './ingest.js'
 import { findInputs } from './ingest-ranges.js'
-import { type CountedPlan, countPlan } from './programs/jobs/plan/count-plan.js'
+import { type CountedPlan, countPlan } from './programs/jobs/control/open-jobs.js'
 import type { JobData } from './programs/jobs/job.js'
 import { type LoadParts, runWorker, type Working } from './programs/jobs/worker/run-worker.js'
 import { type Shared, sharedOf } from './features/features-of.js'

@@ -238,3 +238,25 @@ export function checkServiceNowOptions(given: ServiceNowOptions): void {
 export function checkTableOptions(given: TableOptions): void {
   check.all('table', given, table)
 }
+
+/** Returns whether an option has a value, or a value in it. */
+function isSet(value: unknown): boolean {
+  return value !== undefined && (!isObject(value) || Object.values(value).some(one => one !== undefined))
+}
+
+/** What may take two such fields apart, or lets an index hold both. */
+const reshaping = ['edits', 'transform', 'pipeline', 'mapping', 'template', 'indexBody'] as const
+
+/** Refuses a reference beside a field behind it: an index would reject each row. Shown in both forms, a reference has fields too. */
+export function checkRowFields(given: IngestOptions): void {
+  const { fields = [], displayValue } = given.table ?? {}
+  if (displayValue === 'all' || reshaping.some(name => isSet(given[name]))) return
+  const behind = fields.find(field => fields.some(one => field.startsWith(`${one}.`)))
+  if (behind === undefined) return
+  const reference = fields.find(one => behind.startsWith(`${one}.`)) ?? ''
+  const fix = `Leave one out, or rename one with --rename ${behind}=${behind.replaceAll('.', '_')}`
+  throw invalid(
+    'table.fields',
+    `name ${reference} and ${behind}. An index cannot hold a value and fields under one name. ${fix}`,
+  )
+}

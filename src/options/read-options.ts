@@ -4,6 +4,7 @@ import {
   checkConnectOptions,
   checkFromOptions,
   checkIngestOptions,
+  checkRowFields,
   checkServiceNowOptions,
   checkTableOptions,
 } from './check-options.js'
@@ -55,6 +56,7 @@ function completeForTables(given: IngestOptions): IngestOptions {
     throw invalid('servicenow', 'is needed for a table: URL and credentials of the instance')
   checkServiceNowOptions(given.servicenow)
   if (given.table !== undefined) checkTableOptions(given.table)
+  checkRowFields(given)
   const { ids = 'field', idField = 'sys_id', op = 'index', format = 'auto', pick } = given
   if (ids !== 'field') {
     const why = 'Sluice must find the document of a changed row, so a table needs ids from a field (sys_id by default)'

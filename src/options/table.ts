@@ -867,6 +867,7 @@ export const table = {
   ),
   lettersFolder: queue(kinds.text(), 'folder of this worker for dead letters, whatever folder a job names', {
     label: 'folder',
+    file: 'written',
     commands: ['worker'],
   }),
   rangeBytes: queue(

@@ -35,7 +35,7 @@ export const districts: readonly District[] = [
       },
       text: {
         beside: 'operation.ts',
-        doors: 'bytes condition index-pattern shown source-url',
+        doors: 'bytes condition glob index-pattern shown source-url',
       },
       'addresses.ts': { beside: 'failure secrets.ts' },
       'secrets.ts': { beside: 'text' },
@@ -186,8 +186,7 @@ export const districts: readonly District[] = [
       'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share job-budget' },
       'jobs/plan': {
         beside: 'jobs',
-        most: 7,
-        doors: 'count-plan ended-ranges known-ranges plan-ranges queue-ranges queued-options rate-share',
+        doors: 'ended-ranges known-ranges plan-ranges queue-ranges queued-options rate-share',
       },
       'jobs/range': {
         beside: 'jobs jobs/budget jobs/queue',

@@ -10,6 +10,12 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>
 /** Bytes of the program's complaints that are kept. */
 const MOST_SAID = 4096
 
+/**
+ * Memory that a file may make xz take, in MiB. A small file can ask for 1.5 GiB, and the highest level of xz needs 65 MiB. Other programs
+ * have limits of their own. It is passed as a variable because not every xz knows the option.
+ */
+const MOST_MEMORY_MIB = 256
+
 /** Decodes through a program of that name, which must be installed. It gets no environment but PATH: options and secrets of ours stay here. */
 export async function* decodeByProgram(
   program: Program,
@@ -17,7 +23,7 @@ export async function* decodeByProgram(
   input: string,
 ): AsyncGenerator<Uint8Array> {
   const place: StreamPlace = { input, encoding: program, bytes: 0 }
-  const ours = { PATH: env['PATH'], LC_ALL: 'C' }
+  const ours = { PATH: env['PATH'], LC_ALL: 'C', XZ_OPT: `--memlimit-decompress=${MOST_MEMORY_MIB}MiB` }
   // Loaded when used: most loads do without.
   const { spawn } = await import('node:child_process')
   const child = spawn(program, ['-dc'], { stdio: ['pipe', 'pipe', 'pipe'], env: ours, windowsHide: true })
@@ -35,6 +41,7 @@ export async function* decodeByProgram(
     await fed
     // bzip2 passes over other data behind its own with a warning, and then ends well.
     if (isWell && said === '') return
+    if (/memory usage limit/i.test(said)) throw tooLarge(place)
     throw /unexpected end|ends unexpectedly|premature end/i.test(said) ? truncated(place) : corrupt(place, said)
   } finally {
     child.kill('SIGKILL')
@@ -85,6 +92,11 @@ async function feed(stdin: Writable, compressed: AsyncIterable<Uint8Array>): Pro
   } finally {
     stdin.end()
   }
+}
+
+function tooLarge({ input, encoding }: StreamPlace): Error {
+  const problem = `it needs more than ${MOST_MEMORY_MIB} MiB of memory to decompress. Compress it again with \`${encoding} -9\` or a lower level`
+  return fail('INPUT_UNREADABLE', { input, problem })
 }
 
 function cannotStart(program: Program, input: string, cause: Error): Error {

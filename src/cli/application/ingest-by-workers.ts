@@ -5,7 +5,7 @@ import { readJsonOptions, readScript } from '../settings/option-files.js'
 import type { Effective } from '../settings/resolve.js'
 import { withoutCredentials } from '../../base/secrets.js'
 import { alarmText, type Work } from './open-alarm.js'
-import { hearProblems, openQueue, ownPart, refuseUnsafe, type WorkerEvent } from './open-queue.js'
+import { hearProblems, openQueue, ownLimits, ownPart, refuseUnsafe, type WorkerEvent } from './open-queue.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -61,7 +61,7 @@ export async function ingestByWorkers(
   const working = work({
     ...own,
     // Whoever runs a command loads what it names, and not what others put on the queue.
-    limits: { job: name },
+    limits: ownLimits(name, data),
     signal,
     isMeasured: hear !== undefined,
     tell: heard,

@@ -6,7 +6,7 @@ import { fail } from '../../base/failure/failure.js'
 import { withoutCredentials, queueSecrets } from '../../base/secrets.js'
 import { ingestOptions } from '../settings/library-options.js'
 import { invalid } from '../../options/option-checks.js'
-import { readJsonOptions, readQueueKey, readRemoteAccess } from '../settings/option-files.js'
+import { readJsonOptions, readQueueKey, readRemoteAccess, refuseUnsafeOutput } from '../settings/option-files.js'
 import type { Effective } from '../settings/resolve.js'
 import { loadAccess, reloadCredentials } from './load-options.js'
 import { tell } from '../terminal/log.js'
@@ -23,6 +23,7 @@ export type WorkerEvent = Parameters<Working['tell']>[0]
 export async function openQueue(effective: Effective, terminal: Terminal): Promise<Jobs> {
   const { queue } = effective.values
   if (queue === undefined) throw invalid('--queue', 'is not set. Set --queue redis://HOST:6379 or SLUICE_QUEUE')
+  refuseUnsafeOutput(effective)
   keepSecrets(terminal, queueSecrets(queue))
   const key = await readQueueKey(effective)
   if (key !== undefined) keepSecrets(terminal, [key])
@@ -85,6 +86,18 @@ export function limitsOf({ onlyInputs, onlyIndex, lettersFolder }: Limiting): Wo
     ...(lettersFolder === undefined ? {} : { letters: lettersFolder }),
     missing,
   }
+}
+
+/** Characters that may make a path a pattern. */
+const SPECIAL = /[*?[\]{}()!+@|\\]/
+
+/** Limits a command to the inputs that it names itself. Others may change its job on the queue meanwhile, or add ranges to it. */
+export function ownLimits(job: string, { sources }: Pick<JobData, 'sources'>): Working['limits'] {
+  const inputs = sources.map(source => {
+    const at = source.search(SPECIAL)
+    return at === -1 ? source : `${source.slice(0, at)}*`
+  })
+  return { job, inputs }
 }
 
 /** Returns the options of a job, with the access of this process. */

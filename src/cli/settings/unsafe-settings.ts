@@ -69,6 +69,8 @@ const written = rows.filter(({ file }) => file === 'written').map(({ name }) => 
 /** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
 const programs = rows.filter(({ file }) => file === 'run').map(({ name }) => name)
 const words: ReadonlySet<unknown> = new Set(['nothing', 'incident'])
+/** Options by which others choose the files that Sluice reads. Whoever writes the file may also say where their contents go. */
+const choosing = ['filesFrom', 'queue'] as const satisfies readonly OptionName[]
 
 type CredentialReceiver = keyof typeof receivers
 
@@ -79,6 +81,7 @@ interface Unsafe {
 
 function whatItDoes(output: OptionName): string {
   if (written.includes(output)) return 'leads out of its folder'
+  if (choosing.some(name => name === output)) return 'would choose the files that Sluice reads'
   return output === 'transform' ? 'would run code' : 'would run a command'
 }
 
@@ -100,7 +103,8 @@ export function findUnsafe(
   }
   const isProgram = (name: OptionName) =>
     isInFile(name, candidates) && values[name] !== undefined && !words.has(values[name])
-  const output = written.find(isOutside) ?? programs.find(isProgram)
+  const isChoice = (name: OptionName) => isInFile(name, candidates) && values[name] !== undefined
+  const output = written.find(isOutside) ?? programs.find(isProgram) ?? choosing.find(isChoice)
   if (output !== undefined)
     found.written = {
       option: candidates.get(output)?.said ?? output,
@@ -111,8 +115,9 @@ export function findUnsafe(
     const inFile = (names: readonly OptionName[]) =>
       names.filter(name => values[name] !== undefined).find(name => isInFile(name, candidates))
     const place = settingInForce(values, urls)
-    // A proxy of the file reads nothing, unless the file also says whom to trust.
-    const reader = inFile(openings) === undefined ? undefined : inFile(between)
+    // A proxy of the file reads nothing, unless the file also says whom to trust, or nothing is encrypted.
+    const isPlain = place !== undefined && /^http:/i.test(String(values[place]))
+    const reader = isPlain || inFile(openings) !== undefined ? inFile(between) : undefined
     const isPlace = place !== undefined && isInFile(place, candidates)
     const secret = secrets.find(name => values[name] !== undefined && candidates.get(name)?.layer === 'environment')
     const fileSent = [

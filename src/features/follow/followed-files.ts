@@ -17,6 +17,8 @@ import { OpenFiles } from './open-files.js'
 const LEAVE_MS = 600_000
 /** Files that are looked at at once. */
 const AT_ONCE = 16
+/** Links that lead nowhere of which it warns. */
+const MOST_WARNED = 1000
 
 export interface Following {
   readonly names: readonly string[]
@@ -46,6 +48,7 @@ export class FollowedFiles implements AsyncDisposable {
   readonly #watch = new FolderWatch()
   /** By device and inode. */
   readonly #files = new Map<string, FollowedFile>()
+  readonly #warned = new Set<string>()
   readonly chains: Chains
   #isFirst = true
 
@@ -139,7 +142,8 @@ export class FollowedFiles implements AsyncDisposable {
     let problem: string | undefined
     for (const name of names) {
       try {
-        const files = areListed ? listedFiles([name], { folder }) : findFiles([name], { folder, stdin: false })
+        const warn = (message: string) => this.#warnOnce(message)
+        const files = areListed ? listedFiles([name], { folder }) : findFiles([name], { folder, stdin: false, warn })
         for await (const file of files) if (!found.has(keyOf(file))) found.set(keyOf(file), file)
       } catch (error) {
         if (!isSluiceError(error)) throw error
@@ -149,6 +153,13 @@ export class FollowedFiles implements AsyncDisposable {
       }
     }
     return { found, missing, ...(problem === undefined ? {} : { problem }) }
+  }
+
+  /** Warns of a link that leads nowhere once, and not at each look. */
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message) || this.#warned.size === MOST_WARNED) return
+    this.#warned.add(message)
+    this.#following.warn(message)
   }
 
   async #add(key: string, { name, device, stat: now, kind }: FoundFile): Promise<FollowedFile> {

@@ -1,7 +1,6 @@
 /** Reads objects from web servers. */
-import { fail, SluiceError } from '../../base/failure/failure.js'
+import { fail, quote, SluiceError } from '../../base/failure/failure.js'
 import type { SourceUrl } from '../../base/text/source-url.js'
-import { isLoopback } from '../../base/addresses.js'
 import { type SourcePatience, untilDone } from './attempts.js'
 import { checkedAnswer } from './checked-answer.js'
 import { headerText, refusalOf } from './judge-answer.js'
@@ -36,7 +35,7 @@ async function answerOf({ routes, addresses, token }: HttpAccess, name: string, 
   const address = addresses.get(name)
   if (address?.url === undefined) throw fail('INPUT_NOT_FOUND', { input: name })
   const login = loginOf(address, token)
-  if (Object.keys(login).length > 0 && address.url.protocol === 'http:' && !isLoopback(address.url.hostname))
+  if (Object.keys(login).length > 0 && address.url.protocol === 'http:' && !routes.isLocal(address.url))
     throw fail('PLAINTEXT_CREDENTIALS', { url: address.url.origin })
   let { url } = address
   for (let hops = 0; ; hops += 1) {
@@ -75,9 +74,13 @@ function followed(name: string, from: URL, location: string): URL {
   const to = new URL(location, from)
   to.username = ''
   to.password = ''
-  if (to.protocol !== 'https:' && to.protocol !== 'http:') throw redirected(name, `it leads to ${to.protocol}`)
+  if (to.protocol !== 'https:' && to.protocol !== 'http:')
+    throw redirected(name, `it leads to ${quote(to.protocol, 40)}`)
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw redirected(name, `from https:// to http://${to.host}, which anybody on the route can read and change`)
+    throw redirected(
+      name,
+      `from https:// to http://${quote(to.host, 100)}, which anybody on the route can read and change`,
+    )
   return to
 }
 

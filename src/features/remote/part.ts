@@ -17,8 +17,8 @@ export interface Fetching {
 export interface PartWanted {
   readonly from: number
   readonly to: number
-  /** Absent: whatever the object is now. */
-  readonly etag?: string | undefined
+  /** What other parts came with. Absent: whatever the object is now. */
+  readonly of?: ObjectFacts | undefined
   readonly signal: AbortSignal
 }
 
@@ -30,17 +30,22 @@ export interface Part {
 /** Returns undefined if the server sends no parts of the object. Throws SluiceError: see `Store.get`. */
 export async function fetchPart(
   { store, name, patience, timeoutMs }: Fetching,
-  { from, to, etag, signal }: PartWanted,
+  { from, to, of, signal }: PartWanted,
 ): Promise<Part | undefined> {
   const chunks: Buffer[] = []
   let at = from
-  let known: ObjectFacts | undefined
+  let known = of
   return await untilDone(patience, signal, async attempts => {
-    const pinned = known?.etag ?? etag
-    const { facts, isPart, body } = await store.get(name, { range: { from: at, to }, etag: pinned, signal, timeoutMs })
+    const range = { from: at, to }
+    const { facts, isPart, body } = await store.get(name, { range, etag: known?.etag, signal, timeoutMs })
     if (!isPart || facts.etag === undefined) {
       body.destroy()
       return undefined
+    }
+    // Some servers keep the ETag of an object that changes. What is missing between two parts would be lost.
+    if (known?.size !== undefined && facts.size !== undefined && facts.size !== known.size) {
+      body.destroy()
+      throw fail('INPUT_REPLACED', { input: name, observed: 'its parts come with different sizes of the whole' })
     }
     known = facts
     for await (const chunk of body) {

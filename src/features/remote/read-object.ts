@@ -63,7 +63,7 @@ async function* readParts(reading: Reading): AsyncGenerator<Buffer, boolean> {
   try {
     for (;;) {
       while (next < end && window.length < PARTS_AT_ONCE && (window.length === 0 || memory.take(PART_BYTES))) {
-        const part = fetchPart(reading, { from: next, to: Math.min(next + PART_BYTES, end), etag: facts.etag, signal })
+        const part = fetchPart(reading, { from: next, to: Math.min(next + PART_BYTES, end), of: facts, signal })
         part.catch(() => undefined) // seen below, when its turn comes
         window.push({ part, held: window.length === 0 ? 0 : PART_BYTES })
         next += PART_BYTES

@@ -1,6 +1,5 @@
 /** Reads objects on servers as inputs, beside files: from URLs of http and https, and from S3. */
 import { setMaxListeners } from 'node:events'
-import { isLoopback } from '../../base/addresses.js'
 import { type Failure, isSluiceError } from '../../base/failure/failure.js'
 import type { ConnectSection, RemoteSection, RetrySection } from '../../options/load.js'
 import type { EndingHook, Feature, InputsHook, RouteHook, Run } from '../../run/loop/hooks.js'
@@ -43,12 +42,12 @@ export function openRemote(sections: RemoteSections, run: Run, kept?: KeptServer
 }
 
 function hookOf(remote: Remote): InputsHook & RouteHook & EndingHook {
-  const { elsewhere } = remote
+  const { elsewhere, warn } = remote
   const { isThere } = elsewhere
   return {
     identify: plain => ({ ...plain, plan: async planning => await plain.plan({ ...planning, isThere }) }),
     sources: async ({ source, stdin }, signal) =>
-      await findSources(source, { elsewhere, signal, ...(stdin === undefined ? {} : { stdin }) }),
+      await findSources(source, { elsewhere, signal, warn, ...(stdin === undefined ? {} : { stdin }) }),
     connected: async () => await Promise.resolve(remote.notes),
     dispose: async () => await remote[Symbol.asyncDispose](),
   }
@@ -99,6 +98,8 @@ class Remote implements AsyncDisposable {
       onRetry: (failure, waitMs) => this.#warn(failure, waitMs),
     }
   }
+
+  readonly warn = (message: string): void => this.#run.tell({ type: 'warning', message })
 
   get notes(): readonly string[] {
     return [...this.#servers.routes.all(), ...this.#notes]
@@ -224,13 +225,14 @@ class Remote implements AsyncDisposable {
   /** The object goes over the same connections, so Sluice only warns. A login and a token may open more than one object. */
   warnOfPlaintext(): void {
     const open = [...this.#sections.remote.addresses.values()].filter(
-      ({ url }) => url?.protocol === 'http:' && isSigned(url) && !isLoopback(url.hostname),
+      ({ url }) => url?.protocol === 'http:' && isSigned(url) && !this.#servers.routes.isLocal(url),
     )
     const [first] = open
     if (first === undefined) return
     const more = open.length === 1 ? '' : ` The same is true of ${open.length - 1} more.`
-    const message = `the signature in the URL of ${first.name} goes over plain http, so anybody on the route can use it.${more} Use https`
-    this.#run.tell({ type: 'warning', message })
+    this.warn(
+      `the signature in the URL of ${first.name} goes over plain http, so anybody on the route can use it.${more} Use https`,
+    )
   }
 
   #note(name: string, sentence: string): void {
@@ -241,7 +243,7 @@ class Remote implements AsyncDisposable {
     const now = systemClock.now()
     if (now - this.#warnedAt < WARN_EVERY_MS) return
     this.#warnedAt = now
-    this.#run.tell({ type: 'warning', message: `${message}. Sluice retries in ${(waitMs / 1000).toFixed(1)} s` })
+    this.warn(`${message}. Sluice retries in ${(waitMs / 1000).toFixed(1)} s`)
   }
 }
 

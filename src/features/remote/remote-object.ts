@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { Checksum, FIRST_BYTES } from '../../base/checksum/checksum.js'
 import { decompress, isCompressed } from '../../base/compression/decompress.js'
-import { fail } from '../../base/failure/failure.js'
+import { fail, quote } from '../../base/failure/failure.js'
 import type { FileLook, FileReading, FileStat, Source } from '../../base/flow.js'
 import { type CuttableFile, type CuttableInput, skipBytes } from '../../pipeline/source/stored-file.js'
 import { type Reading, readObject } from './read-object.js'
@@ -294,7 +294,7 @@ async function* decoded(
     const [encoding] = encodings
     if (encoding === undefined) return yield* decompress(all, name, false, note)
     if (encodings.length > 1 || !magic.has(encoding)) {
-      const problem = `the server sends it with the Content-Encoding ${encodings.join(', ')}, which Sluice did not ask for`
+      const problem = `the server sends it with the Content-Encoding ${quote(encodings.join(', '), 80)}, which Sluice did not ask for`
       throw fail('INPUT_UNREADABLE', { input: name, problem })
     }
     // Mostly the encoding is that of the file itself, and nothing is left to decode.

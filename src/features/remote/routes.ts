@@ -1,4 +1,5 @@
 /** Sends requests for objects: directly, or through the static-IP proxy if the user says so. */
+import { isLoopback } from '../../base/addresses.js'
 import { fail, SluiceError } from '../../base/failure/failure.js'
 import { faultIn, openRouteTo } from '../../route/connect/route-to.js'
 import type { ProxySection } from '../../options/load.js'
@@ -38,6 +39,13 @@ export class SourceRoutes {
     } catch (error) {
       throw lost(input, error, request.signal)
     }
+  }
+
+  /** Returns whether requests to a server stay on this machine. Throws SluiceError OPTION_INVALID. */
+  isLocal({ origin, hostname }: URL): boolean {
+    if (!isLoopback(hostname)) return false
+    const { proxy } = this.#to(new URL(origin))
+    return proxy === undefined || isLoopback(new URL(proxy).hostname)
   }
 
   /** Says which servers were asked, and how. */

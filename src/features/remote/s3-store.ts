@@ -55,6 +55,7 @@ async function* listed(
   patience: SourcePatience,
   wanted: WantedPart,
 ): AsyncGenerator<FoundObject> {
+  const pages = new Set<string>()
   let next: string | undefined
   do {
     const after = next
@@ -68,8 +69,21 @@ async function* listed(
       const etagNumber = etagNumberOf(strong(etag))
       yield { name: key, size, etagNumber, modifiedMs: modified?.getTime() ?? 0, hasRanges: true }
     }
-    next = page.IsTruncated === true ? page.NextContinuationToken : undefined
+    next = page.IsTruncated === true ? pageAfter(name, page.NextContinuationToken, pages) : undefined
   } while (next !== undefined)
+}
+
+/** Refuses a list that does not say how it continues, or that begins again and would never end. */
+function pageAfter(input: string, next: string | undefined, pages: Set<string>): string {
+  if (next === undefined || next === '')
+    throw fail('INPUT_UNREADABLE', {
+      input,
+      problem: 'its server lists only a part, and does not say how to get the rest',
+    })
+  if (pages.has(next))
+    throw fail('INPUT_UNREADABLE', { input, problem: 'its server lists the same page again and again' })
+  pages.add(next)
+  return next
 }
 
 /** Returns the objects as people number them. */

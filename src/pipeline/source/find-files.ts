@@ -3,7 +3,7 @@ import {
   constants,
   type Dirent,
   lstat as lstatWithCallback,
-  readdir,
+  readdir as readdirWithCallback,
   type Stats,
 } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -63,6 +63,8 @@ interface Where {
   readonly elsewhere?: Elsewhere | undefined
   /** The folder of relative names. */
   readonly folder: string
+  /** Hears which symbolic links a glob matches that lead nowhere. */
+  readonly warn?: ((message: string) => void) | undefined
 }
 
 interface WithStdin {
@@ -75,6 +77,7 @@ interface WithStdin {
 // The functions of node:fs/promises take more CPU, and a glob may match very many files.
 const access = promisify(accessWithCallback)
 const lstat: (path: string) => Promise<Stats> = promisify(lstatWithCallback)
+const readdir: (path: string, options: { withFileTypes: true }) => Promise<Dirent[]> = promisify(readdirWithCallback)
 
 /** Files of a glob that are checked at once. */
 const AT_ONCE = 32
@@ -115,7 +118,10 @@ interface Search extends Where, WithStdin {
   readonly named: ReadonlySet<string>
 }
 
-async function* find(name: string, { folder, elsewhere, stdin, named, order }: Search): AsyncGenerator<FoundFile> {
+async function* find(
+  name: string,
+  { folder, elsewhere, stdin, named, order, warn }: Search,
+): AsyncGenerator<FoundFile> {
   if (elsewhere?.has(name) === true) return yield* elsewhere.find(name, order)
   // Stdin may be a socket, which cannot be opened again by this path.
   if (stdin && (name === '-' || name === '/dev/stdin')) {
@@ -126,7 +132,8 @@ async function* find(name: string, { folder, elsewhere, stdin, named, order }: S
   const matches = await expand(name, folder)
   if (!meansItself(name, matches, named) || (await isGone(resolve(folder, name)))) {
     let isFound = false
-    for await (const file of checkMatches(matches, folder)) {
+    const lost = (link: string) => warn?.(`${name} matches the symbolic link ${link}, which leads nowhere`)
+    for await (const file of checkMatches(matches, folder, lost)) {
       isFound = true
       yield file
     }
@@ -186,28 +193,32 @@ async function check(name: string, folder: string): Promise<FoundFile> {
   return { name, kind: 'file', stat: fileStat(status), device, inode, isLink }
 }
 
-/** Leaves out files that were deleted after they were listed. */
-async function* checkMatches(matches: readonly string[], folder: string): AsyncGenerator<FoundFile> {
+/** Leaves out files that were deleted after they were listed, and links that lead nowhere. `lost`: hears of these links. */
+async function* checkMatches(
+  matches: readonly string[],
+  folder: string,
+  lost: (link: string) => void,
+): AsyncGenerator<FoundFile> {
   for (let at = 0; at < matches.length; at += AT_ONCE) {
-    const some = matches.slice(at, at + AT_ONCE).map(async match => await checkMatch(match, folder))
+    const some = matches.slice(at, at + AT_ONCE).map(async match => await checkMatch(match, folder, lost))
     for (const file of await Promise.all(some)) if (file !== undefined) yield file
   }
 }
 
-async function checkMatch(name: string, folder: string): Promise<FoundFile | undefined> {
+async function checkMatch(name: string, folder: string, lost: (link: string) => void): Promise<FoundFile | undefined> {
   try {
     return await check(name, folder)
   } catch (error) {
-    const isMissing = codeOf(error) === 'ENOENT' && (await isGone(resolve(folder, name)))
-    if (isMissing && name.includes(UNKNOWN)) throw notUtf8(name)
-    if (isMissing) return undefined
-    throw cannotRead(name, error)
+    if (codeOf(error) !== 'ENOENT') throw cannotRead(name, error)
+    if (!(await isGone(resolve(folder, name)))) lost(name)
+    else if (name.includes(UNKNOWN)) throw notUtf8(name)
+    return undefined
   }
 }
 
-/** A symbolic link that leads nowhere is not gone. */
-async function isGone(path: string): Promise<boolean> {
-  return await lstat(path).then(
+/** A symbolic link that leads nowhere is not gone, but what it leads to is (`look`: stat). */
+async function isGone(path: string, look: (path: string) => Promise<unknown> = lstat): Promise<boolean> {
+  return await look(path).then(
     () => false,
     error => codeOf(error) === 'ENOENT',
   )
@@ -228,18 +239,37 @@ async function expand(pattern: string, cwd: string): Promise<string[]> {
   const rest = parts.slice(plain).join('/')
   let unread: SluiceError | undefined
   const list = (path: string, options: { withFileTypes: true }, done: Listed) => {
-    readdir(path, options, (error, found) => {
-      if (error !== null) unread ??= folderProblem(path, error)
-      done(error, found)
-    })
+    listFolder(path, options).then(
+      found => done(null, found),
+      (error: NodeJS.ErrnoException) => {
+        unread ??= folderProblem(path, error)
+        done(error, [])
+      },
+    )
   }
-  const fs = { readdir: list as unknown as typeof readdir }
+  const fs = { readdir: list as unknown as typeof readdirWithCallback }
   const matches = await glob(rest, { cwd: resolve(cwd, folder), expandDirectories: false, fs })
   if (unread !== undefined) throw unread
   const asked = parts.at(-1)?.startsWith(deadLetters) === true
   const inputs = matches.filter(match => asked || !basename(match).startsWith(deadLetters))
   return inputs.toSorted(byName).map(match => flat(join(folder, match)))
 }
+
+/**
+ * Lists a folder. The package leaves out links that lead nowhere. It takes these here for files, so that it says which of them the glob
+ * matches.
+ */
+async function listFolder(folder: string, options: { withFileTypes: true }): Promise<Dirent[]> {
+  const found = await readdir(folder, options)
+  if (!found.some(one => one.isSymbolicLink())) return found
+  const seen = found.map(async one => {
+    const isLost = one.isSymbolicLink() && (await isGone(join(folder, one.name), stat))
+    return isLost ? Object.assign(Object.create(one) as Dirent, asFile) : one
+  })
+  return await Promise.all(seen)
+}
+
+const asFile = { isFile: () => true, isSymbolicLink: () => false }
 
 type Listed = (error: NodeJS.ErrnoException | null, found: Dirent[]) => void
 

@@ -45,6 +45,8 @@ export interface SourceContext {
   readonly cwd?: string
   /** Ends the wait for the first chunk of a web stream. */
   readonly signal?: AbortSignal
+  /** Hears what a glob leaves out, although it matches. */
+  readonly warn?: ((message: string) => void) | undefined
 }
 
 /** Inputs that are found one by one, and are forgotten together. */
@@ -55,13 +57,13 @@ const KNOWN_AT_ONCE = 1024
  * Throws SluiceError: INPUT_NOT_FOUND, INPUT_UNREADABLE, OPTION_INVALID if `source` is none of the kinds above.
  */
 export async function findSources(source: IngestSource | RangeList, context: SourceContext): Promise<Source[]> {
-  const { stdin, elsewhere, cwd = '.', signal } = context
+  const { stdin, elsewhere, cwd = '.', signal, warn } = context
   const folder = resolve(cwd)
   if (source instanceof RangeList) return await openRanges(source, { folder, elsewhere })
   if (isFileList(source)) return sourcesOf(listedFiles(source.files, { folder, elsewhere }), folder)
   const names = typeof source === 'string' ? [source] : source
   if (!isListOfNames(names)) return [await sourceOf(source, signal)]
-  return sourcesOf(findFiles(names, { folder, elsewhere, stdin: stdin !== undefined }), folder, stdin)
+  return sourcesOf(findFiles(names, { folder, elsewhere, stdin: stdin !== undefined, warn }), folder, stdin)
 }
 
 /**
@@ -69,11 +71,11 @@ export async function findSources(source: IngestSource | RangeList, context: Sou
  * lists them. Throws SluiceError as above.
  */
 export async function* eachSource(source: IngestSource | RangeList, context: SourceContext): AsyncGenerator<Source> {
-  const { stdin, elsewhere, cwd = '.' } = context
+  const { stdin, elsewhere, cwd = '.', warn } = context
   const folder = resolve(cwd)
   const names = typeof source === 'string' ? [source] : source
   if (!isListOfNames(names)) return yield* await findSources(source, context)
-  const files = findFiles(names, { folder, elsewhere, stdin: stdin !== undefined, order: 'listed' })
+  const files = findFiles(names, { folder, elsewhere, stdin: stdin !== undefined, order: 'listed', warn })
   const place = { folder, table: new FileTable(folder), stdin }
   let id = 0
   for await (const file of files) {

@@ -7,10 +7,12 @@ import type { Feature, NamedInputs, Run, RunHook } from './hooks.js'
 /** The hooks of a run, in the order of its features. */
 export class HookList implements AsyncDisposable {
   readonly all: readonly RunHook[]
+  readonly #tell: Run['tell']
   #isDisposed = false
 
-  constructor(all: readonly RunHook[]) {
+  constructor(all: readonly RunHook[], { tell }: Pick<Run, 'tell'>) {
     this.all = all
+    this.#tell = tell
   }
 
   static async open(features: readonly Feature[], run: Run): Promise<HookList> {
@@ -19,7 +21,7 @@ export class HookList implements AsyncDisposable {
       const hook = await feature(run)
       if (hook !== undefined) all.push(hook)
     }
-    return new HookList(all)
+    return new HookList(all, run)
   }
 
   identify(plain: RunIdentity): RunIdentity {
@@ -30,7 +32,8 @@ export class HookList implements AsyncDisposable {
     const finder = this.all.find(({ sources }) => sources !== undefined)
     if (finder?.sources !== undefined) return await finder.sources(named, signal)
     const { source, stdin } = named
-    return await findSources(source, { signal, ...(stdin === undefined ? {} : { stdin }) })
+    const warn = (message: string) => this.#tell({ type: 'warning', message })
+    return await findSources(source, { signal, warn, ...(stdin === undefined ? {} : { stdin }) })
   }
 
   admit(batch: Batch): Failure | undefined {

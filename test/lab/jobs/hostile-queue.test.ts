@@ -3,9 +3,11 @@
  * Workers on a queue to which somebody else writes: hostile jobs, and forged ranges, receipts, rows and states of an honest job. SEED
  * and HOSTILE (how many) choose others.
  */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { work } from '../../../src/jobs.js'
+import { ownLimits } from '../../../src/cli/application/open-queue.js'
 import type { Effective } from '../../../src/cli/settings/resolve.js'
 import { submitJob, waitForJob } from '../../../src/programs/jobs/control/submit-job.js'
 import type { JobData } from '../../../src/programs/jobs/job.js'
@@ -17,6 +19,7 @@ import { index, lab, otherIndex, path, shareLab, way } from '../../support/lab/s
 import { EngineInMemory } from '../../support/load/engine-in-memory.js'
 import { type Aims, hostileJob, hostileRow, hostileValue } from '../../support/random/hostile-jobs.js'
 import { seeded } from '../../support/random/seeded.js'
+import { ObjectServer } from '../../support/servers/object-server.js'
 import { rounds } from '../../support/rounds.js'
 
 const SEED = Number(process.env['SEED'] ?? 1)
@@ -94,6 +97,10 @@ function numbers(): number[] {
     .ids(index)
     .map(of)
     .toSorted((one, other) => one - other)
+}
+
+function sha256Of(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 32)
 }
 
 const ALL = Array.from({ length: FILES * EACH }, (_, n) => n)
@@ -190,6 +197,34 @@ test('ranges that somebody without the key calls loaded are loaded all the same,
   await expect(waiting).rejects.toMatchObject({ failure: { code: 'JOB_SIGNATURE_WRONG' } })
   leave()
   await working
+})
+
+test('a range that somebody adds to a job loads nothing that its worker may not load, however its name is written', async () => {
+  writeInputs()
+  await using server = await ObjectServer.start()
+  const secret = '{"secret":true}\n'
+  for (const name of ['secret.ndjson', '.open.example/secret.ndjson']) server.put(name, secret)
+  const { inputs: own } = ownLimits('honest', { sources: [path('in/*.ndjson')] })
+  const object = `object ${secret.length} 1700000000000 0`
+  const file = `file ${secret.length} ${Math.floor(statSync(path('secret.ndjson')).mtimeMs)} ${sha256Of(path('secret.ndjson'))}`
+  const forged = [
+    [[server.url('open/*')], server.url('open/%2e%2e/secret.ndjson'), object],
+    [['http://*.open.example/*'], server.url('.open.example/secret.ndjson'), object],
+    [own, path('secret.ndjson'), file],
+  ] as const
+  for (const [inputs, name, identity] of forged) {
+    otherIndex()
+    const { queue, said, startWorker, load, leave } = world(noSeal, { inputs: [...(inputs ?? []), path('in/*')] })
+    const data = { inputs: [{ name, identity }], source: 0, index }
+    queue.held('job-honest').add('A'.repeat(22), data)
+    const working = startWorker()
+    await load('honest', jobOf('in', index))
+    leave()
+    await working
+    expect(lab.control.ids(index).filter(id => String(lab.control.source(index, id)).includes('secret'))).toEqual([])
+    expect(server.asked).toEqual([])
+    expect(said.join('\n')).toContain('is not among --only-inputs')
+  }
 })
 
 test('a worker with a key leaves an unsigned job, and one without a key leaves a signed job', async () => {

@@ -60,3 +60,32 @@ test('lines are loaded also if the server calls them HTML', async () => {
   })
   expect(await ingest(load(server.url))).toMatchObject({ created: 2 })
 })
+
+test('an object whose parts have different sizes is refused, also if its ETag stays', async () => {
+  const bytes = Buffer.from(
+    Array.from({ length: 90 }, (_, n) => `{"n":${n},"fill":"${'x'.repeat(100_000)}"}\n`).join(''),
+  )
+  const length = bytes.indexOf('\n', 5_000_000) + 1
+  await using server = await serving(({ headers }, response) => {
+    const [, first = 0, last = 0] = /^bytes=(\d+)-(\d+)/.exec(headers.range ?? '')?.map(Number) ?? []
+    // The second part says that the object ends in it.
+    const size = first === 4 << 20 ? length : bytes.length
+    const part = bytes.subarray(first, Math.min(last + 1, size))
+    const range = `bytes ${first}-${first + part.length - 1}/${size}`
+    response.writeHead(206, { etag: '"1"', 'content-range': range }).end(part)
+  })
+  const { code, evidence } = await failureOf(ingest(load(server.url)))
+  expect({ code, observed: evidence['observed'] }).toEqual({
+    code: 'INPUT_REPLACED',
+    observed: 'its parts come with different sizes of the whole',
+  })
+})
+
+test.each([
+  ['Location', { location: `${'a'.repeat(9000)}://x` }, 302],
+  ['Content-Encoding', { 'content-encoding': Array.from({ length: 1000 }, () => 'gzip').join(',') }, 200],
+])('a very long header %s makes no long message', async (_, headers, status) => {
+  await using server = await serving((__, response) => void response.writeHead(status, headers).end('{}\n'))
+  const { evidence } = await failureOf(ingest(load(server.url)))
+  expect(String(evidence['problem']).length).toBeLessThan(300)
+})

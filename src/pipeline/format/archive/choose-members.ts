@@ -1,5 +1,7 @@
 /** Says which files of an archive hold documents: those that the user chose, or those that do not look like papers beside the data. */
 
+import { anyCharacter, anyFolders, type GlobPart, globMatcher, inOneName, literally } from '../../../base/text/glob.js'
+
 /** Names of files that accompany data, and endings of what people read or look at. */
 const BESIDE =
   /(?:^|\/)(?:(?:readme|licen[cs]e|copying|notice|authors|changelog|changes)(?:\.(?:txt|rst|html?))?|[^/]+\.(?:md|markdown|rst|pdf|docx?|rtf|png|jpe?g|gif|svg|webp|ico|css))$/i
@@ -22,14 +24,19 @@ export function looksBesideData(name: string, kind: string): boolean {
  * `?` for one. A pattern without `/` is that of a name in any folder.
  */
 export function fitsPatterns(patterns: string): (name: string) => boolean {
-  const fitting = patterns.split(',').map(pattern => new RegExp(sourceOf(pattern.trim()), 's'))
-  return name => fitting.some(pattern => pattern.test(name))
+  const fitting = patterns.split(',').map(pattern => globMatcher(partsOf(pattern.trim())))
+  return name => fitting.some(fits => fits(name))
 }
 
-function sourceOf(pattern: string): string {
+function partsOf(pattern: string): GlobPart[] {
   const parts = pattern.match(/\*\*\/?|[*?]|[^*?]+/g) ?? []
-  const body = parts.map(part => WILD[part] ?? part.replaceAll(/[\\^$.|+()[\]{}]/g, String.raw`\$&`)).join('')
-  return `${pattern.includes('/') ? '^' : '(?:^|/)'}${body}$`
+  const body = parts.flatMap(part => WILD[part] ?? literally(part))
+  return pattern.includes('/') ? body : [anyFolders, ...body]
 }
 
-const WILD: Readonly<Record<string, string>> = { '*': '[^/]*', '?': '[^/]', '**': '.*', '**/': '(?:.*/)?' }
+const WILD: Readonly<Record<string, GlobPart>> = {
+  '*': { many: inOneName },
+  '?': { one: inOneName },
+  '**': { many: anyCharacter },
+  '**/': anyFolders,
+}

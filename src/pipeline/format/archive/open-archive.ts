@@ -26,8 +26,8 @@ export async function openArchive(
   }
   try {
     const entries = await readZipDirectory(input, await storedZip(source))
-    const names = new Set(entries.map(({ name }) => name))
-    if (names.has('[Content_Types].xml') || (names.has('mimetype') && names.has('content.xml')))
+    const has = (wanted: string) => entries.some(({ rawName }) => rawName.equals(Buffer.from(wanted)))
+    if (has('[Content_Types].xml') || (has('mimetype') && has('content.xml')))
       throw fail('INPUT_NOT_JSON', { input, kind: 'a spreadsheet', observed: 'the files in it show it' })
     const archive: Archive = { input, kind: 'a ZIP archive', files: readZip(input, reader, entries), members, close }
     return await archiveLines(archive, decodeFile, note)

@@ -6,6 +6,7 @@ import { shownName } from './member.js'
 
 /** A file as the directory describes it. */
 export interface ZipEntry {
+  /** As messages show it. It is made each time: some names are longer so than in the archive. */
   readonly name: string
   readonly rawName: Buffer
   readonly kind: 'file' | 'folder' | 'link'
@@ -20,6 +21,8 @@ export interface ZipEntry {
 
 /** Each takes some hundred bytes of memory. */
 const MOST_ENTRIES = 1_000_000
+/** All names stay in memory. */
+const MOST_NAME_BYTES = 128 << 20
 
 /** Returns the files in the order in which they are stored. Throws SluiceError INPUT_UNREADABLE. */
 export async function readZipDirectory(input: string, file: StoredFile): Promise<ZipEntry[]> {
@@ -29,7 +32,12 @@ export async function readZipDirectory(input: string, file: StoredFile): Promise
     const zip = await fromRandomAccessReaderPromise(new Parts(file, size), size, options)
     if (zip.entryCount > MOST_ENTRIES) throw new RangeError(`it has more than ${MOST_ENTRIES} files`)
     const entries: ZipEntry[] = []
-    for await (const entry of zip.eachEntry()) entries.push(entryOf(entry))
+    let nameBytes = 0
+    for await (const entry of zip.eachEntry()) {
+      nameBytes += entry.fileNameRaw.length
+      if (nameBytes > MOST_NAME_BYTES) throw new RangeError('the names of its files take more than 128 MiB')
+      entries.push(entryOf(entry))
+    }
     return entries.toSorted((a, b) => a.offset - b.offset)
   } catch (error) {
     if (isSluiceError(error)) throw error
@@ -51,15 +59,26 @@ function explained(message: string): string {
 const UNIX = 3
 const KIND_OF_FILE = 0xf000
 const LINK = 0xa000
+const SLASH = 0x2f
+
+/** Extra field with the name in UTF-8. Source: PKWARE, APPNOTE.TXT, section 4.6.9. */
+const UNICODE_NAME = 0x7075
 
 function entryOf(entry: Entry): ZipEntry {
-  const rawName = entry.fileNameRaw
-  const name = shownName(getFileNameLowLevel(entry.generalPurposeBitFlag, rawName, entry.extraFields, false))
+  // Copies: its buffer also holds a comment and extra fields, which may be much longer.
+  const rawName = Buffer.from(entry.fileNameRaw)
+  const flags = entry.generalPurposeBitFlag
+  const extra = entry.extraFields
+    .filter(({ id }) => id === UNICODE_NAME)
+    .map(({ id, data }) => ({ id, data: Buffer.from(data) }))
   const mode = entry.versionMadeBy >> 8 === UNIX ? entry.externalFileAttributes >>> 16 : 0
+  const isFolder = rawName.at(-1) === SLASH
   return {
-    name,
+    get name() {
+      return shownName(getFileNameLowLevel(flags, rawName, extra, false))
+    },
     rawName,
-    kind: name.endsWith('/') ? 'folder' : (mode & KIND_OF_FILE) === LINK ? 'link' : 'file',
+    kind: isFolder ? 'folder' : (mode & KIND_OF_FILE) === LINK ? 'link' : 'file',
     isEncrypted: entry.isEncrypted(),
     method: entry.compressionMethod,
     offset: entry.relativeOffsetOfLocalHeader,

@@ -1,7 +1,7 @@
 /** Joins the dead letters of all ranges of a job into one file, one after the other: there may be very many. */
-import { createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { access, type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
 
@@ -11,6 +11,9 @@ export interface Joined {
   /** How many files this machine cannot read, by the machines that wrote them. */
   readonly elsewhere: Readonly<Record<string, number>>
 }
+
+/** Only the owner: rejected documents may hold what the index would protect. */
+const MODE = 0o600
 
 /** The files stay, so that a job that continues can join them again. Its methods throw SluiceError DEAD_LETTERS_UNWRITABLE. */
 export class JoinedDeadLetters implements AsyncDisposable {
@@ -30,18 +33,20 @@ export class JoinedDeadLetters implements AsyncDisposable {
 
   /** `host`: the machine that wrote the file. A file outside the folder is not read: the queue must not name files of this machine. */
   async add(file: string, host: string): Promise<void> {
-    const isHere = await access(file).then(
-      () => true,
-      () => false,
-    )
-    if (!isHere || !resolve(file).startsWith(this.#folder)) {
+    const read = resolve(file).startsWith(this.#folder) ? await openToRead(file) : undefined
+    if (read === undefined) {
       this.#elsewhere[host] = (this.#elsewhere[host] ?? 0) + 1
       return
     }
-    await this.#written(async () => {
-      this.#file ??= await open(this.#part, 'w')
-      for await (const bytes of createReadStream(file)) await this.#file.writeFile(bytes as Buffer)
-    })
+    try {
+      await this.#written(async () => {
+        this.#file ??= await open(this.#part, 'wx', MODE)
+        for await (const bytes of read.createReadStream({ autoClose: false }))
+          await this.#file.writeFile(bytes as Buffer)
+      })
+    } finally {
+      await read.close()
+    }
   }
 
   async end(): Promise<Joined> {
@@ -71,4 +76,16 @@ export class JoinedDeadLetters implements AsyncDisposable {
       throw fail('DEAD_LETTERS_UNWRITABLE', { path: this.#path, problem: code ?? message }, { cause: error })
     }
   }
+}
+
+/** Opens a file. Returns undefined if it cannot be read, and for a link: the queue must not name a file that a link leads to. */
+async function openToRead(path: string): Promise<FileHandle | undefined> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+  } catch {
+    // Counted as a file of another machine.
+  }
+  return undefined
 }

@@ -1,5 +1,7 @@
 /** The jobs on a queue, as a command sees them: what it puts there and waits for, what it lists and changes, and who works. */
-import type { JobData, JobEnd } from '../job.js'
+import type { FoundInput } from '../../../features/ranges/range-load.js'
+import type { JobData, JobEnd, Planned } from '../job.js'
+import { planRanges } from '../plan/plan-ranges.js'
 import { checkQueue, type QueueFacts } from '../queue/check-queue.js'
 import { openEngine, type QueueEngine } from '../queue/open-engine.js'
 import { noSeal, sealWith } from '../queue/seal.js'
@@ -64,4 +66,25 @@ export async function openJobs(
     untilDone: async (work, patience) => await untilQueueDone(work, { ...patience, engine }),
     [Symbol.asyncDispose]: async () => await engine[Symbol.asyncDispose](),
   }
+}
+
+export interface CountedPlan extends Planned {
+  /** Ranges that hold small inputs, or one that cannot be cut. */
+  readonly groups: number
+}
+
+/** Plans a job without a queue, to show what it would hold. `find`: finds the inputs behind a name. Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE, SOURCE_*. */
+export async function countPlan(
+  data: JobData,
+  find: (name: string, cutFrom: number) => AsyncIterable<FoundInput>,
+): Promise<CountedPlan> {
+  let plan: CountedPlan = { objects: 0, ranges: 0, groups: 0, bytes: 0 }
+  for await (const { begins, bytes, inputs } of planRanges(data, find))
+    plan = {
+      objects: plan.objects + begins,
+      ranges: plan.ranges + 1,
+      groups: plan.groups + (inputs.every(({ from }) => from === undefined) ? 1 : 0),
+      bytes: plan.bytes + bytes,
+    }
+  return plan
 }

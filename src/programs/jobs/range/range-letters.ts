@@ -1,8 +1,8 @@
 /** Dead letters of ranges: written where only this process writes, and put whole into the folder of the job. */
 import { randomUUID } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
 
 export class RangeLetters implements AsyncDisposable {
@@ -25,6 +25,7 @@ export class RangeLetters implements AsyncDisposable {
     const path = join(this.#folder, `${id}.ndjson`)
     const part = `${path}.${randomUUID()}.part`
     try {
+      await refuseLink(this.#folder)
       await mkdir(this.#folder, { recursive: true })
       // The two folders may be on different disks.
       await copyFile(file, part)
@@ -40,4 +41,17 @@ export class RangeLetters implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#own !== undefined) await rm(await this.#own, { recursive: true, force: true })
   }
+}
+
+/**
+ * Refuses a link with the name that Sluice itself gives to the folder in the working folder of the job. Nobody asked for it, and others may
+ * have put it there.
+ */
+async function refuseLink(folder: string): Promise<void> {
+  if (!basename(folder).startsWith('sluice-dead-letters-')) return
+  const isLink = await lstat(folder).then(
+    found => found.isSymbolicLink(),
+    () => false,
+  )
+  if (isLink) throw new Error(`${folder} is a symbolic link. Remove it, or pass a folder with --dead-letters`)
 }

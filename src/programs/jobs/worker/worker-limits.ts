@@ -1,7 +1,7 @@
 /** Limits a worker, whatever the queue says: the inputs that it loads, the indices that it fills, and the folder that it writes to. */
 import { basename, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
-import { isSourceUrl } from '../../../base/text/source-url.js'
+import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
 import type { JobData, RangeData } from '../job.js'
 import { shownName } from '../queue/check-entry.js'
 
@@ -19,20 +19,20 @@ export interface WorkerLimits {
 
 /** Returns why this worker leaves the job to others. Undefined if it may work on it. */
 export function whyNotTaken(
-  { inputs, indices }: WorkerLimits,
+  { inputs, indices, job }: WorkerLimits,
   { sources, index, settings = {} }: Pick<JobData, 'sources' | 'index'> & Partial<Pick<JobData, 'settings'>>,
 ): string | undefined {
   const input = sources.find(source => !isAmong(inputs, placeOf(source)))
-  if (input !== undefined) return `its input ${shownName(input)} is not among --only-inputs`
+  if (input !== undefined) return `its input ${shownName(input)} is not ${wanted(job)}`
   const into = [index, settings['index'], settings['swapAlias']].filter(name => name !== undefined).map(String)
-  const other = into.find(name => !isAmong(indices, name))
+  const other = into.find(name => indices?.some(pattern => fits(pattern, name)) === false)
   return other === undefined ? undefined : `its index ${shownName(other)} is not among --only-index`
 }
 
 /** Throws SluiceError OPTION_INVALID if this worker may not look into an input that a pattern of the job found. */
 export function checkFound(limits: WorkerLimits, name: string): void {
   if (isAmong(limits.inputs, placeOf(name))) return
-  const problem = `it finds ${shownName(name)}, which is not among --only-inputs`
+  const problem = `it finds ${shownName(name)}, which is not ${wanted(limits.job)}`
   throw fail('OPTION_INVALID', { option: 'the input of the job', problem })
 }
 
@@ -42,6 +42,11 @@ export function checkRange(limits: WorkerLimits, { inputs, index }: Pick<RangeDa
   if (problem !== undefined) throw fail('OPTION_INVALID', { option: 'the range of the job', problem })
 }
 
+/** A worker has its limits from an option, and a command from its own inputs. */
+function wanted(job: string | undefined): string {
+  return job === undefined ? 'among --only-inputs' : 'an input of this command'
+}
+
 /** Returns the folder for the dead letters of a job. */
 export function lettersFolder({ letters }: WorkerLimits, folder: string): string {
   // Only the last part of a path from outside is used, and it names no other folder.
@@ -49,19 +54,46 @@ export function lettersFolder({ letters }: WorkerLimits, folder: string): string
   return letters === undefined ? folder : join(resolve(letters), name === '' ? 'dead-letters' : name)
 }
 
-function isAmong(patterns: readonly string[] | undefined, name: string): boolean {
-  return patterns === undefined || patterns.some(pattern => fits(isPath(pattern) ? resolve(pattern) : pattern, name))
+function isAmong(patterns: readonly string[] | undefined, place: string | undefined): boolean {
+  if (patterns === undefined) return true
+  return place !== undefined && patterns.some(pattern => fitsPlace(pattern, place))
+}
+
+/** In the name of a server, `*` stands for no slash: another server could have the rest of the name in its path. */
+function fitsPlace(pattern: string, place: string): boolean {
+  const [server, path] = atServer(pattern)
+  if (server === undefined) return fits(isPath(pattern) ? resolve(pattern) : pattern, place)
+  const [ofPlace, pathOfPlace] = atServer(place)
+  if (ofPlace === undefined || !fits(withoutUsualPort(server.toLowerCase()), ofPlace.toLowerCase())) return false
+  return fits(path === '' && server.endsWith('*') ? '*' : path, pathOfPlace)
+}
+
+/** Splits the name of an object behind its server. The first part is undefined for all other names. */
+function atServer(name: string): readonly [server: string | undefined, path: string] {
+  const [, server, path = ''] = /^([^/]*:\/\/[^/]*)(.*)$/s.exec(name) ?? []
+  return [server, path]
+}
+
+/** A place does not name it. */
+function withoutUsualPort(server: string): string {
+  return server.replace(/^(?:(https:.*):443|(http:.*):80)$/, '$1$2')
 }
 
 function isPath(pattern: string): boolean {
   return pattern.startsWith('.') || pattern.startsWith('/')
 }
 
-/** Resolves `..`, also in the path of a URL. */
-function placeOf(source: string): string {
+/** Returns what a load opens under a name. Undefined: nobody can say which object a server finds there. */
+function placeOf(source: string): string | undefined {
   if (!isSourceUrl(source)) return resolve(source)
-  const [, start = '', path = ''] = /^(\w+:\/\/[^/]*)(.*)$/s.exec(source) ?? []
-  return start + (path === '' ? '' : resolve('/', path.slice(1)))
+  const read = readSourceUrl(source)
+  const [, path] = atServer(read?.name ?? '')
+  return hasStepUp(path) ? undefined : read?.name
+}
+
+/** Returns whether a server may take a part of a path for the folder above. Some decode the path before they look. */
+function hasStepUp(path: string): boolean {
+  return /(?:^|[/\\])\.\.(?:[/\\;]|$)/.test(path.replaceAll(/%(?:2e|2f|5c|3b)/gi, decodeURIComponent))
 }
 
 /** Every text is a pattern. A pattern from the command line has few stars, so that no text takes long. */

@@ -153,3 +153,13 @@ test('text that begins like a mark stays as it is', async () => {
     expect(isCompressed(Buffer.from(text))).toBe(false)
   }
 })
+
+test('a small xz file may not make its program take very much memory', async ({ skip }) => {
+  needs('xz', skip)
+  const data = byProgram('xz', ['--lzma2=preset=0,dict=1GiB'], Buffer.from('{}\n'))
+  expect(data.length).toBeLessThan(1000)
+  const { bytes, code, message } = await decoded(chunks(data), 'x')
+  expect({ bytes: bytes.length, code }).toEqual({ bytes: 0, code: 'INPUT_UNREADABLE' })
+  expect(message).toContain('it needs more than 256 MiB of memory to decompress')
+  expect((await decoded(chunks(byProgram('xz', ['-9'], rows)), 'x')).bytes.equals(rows)).toBe(true)
+})

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitsOf } from '../../../../src/cli/application/open-queue.js'
+import { limitsOf, ownLimits } from '../../../../src/cli/application/open-queue.js'
 
 test('a worker keeps to the limits of its options, and names those that are missing', () => {
   const [onlyInputs, onlyIndex] = [['s3://bucket/logs/*'], ['logs-*']]
@@ -8,4 +8,13 @@ test('a worker keeps to the limits of its options, and names those that are miss
   expect(limitsOf({ onlyInputs, onlyIndex })).toEqual({ ...limited, missing: ['--letters-folder'] })
   const letters = '/own'
   expect(limitsOf({ onlyInputs, onlyIndex, lettersFolder: letters })).toEqual({ ...limited, letters, missing: [] })
+})
+
+test.each([
+  ['/data/in/a.ndjson', '/data/in/a.ndjson'],
+  ['/data/in/*.ndjson', '/data/in/*'],
+  ['/data/{a,b}/c', '/data/*'],
+  ['s3://bucket/logs/2026-*/x', 's3://bucket/logs/2026-*'],
+])('a command that loads %s loads nothing but %s, whatever others add to its job', (source, pattern) => {
+  expect(ownLimits('job', { sources: [source] })).toEqual({ job: 'job', inputs: [pattern] })
 })

@@ -37,6 +37,19 @@ describe('a file of the working folder', () => {
       { file: { proxy: 'http://other.example:9293', ca: 'ca.pem' }, env: { ...key, ...url } },
       'proxy in sluice.config.json',
     ],
+    [
+      'a proxy to a cluster that the environment reaches over plain http',
+      {
+        file: { proxy: 'http://other.example:9293' },
+        env: { ...key, ELASTICSEARCH_URL: 'http://es.example:9200', SLUICE_ALLOW_PLAINTEXT: 'true' },
+      },
+      'proxy in sluice.config.json',
+    ],
+    [
+      'a proxy to a cluster on this machine',
+      { file: { proxy: 'http://127.0.0.1:3128' }, env: { ...key, ELASTICSEARCH_URL: 'http://localhost:9200' } },
+      'proxy in sluice.config.json',
+    ],
   ])('names %s, and credentials of the environment do not go there', async (_, sources, option) => {
     expect(unsafe(sources).cluster?.option).toBe(option)
     const { file = {}, env = {} } = sources
@@ -154,15 +167,31 @@ describe('a file of the working folder and files elsewhere', () => {
     })
   })
 
-  test.each(['output', 'supportBundle', 'tokenFile'])('does not write as %s outside its folder', name => {
-    expect(resolved({ [name]: join(home, '.profile') })).toHaveProperty('written')
-    expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
-  })
+  test.each(['output', 'supportBundle', 'tokenFile', 'lettersFolder'])(
+    'does not write as %s outside its folder',
+    name => {
+      expect(resolved({ [name]: join(home, '.profile') })).toHaveProperty('written')
+      expect(resolved({ [name]: join(cwd, 'none', 'x') })).toEqual({})
+    },
+  )
 
   test.each(['onFailure', 'onSuccess', 'onChange', 'transform'])('runs nothing as %s', name => {
     const { written } = resolved({ [name]: join(cwd, 'run.mjs') })
     expect(written?.problem).toMatch(/would run (code|a command)\. If the file is yours, pass --config/)
     expect(resolved({ [name]: join(cwd, 'run.mjs') }, true)).toEqual({})
+  })
+
+  test.each([
+    ['filesFrom', 'list.txt'],
+    ['queue', 'redis://queue.example:6379'],
+  ])('chooses no files to read by %s', (name, value) => {
+    const { written } = resolved({ [name]: value })
+    expect(written?.problem).toContain('would choose the files that Sluice reads. If the file is yours, pass --config')
+    expect(resolved({ [name]: value }, true)).toEqual({})
+    const values = { [name]: value, index: 'x' }
+    const env = { SLUICE_QUEUE: 'redis://mine.example:6379', SLUICE_FILES_FROM: 'mine.txt' }
+    // The environment is stronger.
+    expect(resolveOptions({ flags: {}, env, file: { path: join(cwd, path), values } }).unsafe).toEqual({})
   })
 
   test('may hold the body of an index', () => {

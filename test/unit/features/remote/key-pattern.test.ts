@@ -13,6 +13,10 @@ const cases: readonly [pattern: string, prefix: string, matched: readonly string
   [String.raw`a\*b*`, 'a', ['a*b', 'a*bc'], ['axb']],
   ['a/*', 'a/', ['a/b'], ['a/sluice-dead-letters-1.ndjson']],
   ['a/sluice-dead-letters-*', 'a/sluice-dead-letters-', ['a/sluice-dead-letters-1.ndjson'], ['a/b']],
+  ['a/***/b', 'a/', ['a/b', 'a/x/y/b'], ['ab', 'a/xb']],
+  ['{a,b{c,d}}*/x', '', ['a/x', 'bc1/x', 'bd/x'], ['b/x', 'a/1/x', 'c/x']],
+  ['a{}b?', 'a', ['abc'], ['ab', 'a{}bc']],
+  ['😀[😀-😂]*', '😀', ['😀😁', '😀😂x'], ['😀x']],
   ['a[b*', 'a', ['a[b', 'a[bc'], ['ab']],
 ]
 
@@ -33,4 +37,12 @@ test('a range that ends before it begins, and very many stars', () => {
   expect(['b/zx', 'b/-x', 'b/ax', 'b/mx'].filter(key => odd?.matches(key))).toEqual(['b/zx', 'b/-x', 'b/ax'])
   const stars = keyPattern(`b/${'*'.repeat(30)}y`)
   expect(['b/cy', `b/${'c'.repeat(60)}`].filter(key => stars?.matches(key))).toEqual(['b/cy'])
+})
+
+test('a key that somebody made for that takes no time', () => {
+  const many = keyPattern('b/*-*-*-*-{*-,*}*-*.gz')
+  const dashes = '-'.repeat(1000)
+  expect([`b/${dashes}.gz`, `b/${dashes}.gx`, `b/${dashes}/.gz`].filter(key => many?.matches(key))).toEqual([
+    `b/${dashes}.gz`,
+  ])
 })

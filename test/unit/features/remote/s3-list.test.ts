@@ -53,3 +53,31 @@ test('objects of a bucket are found one by one, before the next page is asked fo
   expect(found).toBe(PAGES * EACH)
   expect(identities.size).toBe(found)
 })
+
+test.each([
+  ['begins again', (after: string) => page(after === '2' ? 1 : Number(after)), 'lists the same page again and again'],
+  [
+    'does not say how it continues',
+    (after: string) => page(Number(after)).replace(/<NextContinuationToken>.*<\/NextContinuationToken>/, ''),
+    'lists only a part, and does not say how to get the rest',
+  ],
+])('a list that %s is refused', async (_, answer, problem) => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'someone')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'not a secret')
+  vi.stubEnv('AWS_REGION', 'us-east-1')
+  vi.stubEnv('AWS_ENDPOINT_URL_S3', server.url(''))
+  server.fault = ({ path }, response) => {
+    const after = new URL(path, 'http://server').searchParams.get('continuation-token') ?? '0'
+    response.writeHead(200, { 'content-type': 'application/xml' }).end(answer(after))
+    return true
+  }
+  const target = { url: server.url(''), username: 'a', password: 'b' }
+  const all = async () => {
+    const options = { target, index: 'logs', source: 's3://bucket/logs/*.ndjson' }
+    for await (const found of findInputs(options, 1 << 20)) expect(found.canBeCut).toBe(false)
+  }
+  await expect(all()).rejects.toMatchObject({
+    code: 'INPUT_UNREADABLE',
+    message: expect.stringContaining(problem) as string,
+  })
+})

@@ -177,6 +177,23 @@ describe('files of an archive that cannot be read are left out, and named', () =
     }
   })
 
+  test('names in a directory that take too much memory are refused', async () => {
+    // Each is a whole file of no bytes, and all share one header, which nobody reads so far.
+    const name = '\u0001'.repeat(65_535)
+    const one = zipOf([{ name, data: '' }])
+    const entryFrom = one.indexOf(Buffer.from([0x50, 0x4b, 1, 2]))
+    const entry = one.subarray(entryFrom, one.length - 22)
+    const count = 2100
+    const end = Buffer.from(one.subarray(one.length - 22))
+    end.writeUInt16LE(count, 8)
+    end.writeUInt16LE(count, 10)
+    end.writeUInt32LE(entry.length * count, 12)
+    const parts = Array.from({ length: count }, () => entry)
+    const { code, problem } = await load(Buffer.concat([one.subarray(0, entryFrom), ...parts, end]))
+    expect(code).toBe('INPUT_UNREADABLE')
+    expect(problem).toContain('the names of its files take more than 128 MiB')
+  })
+
   test('two files of one name are both read', async () => {
     expect((await load(zipOf([good, good]))).lines).toHaveLength(2)
   })
@@ -254,6 +271,15 @@ describe('files of an archive that the user chooses', () => {
       code: 'INPUT_UNREADABLE',
       problem: 'cannot read a.zip: no file of this archive fits --members *.xml',
     })
+  })
+
+  test('a name that somebody made for that takes no time', async () => {
+    const dashes = '-'.repeat(900)
+    const names = [`${dashes}.csx`, `${dashes}.csv`, `a/${dashes}.csv`]
+    const { lines } = await load(zipOf(names.map(name => ({ name, data: 'n\n1\n' }))), {
+      members: '*-*-*-*-*-*-*.csv, **-*-*-*-*.tsv',
+    })
+    expect(lines).toHaveLength(2)
   })
 
   test('what cannot be read of them makes it fail', async () => {

@@ -77,6 +77,31 @@ describe('globs', () => {
     expect((await Promise.all(found.map(text))).toSorted()).toEqual(['a/b/two.ndjson\n', 'a/one.ndjson\n'])
   })
 
+  test('a link that leads nowhere is left out and named, if the glob matches it', async () => {
+    await mkdir(join(cwd, 'deep'))
+    await write('app1.ndjson', 'deep/app2.ndjson', 'a[1].ndjson')
+    await symlink('gone', join(cwd, 'app3.ndjson'))
+    await symlink('gone', join(cwd, 'deep/app4.ndjson'))
+    await symlink('gone', join(cwd, 'other.txt'))
+    await symlink('nowhere', join(cwd, 'folder'))
+    const warned = async (names: string) => {
+      const said: string[] = []
+      const found = await findSources(names, { cwd, warn: message => said.push(message) })
+      return [found.map(({ name }) => name), said.toSorted()]
+    }
+    const leads = (glob: string, link: string) => `${glob} matches the symbolic link ${link}, which leads nowhere`
+    expect(await warned('app*.ndjson')).toEqual([['app1.ndjson'], [leads('app*.ndjson', 'app3.ndjson')]])
+    expect(await warned('**/app[2-4].ndjson')).toEqual([
+      ['deep/app2.ndjson'],
+      [leads('**/app[2-4].ndjson', 'app3.ndjson'), leads('**/app[2-4].ndjson', 'deep/app4.ndjson')],
+    ])
+    expect(await warned('a[1].ndjson')).toEqual([['a[1].ndjson'], []])
+    const said: string[] = []
+    const none = findSources('app3*', { cwd, warn: message => said.push(message) })
+    await expect(none).rejects.toMatchObject({ code: 'INPUT_NOT_FOUND', message: 'no such input: app3*' })
+    expect(said).toEqual([leads('app3*', 'app3.ndjson')])
+  })
+
   test('one file with several names is one input', async () => {
     await write('a.ndjson')
     await link(join(cwd, 'a.ndjson'), join(cwd, 'b.ndjson'))

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -34,6 +43,20 @@ test('a folder that cannot be made is named', async () => {
   const written = await letters.newFile('a')
   writeFileSync(written, 'letter\n')
   await expect(letters.keep('a', written)).rejects.toMatchObject({ code: 'DEAD_LETTERS_UNWRITABLE' })
+})
+
+test('a link with the usual name of the folder is not followed', async () => {
+  mkdirSync(join(folder, 'elsewhere'))
+  const place = join(folder, 'sluice-dead-letters-logs-0123456789ab')
+  symlinkSync(join(folder, 'elsewhere'), place)
+  await using letters = new RangeLetters(place)
+  const written = await letters.newFile('a')
+  writeFileSync(written, 'letter\n')
+  await expect(letters.keep('a', written)).rejects.toMatchObject({
+    code: 'DEAD_LETTERS_UNWRITABLE',
+    message: expect.stringContaining('is a symbolic link') as string,
+  })
+  expect(readdirSync(join(folder, 'elsewhere'))).toEqual([])
 })
 
 test('nothing of its own stays', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -37,6 +37,53 @@ test.each([
   expect(() => checkRange(limits, { inputs, index } as never)).toThrow('the range of the job')
 })
 
+const servers = { inputs: ['https://data.example/open/*', 'https://*.logs.example:443/*', 's3://logs-*/2026/*'] }
+
+test.each([
+  'https://data.example/open/a.ndjson',
+  'https://DATA.example:443/open/a.ndjson',
+  'https://eu.logs.example/a/b.ndjson',
+  's3://logs-eu/2026/a.gz',
+])('opens %s, which a pattern of its server names', name => {
+  expect(() => checkFound(servers, name)).not.toThrow()
+})
+
+test.each([
+  // The parser of URLs makes a step up of these.
+  'https://data.example/open/%2e%2e/secret.ndjson',
+  'https://data.example/open/.%2E/secret.ndjson',
+  // Some servers make a step up of these.
+  'https://data.example/open/..%2fsecret.ndjson',
+  'https://data.example/open/..;/secret.ndjson',
+  // These parts are not sent as a path.
+  'https://data.example/secret.ndjson#/../open/a.ndjson',
+  'https://data.example/secret.ndjson?x=/../open/a.ndjson',
+  // The rest of the pattern stands in the path of another server.
+  'https://evil.example/.logs.example/a.ndjson',
+  'https://evil.example\\.logs.example/a.ndjson',
+  'https://evil.example#.logs.example/a.ndjson',
+  'https://eu.logs.example@evil.example/a.ndjson',
+  's3://logs-eu/../secret/2026/a.gz',
+  's3://logs-eu/secret/2026/a.gz',
+  's3://logs-eu/2026/../../secret/a.gz',
+])('does not open %s, which only looks as if a pattern of a server named it', name => {
+  expect(() => checkFound(servers, name)).toThrow('not among --only-inputs')
+  expect(() => checkRange(servers, { inputs: [{ name, identity: '' }], index: 'x' })).toThrow('the range of the job')
+})
+
+test.each([
+  ['https://data.example', 'https://data.example/a', false],
+  ['https://data.*', 'https://data.example/a', true],
+  ['https://*', 'https://any.example/a', true],
+  ['*', 'https://any.example/a', true],
+  ['*', '/etc/passwd', true],
+  ['s3://*/logs/*', 's3://a/b/logs/c', false],
+])('pattern %s, object %s: %s', (pattern, name, fits) => {
+  const check = () => checkFound({ inputs: [pattern] }, name)
+  if (fits) expect(check).not.toThrow()
+  else expect(check).toThrow()
+})
+
 test('a worker without limits takes all', () => {
   expect(whyNotTaken({}, { sources: ['/any'], index: 'any' })).toBeUndefined()
 })
@@ -66,6 +113,25 @@ test('a file outside the folder of the job is not joined into its dead letters',
   }
 })
 
+test('a link in the folder of the job is not read, and others cannot read what is joined', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'letters-'))
+  try {
+    await chmod(folder, 0o755)
+    await mkdir(join(folder, 'job'))
+    await writeFile(join(folder, 'secret'), 'secret\n')
+    await symlink(join(folder, 'secret'), join(folder, 'job', '1.ndjson'))
+    await writeFile(join(folder, 'job', '2.ndjson'), 'two\n')
+    await using letters = new JoinedDeadLetters(join(folder, 'job'))
+    for (const name of ['1', '2', 'none']) await letters.add(join(folder, 'job', `${name}.ndjson`), 'here')
+    await letters.add(join(folder, 'job', '.'), 'here')
+    expect(await letters.end()).toEqual({ path: join(folder, 'job.ndjson'), elsewhere: { here: 3 } })
+    expect(await readFile(join(folder, 'job.ndjson'), 'utf8')).toBe('two\n')
+    expect((await stat(join(folder, 'job.ndjson'))).mode & 0o777).toBe(0o600)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('commands that wait for the same job join its dead letters at the same time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'letters-'))
   try {
@@ -87,7 +153,8 @@ test('commands that wait for the same job join its dead letters at the same time
 
 test('looks into no input that a pattern finds outside the limits, and fills no index that only the options name', () => {
   expect(() => checkFound(limits, '/data/in/a.ndjson')).not.toThrow()
-  expect(() => checkFound(limits, '/etc/passwd')).toThrow('it finds /etc/passwd')
+  expect(() => checkFound(limits, '/etc/passwd')).toThrow('it finds /etc/passwd, which is not among --only-inputs')
+  expect(() => checkFound({ ...limits, job: 'a' }, '/etc/passwd')).toThrow('which is not an input of this command')
   const job = { sources: ['/data/in/a.ndjson'], index: 'orders' }
   expect(whyNotTaken(limits, { ...job, settings: { index: 'orders' } })).toBeUndefined()
   expect(whyNotTaken(limits, { ...job, settings: { swapAlias: '.security' } })).toContain('index .security')
