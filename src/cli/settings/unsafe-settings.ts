@@ -96,15 +96,8 @@ export function findUnsafe(
   if (empty !== undefined) found.proxy = empty
   if (file === undefined) return found
   const allow = `If the file is yours, pass --config ${file} or set SLUICE_CONFIG`
-  // Outside its folder may be keys that the user has for others, and files that a shell or a service runs.
-  const isOutside = (name: OptionName) => {
-    const path = values[name]
-    return isInFile(name, candidates) && typeof path === 'string' && leadsOut(path, dirname(file))
-  }
-  const isProgram = (name: OptionName) =>
-    isInFile(name, candidates) && values[name] !== undefined && !words.has(values[name])
-  const isChoice = (name: OptionName) => isInFile(name, candidates) && values[name] !== undefined
-  const output = written.find(isOutside) ?? programs.find(isProgram) ?? choosing.find(isChoice)
+  const isOutside = outsideOf(file, values, candidates)
+  const output = harmful(values, candidates, isOutside)
   if (output !== undefined)
     found.written = {
       option: candidates.get(output)?.said ?? output,
@@ -136,6 +129,25 @@ export function findUnsafe(
     found[receiver] = { option: candidates.get(option)?.said ?? option, problem }
   }
   return found
+}
+
+/** Outside the folder of the file may be keys that the user has for others, and files that a shell or a service runs. */
+function outsideOf(file: string, values: Settings, candidates: Candidates): (name: OptionName) => boolean {
+  return name => {
+    const path = values[name]
+    return isInFile(name, candidates) && typeof path === 'string' && leadsOut(path, dirname(file))
+  }
+}
+
+/** Returns an option of the file that would write elsewhere, run something, or choose what Sluice reads. */
+function harmful(
+  values: Settings,
+  candidates: Candidates,
+  isOutside: (name: OptionName) => boolean,
+): OptionName | undefined {
+  const isSet = (name: OptionName) => isInFile(name, candidates) && values[name] !== undefined
+  const isProgram = (name: OptionName) => isSet(name) && !words.has(values[name])
+  return written.find(isOutside) ?? programs.find(isProgram) ?? choosing.find(isSet)
 }
 
 const NOT_NAMED = 'is in a configuration file that the command does not name'
