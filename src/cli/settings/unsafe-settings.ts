@@ -109,7 +109,8 @@ export function findUnsafe(
       names.filter(name => values[name] !== undefined).find(name => isInFile(name, candidates))
     const place = settingInForce(values, urls)
     // A proxy of the file reads nothing, unless the file also says whom to trust, or nothing is encrypted.
-    const isPlain = place !== undefined && /^http:/i.test(String(values[place]))
+    const url = place === undefined ? undefined : values[place]
+    const isPlain = typeof url === 'string' && /^http:/i.test(url)
     const reader = isPlain || inFile(openings) !== undefined ? inFile(between) : undefined
     const isPlace = place !== undefined && isInFile(place, candidates)
     const secret = secrets.find(name => values[name] !== undefined && candidates.get(name)?.layer === 'environment')

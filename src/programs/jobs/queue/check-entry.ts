@@ -80,14 +80,18 @@ const isRejections = shaped({
   status: isCount,
   type: isName,
   field: optional(isName),
-  reason: optional(isName),
+  reason: optional(isText),
+  value: optional(isText),
   documents: isCount,
+  first: optional(isObject),
 })
+
+const isTraffic = shaped({ read: isCount, sent: isNumber, received: isNumber })
 
 const isReceiptShape = shaped({
   counts: isCounts,
   rejections: value => isListOf(value, isRejections),
-  bytes: shaped({ read: isCount, sent: isNumber, received: isNumber }),
+  bytes: isTraffic,
   requests: isCount,
   retries: isCount,
   elapsedMs: isNumber,
@@ -99,8 +103,82 @@ const isReceiptShape = shaped({
 export function isEnd(value: unknown): value is JobEnd {
   if (!isObject(value)) return false
   const receipt = own(value, 'receipt')
-  if (receipt === undefined) return isFailure(own(value, 'failure'))
-  return isCounts(receipt) && optional(isFailure)(own(receipt as JsonObject, 'failure'))
+  return receipt === undefined ? isFailure(own(value, 'failure')) : isRunReceipt(receipt)
+}
+
+const isFlag: Test = value => typeof value === 'boolean'
+const isAbsent: Test = value => value === undefined
+const isOneOf =
+  (names: readonly string[]): Test =>
+  value =>
+    names.some(name => name === value)
+const areCounts: Test = value => isObject(value) && Object.values(value).every(isCount)
+
+const isInputReceipt = shaped({
+  name: isName,
+  status: isOneOf(['finished', 'failed', 'unfinished']),
+  read: isCount,
+  resumedAt: optional(isCount),
+  since: optional(isName),
+  loadedBy: optional(shaped({ run: isName, at: isName })),
+  loadedAs: optional(isName),
+  failure: optional(isFailure),
+})
+
+const isJobPart = shaped({
+  objects: isCount,
+  ranges: isCount,
+  failed: value =>
+    isListOf(value, shaped({ range: isName, inputs: list => isListOf(list, isName), failure: isFailure })),
+  workers: areCounts,
+  before: optional(shaped({ documents: isCount, until: isName })),
+  deadLettersElsewhere: optional(areCounts),
+})
+
+/** What commands show of a receipt. A job has no other parts of those that they know. */
+const isRunShape = shaped({
+  run: isName,
+  status: isOneOf(['finished', 'failed', 'interrupted']),
+  command: isName,
+  began: isName,
+  ended: isName,
+  exit: isCount,
+  target: shaped({ url: isName, index: isName, alias: optional(isName) }),
+  failure: optional(isFailure),
+  inputs: value => isListOf(value, isInputReceipt),
+  thisProcess: isCounts,
+  rejections: value => isListOf(value, isRejections),
+  bytes: isTraffic,
+  compression: optional(shaped({ used: isName, why: isName })),
+  requests: isCount,
+  retries: isCount,
+  elapsedMs: isNumber,
+  docsPerSecond: isNumber,
+  route: shaped({ form: isName, proxy: optional(isName), connections: isCount }),
+  egress: areCounts,
+  cluster: shaped({ url: isName, name: optional(isName), version: optional(isName) }),
+  deadLetters: optional(isName),
+  notes: optional(value => isListOf(value, isText)),
+  gaps: isAbsent,
+  checkpoint: isAbsent,
+  dryRun: isAbsent,
+  rehearsal: isAbsent,
+  deletions: isAbsent,
+  platform: isAbsent,
+  follow: isAbsent,
+  plan: isAbsent,
+  spool: isAbsent,
+  alias: optional(
+    shaped({ name: isName, to: isName, from: optional(isName), switched: isFlag, reason: optional(isText) }),
+  ),
+  tuned: optional(shaped({ index: isName, restored: isFlag })),
+  ids: optional(shaped({ given: isCount, own: isCount })),
+  indices: optional(value => isListOf(value, shaped({ index: isName, documents: isCount }))),
+  job: optional(isJobPart),
+})
+
+function isRunReceipt(value: unknown): boolean {
+  return isCounts(value) && isRunShape(value)
 }
 
 /** Returns whether a value is a failure that this version knows. */
