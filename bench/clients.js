@@ -9,7 +9,9 @@
  *
  * One without `race` is not raced.
  */
-import { bare, curl, elasticdump, esbulk, go, gunzip, helpers, python, sluice } from './commands.js'
+import { join } from 'node:path'
+import { bare, curl, elasticdump, esbulk, go, gunzip, helpers, piped, python, sluice } from './commands.js'
+import { benchFolder } from './prepare.js'
 import { dumpLines, dumpLinesWithIds } from './corpus/derived.js'
 
 /** In the order in which they are shown. The first is the one to which the others are compared. */
@@ -209,6 +211,21 @@ export const clients = {
     title: 'Python csv + streaming_bulk',
     about: 'csv.DictReader, whose rows are given to the helper; tuned as above; takes part with CSV only',
     ...python('streaming', 'csv', true),
+  },
+  'mlr-csv': {
+    title: 'Miller, then the bare loader',
+    about: 'mlr -S --icsv --ojsonl cat, with every cell as text, piped into the bare loader; takes part with CSV only',
+    ...piped('mlr', ({ mlr }, file) => [mlr, '-S', '--icsv', '--ojsonl', 'cat', file]),
+  },
+  'qsv-csv': {
+    title: 'qsv, then the bare loader',
+    about: 'qsv tojsonl, which looks at the types of all cells first, piped into the bare loader; takes part with CSV only',
+    ...piped('qsv', ({ qsv }, file) => [qsv, 'tojsonl', file]),
+  },
+  'duckdb-csv': {
+    title: 'DuckDB, then the bare loader',
+    about: 'COPY from read_csv as text to JSON, with all cores, piped into the bare loader; takes part with CSV only',
+    ...piped('duckdb', ({ duckdb }, file) => [duckdb, join(benchFolder, 'peers', 'duckdb-csv.py'), file]),
   },
   'elasticdump-csv': {
     title: 'elasticdump, csv://',

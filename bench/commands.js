@@ -53,6 +53,17 @@ export const bare = checking => ({
   ],
 })
 
+/** `words` converts the input to NDJSON, on stdout, and the bare loader reads it from a pipe: tools are put together so. */
+export const piped = (needs, words) => ({
+  needs,
+  start: place => {
+    const { file } = place.corpus
+    const loader = bare('checked').start({ ...place, corpus: { file: '/dev/stdin' } })
+    const quoted = command => command.map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+    return ['bash', '-o', 'pipefail', '-c', `${quoted(words(place.programs, file))} | ${quoted(loader)}`]
+  },
+})
+
 export const helpers = (form, trim) => ({
   needs: 'node',
   start: ({ corpus, url, proxy, connections }) => [

@@ -38,6 +38,9 @@ export function prepare({ sluice }) {
     python: optional('python', () => pythonEnvironment()),
     esutil: optional('esutil', () => goProgram('esutil')),
     curl: optional('curl', () => (run('curl', ['--version']), 'curl')),
+    mlr: optional('mlr', () => tool('mlr', 'Debian: miller')),
+    qsv: optional('qsv', () => tool('qsv', 'its releases and crates.io have it')),
+    duckdb: optional('duckdb', () => pythonEnvironment(at('peers', 'duckdb-requirements.txt'))),
     esbulk: optional('esbulk', () => named('BENCH_ESBULK')),
     docappender: optional('docappender', () => named('BENCH_DOCAPPENDER')),
     missing,
@@ -119,6 +122,12 @@ export function goProgram(name) {
   return built(`${name}-${hashOf(join(folder, 'main.go'), join(folder, 'go.sum'))}`, output =>
     run('go', ['build', '-trimpath', '-mod=readonly', '-o', output, '.'], { cwd: folder }),
   )
+}
+
+function tool(name, from) {
+  const { error } = spawnSync(name, ['--version'])
+  if (error) throw new Error(`${name} is not on the path (${from})`)
+  return name
 }
 
 function named(variable) {

@@ -10,6 +10,7 @@ const strictJson = 'src/base/json/strict'
 const kernels = [
   { folder: 'src/pipeline/bulk/kernel', entry: 'frame.ts', shares: [strictJson] },
   { folder: 'src/pipeline/format/kernel', entry: 'cut.ts', shares: [strictJson] },
+  { folder: 'src/pipeline/format/csv/kernel', entry: 'rows.ts', shares: [] },
   { folder: 'src/features/edits/kernel', entry: 'edit.ts', shares: [strictJson] },
   { folder: 'src/base/checksum/kernel', entry: 'stripes.ts', shares: [] },
   { folder: 'src/route/gzip/kernel', entry: 'deflate.ts', shares: [] },

@@ -1,6 +1,6 @@
-// node scripts/kernel/fuzz.js [json|gzip] [COUNT] [SEED]
+// node scripts/kernel/fuzz.js [json|csv|gzip] [COUNT] [SEED]
 // The fuzz tests of the kernels, longer than in the unit tests, and with other inputs each time: lines; with `json` documents whose
-// elements become lines; with `gzip` bodies of requests. The seed it prints repeats a run.
+// elements become lines; with `csv` tables; with `gzip` bodies of requests. The seed it prints repeats a run.
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const kinds = {
   lines: { inputs: 'lines', count: '2000000', test: 'kernel-fuzz' },
   json: { inputs: 'documents', count: '1000000', test: 'json-fuzz' },
+  csv: { inputs: 'tables', count: '300000', test: 'csv-fuzz' },
   gzip: { inputs: 'bodies', count: '1000000', test: 'gzip-fuzz' },
 }
 

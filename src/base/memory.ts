@@ -4,7 +4,10 @@
 interface WebAssemblyApi {
   readonly Memory: new (size: { initial: number; maximum: number; shared: true }) => Memory
   readonly Module: new (code: Uint8Array) => Module
-  readonly Instance: new (module: Module, imports: { env: { memory: Memory } }) => { readonly exports: unknown }
+  readonly Instance: new (
+    module: Module,
+    imports: { env: { memory: Memory; [name: string]: unknown } },
+  ) => { readonly exports: unknown }
 }
 
 export interface Memory {

@@ -31,12 +31,17 @@ export function decimalIn(text: string): string | undefined {
 
 /** Returns the JSON of a truth value, as spreadsheets and databases write it. */
 export function booleanIn(text: string): string | undefined {
-  if (/^(?:true|t|1|yes|y|ja|j|wahr|oui|vrai)$/i.test(text)) return 'true'
-  return /^(?:false|f|0|no|n|nein|falsch|non|faux)$/i.test(text) ? 'false' : undefined
+  if (TRUTH.test(text)) return 'true'
+  return FALSEHOOD.test(text) ? 'false' : undefined
 }
 
+export const truths: readonly string[] = ['true', 't', '1', 'yes', 'y', 'ja', 'j', 'wahr', 'oui', 'vrai']
+export const falsehoods: readonly string[] = ['false', 'f', '0', 'no', 'n', 'nein', 'falsch', 'non', 'faux']
+const TRUTH = new RegExp(`^(?:${truths.join('|')})$`, 'i')
+const FALSEHOOD = new RegExp(`^(?:${falsehoods.join('|')})$`, 'i')
+
 /** This many digits survive in a double, and fit into a long. */
-const MOST_DIGITS = 15
+export const MOST_DIGITS = 15
 
 const MINUS = 0x2d
 const POINT = 0x2e

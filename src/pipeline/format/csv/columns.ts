@@ -2,7 +2,7 @@ import { jsonFault, NO_FAULT } from '../../../base/json/json-fault.js'
 import { isWhiteSpace } from '../../../base/text/bytes.js'
 import { nearest, visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
-import { booleanIn, decimalIn, integerIn, isInferred, plainNumber } from './cell-types.js'
+import { booleanIn, decimalIn, integerIn, isInferred, MOST_DIGITS, plainNumber } from './cell-types.js'
 import type { IsMissing } from './missing-values.js'
 import { type NumberForm, readAs } from './number-forms.js'
 import { DOUBLED } from './split-row.js'
@@ -15,6 +15,10 @@ export interface Column {
   readonly prefix: Buffer
   /** Absent: every cell stays text. */
   readonly read: ReadCell | undefined
+  /** What a kernel may settle without `read`. */
+  readonly usual: Usual
+  /** Whether a cell that is nothing else may stand for no value. */
+  readonly mayMiss: boolean
   /** The form that a cell needs. For messages about cells that do not fit. */
   readonly type: string
   /** Whether an empty cell may be written as null. */
@@ -36,6 +40,16 @@ export const TEXT = 2
 export const UNFIT = 3
 export const MISSING = 4
 
+/** Cells that are usual in a column: texts, numbers and truth values as JSON writes them, truth values as people do, plain numbers. */
+export type Usual = 'text' | 'inferred' | 'boolean' | 'other' | UsualNumber
+
+/** Numbers that JSON writes the same way, and that surely fit. */
+interface UsualNumber {
+  readonly digits: number
+  readonly takesPoint: boolean
+  readonly takesMinus: boolean
+}
+
 interface ColumnTyping {
   readonly inferTypes: boolean
   readonly types: Readonly<Record<string, CellType>>
@@ -52,6 +66,8 @@ interface ColumnTyping {
 export function columnsOf(names: readonly string[], given: ReadonlySet<number>, typing: ColumnTyping): Column[] {
   return names.map((name, at) => {
     const type = Object.hasOwn(typing.types, name) ? typing.types[name] : undefined
+    const form = typing.forms.get(at)
+    const isMissing = typing.missingIn(at, type)
     return {
       label: `${at + 1} (${visible(name)})`,
       prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
@@ -60,9 +76,11 @@ export function columnsOf(names: readonly string[], given: ReadonlySet<number>, 
           ? typing.inferTypes
             ? inferredCell
             : undefined
-          : reader(type, typing, typing.forms.get(at)),
-        typing.missingIn(at, type),
+          : reader(type, typing, form),
+        isMissing,
       ),
+      usual: type === undefined ? (typing.inferTypes ? 'inferred' : 'text') : form === undefined ? usualOf(type) : 'other',
+      mayMiss: isMissing !== undefined,
       type: type ?? 'text',
       takesNull: !given.has(at),
     }
@@ -128,6 +146,33 @@ function reader(
   return (bytes, start, end) => {
     if (isPlain !== undefined && plainNumber(bytes, start, end) === isPlain) return AS_IT_STANDS
     return read(bytes.toString('latin1', start, end).trim()) ?? UNFIT
+  }
+}
+
+/** Returns what is usual in a column of a type: whole numbers of few digits are in the range of theirs. */
+function usualOf(type: CellType): Usual {
+  const whole = (digits: number): Usual => ({ digits, takesPoint: false, takesMinus: type !== 'unsigned_long' })
+  switch (type) {
+    case 'byte':
+      return whole(2)
+    case 'short':
+      return whole(4)
+    case 'integer':
+      return whole(9)
+    case 'long':
+    case 'unsigned_long':
+      return whole(MOST_DIGITS)
+    case 'half_float':
+    case 'float':
+    case 'double':
+    case 'scaled_float':
+      return { digits: MOST_DIGITS, takesPoint: true, takesMinus: true }
+    case 'boolean':
+      return 'boolean'
+    case 'object':
+      return 'other'
+    default:
+      return 'text'
   }
 }
 

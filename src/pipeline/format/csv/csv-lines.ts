@@ -11,6 +11,8 @@ import { missingIn } from './missing-values.js'
 import { nameColumns } from './name-columns.js'
 import { MOST_CELLS, RowSplitter } from './split-row.js'
 import { type ToUtf8, toUtf8 } from '../to-utf8.js'
+import type { Table } from './kernel/kernel.js'
+import { openUsualRows, type UsualRows } from './usual-rows.js'
 
 /** Number of bytes that show the dialect of a file. */
 const SAMPLE_BYTES = 64 << 10
@@ -23,7 +25,7 @@ export async function csvLines(
   input: string,
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
-  { idColumns = [], showsCells = false }: TableNeeds = {},
+  { idColumns = [], showsCells = false, usualRows = openUsualRows }: TableNeeds = {},
 ): Promise<Pick<Lines, 'bytes' | 'found'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
@@ -68,13 +70,24 @@ export async function csvLines(
       missingIn: missing.of,
       forms,
     })
-    const writer = new LineWriter(columns, options.empty === 'null', quote?.charCodeAt(0), showsCells)
+    const writesNull = options.empty === 'null'
+    const table: Table = {
+      columns,
+      delimiter: delimiter.charCodeAt(0),
+      quote: quote?.charCodeAt(0),
+      writesNull,
+      longestMissing: missing.longest,
+    }
+    const openWriter = () => {
+      const usual = columns.length === 0 ? undefined : usualRows(table)
+      return { usual, writer: new LineWriter(columns, writesNull, table.quote, showsCells, usual?.memory) }
+    }
     const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
     const notes = [above, note, lacking, ...ofForms].filter(text => text !== '').join('. ')
     return {
       ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
-      bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),
+      bytes: linesOf({ iterator, convert, rows, openWriter, columns: names.length, encoding: dialect.encoding, malformed }),
     }
   } catch (error) {
     await opened.return?.()
@@ -88,6 +101,8 @@ interface TableNeeds {
   readonly idColumns?: readonly string[] | undefined
   /** Whether the reason of a rejected row may hold a cell. */
   readonly showsCells?: boolean | undefined
+  /** Opens what writes usual rows fast. Default: the kernel. */
+  readonly usualRows?: typeof openUsualRows | undefined
 }
 
 /** Reads the first bytes. An early error of the source comes after them, from the iterator for the rest. */
@@ -140,7 +155,8 @@ interface Reading {
   readonly iterator: AsyncIterator<Uint8Array>
   readonly convert: ToUtf8
   readonly rows: Rows
-  readonly writer: LineWriter
+  /** Returns what writes the lines, and what writes usual ones into the same memory. */
+  openWriter(): { readonly writer: LineWriter; readonly usual: UsualRows | undefined }
   readonly columns: number
   readonly encoding: Encoding
   malformed(problem: string): Error
@@ -150,17 +166,23 @@ async function* linesOf({
   iterator,
   convert,
   rows,
-  writer,
+  openWriter,
   columns,
   encoding,
   malformed,
 }: Reading): AsyncGenerator<Uint8Array> {
+  const { writer, usual } = openWriter()
   try {
     for (;;) {
-      let found = rows.next()
-      for (; found === 'row' || found === 'broken'; found = rows.next()) {
+      if (writer.isFull || usual?.write(rows, writer) === true) {
+        const lines = writer.take()
+        if (lines.length > 0) yield lines
+        continue
+      }
+      const found = rows.next()
+      if (found === 'row' || found === 'broken') {
         writeRow(found)
-        if (writer.isFull) yield writer.take()
+        continue
       }
       const lines = writer.take()
       if (lines.length > 0) yield lines
@@ -177,6 +199,7 @@ async function* linesOf({
       else rows.end(convert(new Uint8Array(0), true))
     }
   } finally {
+    usual?.close()
     await iterator.return?.()
   }
 

@@ -4,6 +4,8 @@ import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from './columns.js'
 import { DOUBLED, ESCAPED, type RowSplitter } from './split-row.js'
 
 const USUAL_BYTES = 256 << 10
+/** Lines are taken before the memory has no room for one. */
+const FULL_BYTES = 192 << 10
 const BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
 const BRACKET = 0x5b
@@ -21,11 +23,20 @@ export class LineWriter {
   readonly #writesNull: boolean
   readonly #quote: number | undefined
   readonly #showsCells: boolean
-  #out = Buffer.allocUnsafeSlow(USUAL_BYTES)
+  readonly #usual: Buffer
+  #out: Buffer
   #at = 0
 
-  /** `showsCells`: whether the reason why a row is refused may hold one of its cells. */
-  constructor(columns: readonly Column[], writesNull: boolean, quote: number | undefined, showsCells: boolean) {
+  /** `showsCells`: whether the reason why a row is refused may hold one of its cells. `memory`: where it writes, unless a line needs more. */
+  constructor(
+    columns: readonly Column[],
+    writesNull: boolean,
+    quote: number | undefined,
+    showsCells: boolean,
+    memory: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES),
+  ) {
+    this.#usual = memory
+    this.#out = memory
     this.#columns = columns
     this.#writesNull = writesNull
     this.#quote = quote
@@ -33,13 +44,27 @@ export class LineWriter {
   }
 
   get isFull(): boolean {
-    return this.#at >= USUAL_BYTES
+    return this.#at >= FULL_BYTES
+  }
+
+  /** Where the lines are since the last call of `take`, and how many bytes they have. */
+  get memory(): Buffer {
+    return this.#out
+  }
+  get filled(): number {
+    return this.#at
+  }
+
+  /** Adds lines that somebody else has written behind those. */
+  fillTo(end: number): void {
+    this.#at = end
   }
 
   /** Returns the lines since the last call, which are valid until the next line. */
   take(): Buffer {
     const lines = this.#out.subarray(0, this.#at)
     this.#at = 0
+    this.#out = this.#usual
     return lines
   }
 
@@ -189,7 +214,7 @@ function shownCell(bytes: Buffer, start: number, end: number): string {
   return visible(bytes.toString('utf8', start, isLong ? start + SHOWN_BYTES : end)) + (isLong ? '…' : '')
 }
 
-/** How JSON writes the bytes that it cannot take as they are. */
-const escapes = Array.from({ length: BACKSLASH + 1 }, (_, byte) =>
+/** How JSON writes the bytes that it cannot take as they are, and others before the last of them. */
+export const escapes = Array.from({ length: BACKSLASH + 1 }, (_, byte) =>
   JSON.stringify(String.fromCharCode(byte)).slice(1, -1),
 )

@@ -25,6 +25,8 @@ function missingAs(values: readonly string[]): IsMissing {
 interface Missing {
   /** Finds such cells in any column. */
   readonly isMissing: IsMissing
+  /** Bytes of the longest such cell, without blanks around it. */
+  readonly longest: number
   /** Finds the cells without a value in a column. Undefined: only empty ones have none. */
   of(column: number, type: CellType | undefined): IsMissing | undefined
   /** The columns of which the first rows hold such cells, if Sluice chose them. */
@@ -37,16 +39,19 @@ export function missingIn(
   names: readonly string[],
   { nullValues, types = {}, inferTypes = false }: CsvOptions,
 ): Missing {
-  const isMissing = missingAs(nullValues ?? usual)
+  const words = nullValues ?? usual
+  const isMissing = missingAs(words)
+  const longest = Math.max(0, ...words.map(word => Buffer.byteLength(word)))
   if (nullValues !== undefined)
-    return { isMissing, of: () => (nullValues.length === 0 ? undefined : isMissing), said: [] }
+    return { isMissing, longest, of: () => (nullValues.length === 0 ? undefined : isMissing), said: [] }
   if (!inferTypes)
-    return { isMissing, of: (_, type) => (type !== undefined && isTyped(type) ? isMissing : undefined), said: [] }
+    return { isMissing, longest, of: (_, type) => (type !== undefined && isTyped(type) ? isMissing : undefined), said: [] }
   const { texts, lacking } = evidenceIn(rows, names.length, isMissing)
   const mayLack = (column: number, type: CellType | undefined) =>
     type === undefined ? !texts.has(column) : isTyped(type)
   return {
     isMissing,
+    longest,
     of: (column, type) => (mayLack(column, type) ? isMissing : undefined),
     said: names.filter(
       (name, at) => lacking.has(at) && mayLack(at, Object.hasOwn(types, name) ? types[name] : undefined),

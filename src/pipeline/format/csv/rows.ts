@@ -9,6 +9,8 @@ const SHORT_ROW_BYTES = 1 << 20
 /** A longer one is looked at again when a line ends, or when a part of its bytes has come: chunks may be of one byte. */
 const SHORTEST_ROW_BYTES = 8 << 10
 const GROWTH = 1 / 16
+/** Memory that a long row needs is not kept behind it. */
+const MOST_KEPT_BYTES = 8 << 20
 
 /** `broken`: a line in which text follows a closing quote, or whose quote closes in a later line, before text. `open`: the input ends inside a quoted cell. `long`: a row larger than Sluice holds. */
 type NextRow = 'row' | 'broken' | 'open' | 'long'
@@ -26,8 +28,11 @@ export class Rows {
   /** The first line of the next row. */
   nextLine: number
   isLast = false
-  #isUtf8 = true
+  /** Before this offset all bytes are UTF-8. Behind it, each row must be looked at. */
+  utf8To = 0
   #isOwn = true
+  /** Holds `bytes` if these are no chunk. */
+  #memory = Buffer.alloc(0)
   /** Chunks behind `bytes`, copied. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -53,7 +58,8 @@ export class Rows {
   /** Copies what is left of the last chunk. */
   keep(): void {
     if (this.#isOwn) return
-    this.bytes = Buffer.from(this.bytes.subarray(this.to))
+    this.utf8To = Math.max(0, this.utf8To - this.to)
+    this.bytes = this.#inMemory([this.bytes.subarray(this.to)])
     this.#isOwn = true
     this.from = this.to = 0
   }
@@ -67,17 +73,40 @@ export class Rows {
   #join(chunk: Buffer): void {
     const left = this.bytes.subarray(this.to)
     this.#isOwn = left.length > 0 || this.#waiting.length > 0
-    this.bytes = this.#isOwn ? Buffer.concat([left, ...this.#waiting, chunk]) : chunk
+    this.bytes = this.#isOwn ? this.#inMemory([left, ...this.#waiting, chunk]) : chunk
     this.from = this.to = 0
     this.#waiting = []
     this.#waitingBytes = 0
-    this.#isUtf8 = isUtf8(this.bytes)
+    this.utf8To = utf8End(this.bytes)
+  }
+
+  /** Joins bytes in the same memory each time, of which the first ones may be a part. */
+  #inMemory(parts: readonly Buffer[]): Buffer {
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+    const isTooLarge = this.#memory.length > MOST_KEPT_BYTES && bytes < MOST_KEPT_BYTES / 2
+    const memory =
+      bytes > this.#memory.length || isTooLarge ? Buffer.allocUnsafeSlow(bytes + bytes / 2) : this.#memory
+    let at = 0
+    for (const part of parts) at += part.copy(memory, at)
+    this.#memory = memory
+    return memory.subarray(0, bytes)
+  }
+
+  /** Until there the bytes may hold whole rows. */
+  get reach(): number {
+    return this.#waiting.length > 0 ? this.to : this.bytes.length
+  }
+
+  /** Passes rows that end at `to`, and take so many lines. */
+  pass(to: number, lines: number): void {
+    this.to = to
+    this.nextLine += lines
   }
 
   /** Moves to the next row. Undefined: it is not whole yet, or there is none. */
   next(): NextRow | undefined {
     const { bytes, cells, to: from } = this
-    if (from === bytes.length || this.#waiting.length > 0) return undefined
+    if (from === this.reach) return undefined
     const found = cells.next(bytes, from, this.isLast)
     if (found === 'open') return found
     const end = found === 'row' ? cells.end : found === 'broken' ? this.#endOfLine(from) : -1
@@ -91,7 +120,7 @@ export class Rows {
 
   /** Whether all bytes of the row are UTF-8. */
   get isValid(): boolean {
-    return this.#isUtf8 || isUtf8(this.bytes.subarray(this.from, this.to))
+    return this.to <= this.utf8To || isUtf8(this.bytes.subarray(this.from, this.to))
   }
 
   get isBlank(): boolean {
@@ -118,4 +147,11 @@ export class Rows {
     }
     return this.isLast ? bytes.length : -1
   }
+}
+
+/** Returns the end of the bytes that are UTF-8: all, or all lines but the last one, in which a chunk may end within a character, or none. */
+function utf8End(bytes: Buffer): number {
+  if (isUtf8(bytes)) return bytes.length
+  const lines = bytes.lastIndexOf(LINE_FEED) + 1
+  return isUtf8(bytes.subarray(0, lines)) ? lines : 0
 }

@@ -2,41 +2,19 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { rounds } from '../../../../support/rounds.js'
 import { readCsv } from '../../../../support/facts/read-csv.js'
-import { type Seeded, seeded } from '../../../../support/random/seeded.js'
-
-interface Written {
-  readonly delimiter: string
-  readonly quote: string
-}
+import {
+  MOST_CELLS,
+  parsedRows,
+  randomChaos,
+  randomTable,
+  type Written,
+} from '../../../../support/random/csv-tables.js'
+import { seeded } from '../../../../support/random/seeded.js'
 
 const names = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`)
-
-/** Returns what csv-parse makes of rows, or undefined if their quotes are wrong. Rows of empty cells are no documents. */
-function oracle(text: string, { delimiter, quote }: Written, isRelaxed: boolean): string[][] | undefined {
-  try {
-    const rows = parse(text, {
-      delimiter,
-      quote,
-      escape: quote,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-      relax_quotes: isRelaxed,
-      skip_empty_lines: true,
-    })
-    return rows.filter(row => row.some(cell => cell !== '')).map(withoutEnd)
-  } catch {
-    return undefined
-  }
-}
-
-/** A delimiter behind the last column begins no cell. */
-function withoutEnd(row: string[]): string[] {
-  return row.length === MOST_CELLS + 1 && row.at(-1) === '' ? row.slice(0, -1) : row
-}
 
 /** Reads rows without a header, each with all of its cells, however many they are. Undefined: a row was refused, or its end is missing. */
 async function read(text: string, { delimiter, quote }: Written, size: number): Promise<string[][] | undefined> {
@@ -58,30 +36,6 @@ function utf8(latin1: string): string {
   return Buffer.from(latin1, 'latin1').toString()
 }
 
-const MOST_CELLS = 5
-const PIECES = ['a', 'bc', 'ä', '€', '😀', ' ', '', '1', '\\', '\t', '\u0001', 'x'.repeat(70)]
-
-/** A table as any writer may write it: every cell that has to be quoted is, and some others. */
-function table({ below, chance, pick }: Seeded, { delimiter, quote }: Written): string {
-  const lineEnd = pick(['\n', '\r\n', '\r'])
-  const cell = () => {
-    const text = Array.from({ length: below(4) }, () =>
-      pick([...PIECES, delimiter, quote, '\n', '\r', '\r\n', "'", '"']),
-    ).join('')
-    const isQuoted = chance(0.2) || [delimiter, quote, '\n', '\r'].some(one => text.includes(one))
-    return isQuoted ? quote + text.replaceAll(quote, quote + quote) + quote : text
-  }
-  const row = () => Array.from({ length: 1 + below(MOST_CELLS + 1) }, cell).join(delimiter)
-  return Array.from({ length: 1 + below(8) }, row).join(lineEnd) + pick(['', lineEnd])
-}
-
-/** Text in which anything may be wrong. */
-function chaos({ below, pick }: Seeded, { delimiter, quote }: Written): string {
-  return Array.from({ length: below(30) }, () =>
-    pick(['a', 'b', delimiter, quote, quote, '\n', '\r', '\r\n', 'ä']),
-  ).join('')
-}
-
 describe('csv-parse reads the same', () => {
   const seeds = Array.from({ length: rounds(20, 400) }, (_, seed) => seed)
 
@@ -89,15 +43,15 @@ describe('csv-parse reads the same', () => {
     const random = seeded(seed)
     for (let round = 0; round < 20; round += 1) {
       const form = { delimiter: random.pick([',', ';', '\t', '|']), quote: random.pick(['"', "'"]) }
-      for (const make of [table, chaos]) {
+      for (const make of [randomTable, randomChaos]) {
         const text = make(random, form)
         if (text === '') continue
-        const strict = oracle(text, form, false)
-        if (make === table) expect(strict).toBeDefined()
+        const strict = parsedRows(text, form, false)
+        if (make === randomTable) expect(strict).toBeDefined()
         const size = 1 + random.below(text.length)
         const rows = await read(text, form, size)
         // To csv-parse, a quote inside a cell is wrong as well, unless it is told to relax. Then it takes other wrong quotes, too.
-        const expected = strict ?? (rows === undefined ? undefined : oracle(text, form, true))
+        const expected = strict ?? (rows === undefined ? undefined : parsedRows(text, form, true))
         expect({ text, form, rows }).toEqual({ text, form, rows: expected })
       }
     }
