@@ -168,14 +168,14 @@ test(`csv-parse reads the same cells in ${TABLES} tables, seed ${SEED}`, async (
   for (let count = 1; count <= TABLES; count += 1) {
     const written = { delimiter: random.pick([',', ';', '\t', '|']), quote: random.pick(['"', "'"]) }
     const columns = named(random.chance(0.02) ? 1 + random.below(2000) : 1 + random.below(6))
-    const make = random.pick([randomTable, randomChaos])
-    const text = make(random, written, columns.length)
+    const isTable = random.chance(0.5)
+    const text = isTable ? randomTable(random, written, columns.length) : randomChaos(random, written)
     const bytes = Buffer.from(text)
     if (text === '') continue
     const csv: CsvOptions = { ...written, columns, empty: 'null', encoding: 'utf-8', skipLines: 0 }
     const got = cellsOf(await read(bytes, 1 + random.below(bytes.length), csv), columns)
     const strict = parsedRows(text, written, false, columns.length)
-    if (make === randomTable) expect(strict).toBeDefined()
+    if (isTable) expect(strict).toBeDefined()
     // To csv-parse, a quote inside a cell is wrong as well, unless it is told to relax. Then it takes other wrong quotes, too.
     const expected = strict ?? (got === undefined ? undefined : parsedRows(text, written, true, columns.length))
     same(`number ${count}`, { bytes, csv }, got, expected)

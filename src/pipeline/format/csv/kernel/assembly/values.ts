@@ -55,7 +55,7 @@ function textOrMissing(start: usize, end: usize): u32 {
 
 function booleanOf(start: usize, end: usize): u32 {
   const length = end - start
-  if (length > LONGEST_WORD) return IS_OTHER
+  if (length > <usize>LONGEST_WORD) return IS_OTHER
   // No other byte than a letter turns into a letter, and control characters have marks.
   const word = (load<u64>(start) | LOWER_CASE) & ((<u64>1 << u64(length * 8)) - 1)
   for (let at: usize = WORDS; at < wordsEnd; at += 8) if (load<u64>(at) == word) return at < truthsEnd ? AS_TRUE : AS_FALSE
