@@ -36,6 +36,8 @@ export class Rows {
   /** Chunks behind `bytes`, copied. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
+  /** The part of the chunk behind `bytes` that is not looked at yet. */
+  #rest: Buffer | undefined
 
   constructor(delimiter: string, quote: string | undefined, firstLine: number) {
     this.#quote = quote
@@ -70,10 +72,14 @@ export class Rows {
     this.#join(chunk)
   }
 
-  #join(chunk: Buffer): void {
+  /** Joins what is left with a chunk: as a rule only with its first line, so that the others stay where they are. */
+  #join(chunk: Buffer, isWhole = false): void {
     const left = this.bytes.subarray(this.to)
     this.#isOwn = left.length > 0 || this.#waiting.length > 0
-    this.bytes = this.#isOwn ? this.#inMemory([left, ...this.#waiting, chunk]) : chunk
+    const end = this.#isOwn && !isWhole ? chunk.indexOf(LINE_FEED) + 1 : 0
+    this.#rest = end === 0 || end === chunk.length ? undefined : chunk.subarray(end)
+    const first = this.#rest === undefined ? chunk : chunk.subarray(0, end)
+    this.bytes = this.#isOwn ? this.#inMemory([left, ...this.#waiting, first]) : chunk
     this.from = this.to = 0
     this.#waiting = []
     this.#waitingBytes = 0
@@ -105,9 +111,18 @@ export class Rows {
 
   /** Moves to the next row. Undefined: it is not whole yet, or there is none. */
   next(): NextRow | undefined {
+    for (;;) {
+      const found = this.#next()
+      const rest = this.#rest
+      if (found !== undefined || rest === undefined) return found
+      this.#join(rest, true)
+    }
+  }
+
+  #next(): NextRow | undefined {
     const { bytes, cells, to: from } = this
     if (from === this.reach) return undefined
-    const found = cells.next(bytes, from, this.isLast)
+    const found = cells.next(bytes, from, this.isLast && this.#rest === undefined)
     if (found === 'open') return found
     const end = found === 'row' ? cells.end : found === 'broken' ? this.#endOfLine(from) : -1
     if (end < 0) return bytes.length - from > LONGEST_ROW_BYTES ? 'long' : undefined
@@ -145,7 +160,7 @@ export class Rows {
       if (at + 1 < bytes.length) return at + (bytes[at + 1] === LINE_FEED ? 2 : 1)
       break
     }
-    return this.isLast ? bytes.length : -1
+    return this.isLast && this.#rest === undefined ? bytes.length : -1
   }
 }
 

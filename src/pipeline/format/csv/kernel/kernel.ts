@@ -1,9 +1,11 @@
+import { sumInPlace } from '../../../../base/checksum/checksum.js'
 import { compile, type Global, newMemory, webAssembly } from '../../../../base/memory.js'
 import { falsehoods, truths } from '../cell-types.js'
 import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from '../columns.js'
 import { escapes } from '../line-writer.js'
 import { kernelCode } from './code.js'
 import {
+  CHECKSUM,
   COLUMN_BYTES,
   COLUMN_DIGITS,
   COLUMN_FLAGS,
@@ -80,6 +82,7 @@ const OUTPUT_BYTES = 256 << 10
 const INPUT_START = Math.ceil((TEXTS + TEXTS_BYTES + SLACK_BYTES) / 64) * 64
 const OUTPUT_START = INPUT_START + INPUT_BYTES + 2 * SLACK_BYTES
 const PAGE_BYTES = 64 << 10
+const WORD_BYTES = 8
 const LINE_FEED = 0x0a
 const TAB = 0x09
 const SPACE = 0x20
@@ -92,7 +95,9 @@ export class Kernel {
   readonly #bytes: Buffer
   readonly #exports: Exports
   #columns: readonly Column[] = []
-  #loaded = 0
+  /** Where the loaded bytes begin and end. */
+  #input = INPUT_START
+  #end = INPUT_START
 
   /** `instantiate` makes the kernel. It calls back for a cell that JavaScript must read. */
   constructor(
@@ -138,9 +143,11 @@ export class Kernel {
 
   /** Takes the bytes of [from, to), which are at most INPUT_BYTES. */
   load(bytes: Buffer, from: number, to: number): void {
-    bytes.copy(this.#bytes, INPUT_START, from, to)
-    this.#loaded = to - from
-    this.#bytes[INPUT_START + this.#loaded] = LINE_FEED
+    // V8 copies shared memory byte by byte, unless both places are aligned in the same way.
+    this.#input = INPUT_START + ((bytes.byteOffset + from) % WORD_BYTES)
+    this.#end = this.#input + to - from
+    bytes.copy(this.#bytes, this.#input, from, to)
+    this.#bytes[this.#end] = LINE_FEED
   }
 
   /** Writes the rows of the loaded bytes from `from` on, behind `filled` bytes of `output`. `isUtf8`: all bytes are. */
@@ -148,9 +155,9 @@ export class Kernel {
     const { write, takenTo, writtenTo, lines } = this.#exports
     const out = OUTPUT_START + filled
     const end = OUTPUT_START + OUTPUT_BYTES
-    const stop = write(INPUT_START + from, INPUT_START + this.#loaded, out, end, isUtf8 ? 1 : 0)
+    const stop = write(this.#input + from, this.#end, out, end, isUtf8 ? 1 : 0)
     return {
-      takenTo: takenTo.value - INPUT_START,
+      takenTo: takenTo.value - this.#input,
       lines: lines.value,
       end: writtenTo.value - OUTPUT_START,
       stop: stop === STOP_END ? 'end' : stop === STOP_ROW ? 'row' : 'full',
@@ -216,6 +223,7 @@ function newKernel(): Kernel | undefined {
   if (memory === undefined || webAssembly === undefined || compiled === undefined) return undefined
   const { Instance } = webAssembly
   const module = compiled
+  sumInPlace(memory, CHECKSUM)
   return new Kernel(
     memory.buffer,
     cell => new Instance(module, { env: { memory, cell } }).exports as Exports,

@@ -8,6 +8,8 @@ export const ESCAPES = 0
 /** Words for true, then words for false: each in eight bytes, in lower case, with zeros behind it. */
 export const WORDS = 2048
 export const LONGEST_WORD = 7
+/** The area that checksums of the lines use (src/base/checksum). */
+export const CHECKSUM = 3072
 
 /** A record for each column: see `COLUMN_TEXT` and those behind it. */
 export const COLUMNS = 4096
