@@ -13,6 +13,7 @@ const BLANK: u8 = 0x20
 const MINUS: u8 = 0x2d
 const POINT: u8 = 0x2e
 const ZERO: u8 = 0x30
+const NINE: u8 = 0x39
 const TRUE: u32 = 0x65757274
 const FALS: u32 = 0x736c6166
 const LETTER_E: u8 = 0x65
@@ -39,8 +40,11 @@ export function kindOf(column: usize, kind: u8, start: usize, end: usize, mark: 
     if (kind == KIND_BOOLEAN) return booleanOf(start, end)
     if (kind == KIND_NUMBER) return isPlain(start, end, flags, load<u8>(column, COLUMN_DIGITS)) ? AS_IT_STANDS : IS_OTHER
     if (kind == KIND_INFERRED) {
-      if (isPlain(start, end, TAKES_MINUS | TAKES_POINT, MOST_DIGITS) || isTrueOrFalse(start, end)) return AS_IT_STANDS
-      if (isPlain(start, end, TAKES_MINUS, MOST_DIGITS + 1)) return IS_OTHER
+      const first = load<u8>(start)
+      if (first <= NINE) {
+        if (isPlain(start, end, TAKES_MINUS | TAKES_POINT, MOST_DIGITS)) return AS_IT_STANDS
+        if (isPlain(start, end, TAKES_MINUS, MOST_DIGITS + 1)) return IS_OTHER
+      } else if (isTrueOrFalse(start, end)) return AS_IT_STANDS
     }
   }
   if (kind != KIND_INFERRED) return IS_OTHER
