@@ -219,7 +219,8 @@ export const clients = {
   },
   'qsv-csv': {
     title: 'qsv, then the bare loader',
-    about: 'qsv tojsonl, which looks at the types of all cells first, piped into the bare loader; takes part with CSV only',
+    about:
+      'qsv tojsonl, which looks at the types of all cells first, piped into the bare loader; takes part with CSV only',
     ...piped('qsv', ({ qsv }, file) => [qsv, 'tojsonl', file]),
   },
   'duckdb-csv': {

@@ -14,7 +14,12 @@ const rows = [
   { name: 'ndjson.gz', kind: 'log', form: 'gz', clients: ['gunzip', 'esbulk-gz'] },
   { name: 'JSON array', kind: 'log', form: 'array', clients: ['python-array'] },
   { name: 'JSON array, pretty-printed', kind: 'log', form: 'pretty', clients: ['python-array'] },
-  { name: 'CSV', kind: 'small', form: 'csv', clients: ['mlr-csv', 'qsv-csv', 'duckdb-csv', 'python-csv', 'elasticdump-csv'] },
+  {
+    name: 'CSV',
+    kind: 'small',
+    form: 'csv',
+    clients: ['mlr-csv', 'qsv-csv', 'duckdb-csv', 'python-csv', 'elasticdump-csv'],
+  },
   { name: 'CSV, types found', kind: 'small', form: 'csv', words: ['--infer-types'], clients: [] },
   {
     name: 'CSV, types given',

@@ -41,7 +41,7 @@ export const UNFIT = 3
 export const MISSING = 4
 
 /** Cells that are usual in a column: texts, numbers and truth values as JSON writes them, truth values as people do, plain numbers. */
-export type Usual = 'text' | 'inferred' | 'boolean' | 'other' | UsualNumber
+type Usual = 'text' | 'inferred' | 'boolean' | 'other' | UsualNumber
 
 /** Numbers that JSON writes the same way, and that surely fit. */
 interface UsualNumber {
@@ -72,14 +72,11 @@ export function columnsOf(names: readonly string[], given: ReadonlySet<number>, 
       label: `${at + 1} (${visible(name)})`,
       prefix: Buffer.from(`,${JSON.stringify(name)}:"`),
       read: withMissing(
-        type === undefined
-          ? typing.inferTypes
-            ? inferredCell
-            : undefined
-          : reader(type, typing, form),
+        type === undefined ? (typing.inferTypes ? inferredCell : undefined) : reader(type, typing, form),
         isMissing,
       ),
-      usual: type === undefined ? (typing.inferTypes ? 'inferred' : 'text') : form === undefined ? usualOf(type) : 'other',
+      usual:
+        type === undefined ? (typing.inferTypes ? 'inferred' : 'text') : form === undefined ? usualOf(type) : 'other',
       mayMiss: isMissing !== undefined,
       type: type ?? 'text',
       takesNull: !given.has(at),

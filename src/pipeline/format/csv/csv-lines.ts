@@ -87,7 +87,15 @@ export async function csvLines(
     const notes = [above, note, lacking, ...ofForms].filter(text => text !== '').join('. ')
     return {
       ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
-      bytes: linesOf({ iterator, convert, rows, openWriter, columns: names.length, encoding: dialect.encoding, malformed }),
+      bytes: linesOf({
+        iterator,
+        convert,
+        rows,
+        openWriter,
+        columns: names.length,
+        encoding: dialect.encoding,
+        malformed,
+      }),
     }
   } catch (error) {
     await opened.return?.()

@@ -45,7 +45,12 @@ export function missingIn(
   if (nullValues !== undefined)
     return { isMissing, longest, of: () => (nullValues.length === 0 ? undefined : isMissing), said: [] }
   if (!inferTypes)
-    return { isMissing, longest, of: (_, type) => (type !== undefined && isTyped(type) ? isMissing : undefined), said: [] }
+    return {
+      isMissing,
+      longest,
+      of: (_, type) => (type !== undefined && isTyped(type) ? isMissing : undefined),
+      said: [],
+    }
   const { texts, lacking } = evidenceIn(rows, names.length, isMissing)
   const mayLack = (column: number, type: CellType | undefined) =>
     type === undefined ? !texts.has(column) : isTyped(type)

@@ -169,7 +169,7 @@ export class Kernel {
     if (typeof value !== 'string') return reads[value]
     // There is room for six times its bytes, and some more.
     if (value.length > (end - start) * 6) return READ_UNFIT
-    return this.#bytes.latin1Write(value, to)
+    return this.#bytes.write(value, to, 'latin1')
   }
 }
 
@@ -224,8 +224,5 @@ function newKernel(): Kernel | undefined {
   const { Instance } = webAssembly
   const module = compiled
   sumInPlace(memory, CHECKSUM)
-  return new Kernel(
-    memory.buffer,
-    cell => new Instance(module, { env: { memory, cell } }).exports as Exports,
-  )
+  return new Kernel(memory.buffer, cell => new Instance(module, { env: { memory, cell } }).exports as Exports)
 }

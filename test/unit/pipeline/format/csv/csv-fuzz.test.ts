@@ -114,7 +114,10 @@ function randomCase(random: Seeded): Case {
   // Types name columns, which a header may not have.
   const csv = options.columns === undefined ? { ...options, types: {} } : options
   const isFound = random.chance(0.1)
-  return { bytes, csv: isFound ? csv : { ...csv, ...written, encoding: random.pick(['utf-8', 'utf-8', 'windows-1252']) } }
+  return {
+    bytes,
+    csv: isFound ? csv : { ...csv, ...written, encoding: random.pick(['utf-8', 'utf-8', 'windows-1252']) },
+  }
 }
 
 function same(what: string, { bytes, csv }: Case, one: unknown, other: unknown): void {
@@ -157,7 +160,8 @@ function cellsOf({ lines, failure }: Read, columns: readonly string[]): string[]
     if (refused === undefined) {
       const document = JSON.parse(bytes.toString()) as Record<string, string | null>
       rows.push(columns.map(name => document[name] ?? ''))
-    } else if (/ cells? for /.test(refused.problem)) rows.push(JSON.parse(bytes.toString('utf8', refused.from)) as string[])
+    } else if (/ cells? for /.test(refused.problem))
+      rows.push(JSON.parse(bytes.toString('utf8', refused.from)) as string[])
     else return undefined
   }
   return rows.filter(row => row.some(cell => cell !== ''))
