@@ -6,7 +6,7 @@ interface WebAssemblyApi {
   readonly Module: new (code: Uint8Array) => Module
   readonly Instance: new (
     module: Module,
-    imports: { env: { memory: Memory; [name: string]: unknown } },
+    imports: { readonly env: { readonly memory: Memory }; readonly [file: string]: unknown },
   ) => { readonly exports: unknown }
 }
 

@@ -90,7 +90,8 @@ export class Rows {
   #inMemory(parts: readonly Buffer[]): Buffer {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0)
     const isTooLarge = this.#memory.length > MOST_KEPT_BYTES && bytes < MOST_KEPT_BYTES / 2
-    const memory = bytes > this.#memory.length || isTooLarge ? Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.5)) : this.#memory
+    const memory =
+      bytes > this.#memory.length || isTooLarge ? Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.5)) : this.#memory
     let at = 0
     for (const part of parts) at += part.copy(memory, at)
     this.#memory = memory

@@ -53,6 +53,9 @@ interface Exports {
   readonly lines: Global
 }
 
+/** Writes the JSON of a cell to `to`, and returns its length. Returns what the cell is if it has written nothing. */
+type ReadCell = (column: number, start: number, end: number, mark: number, to: number) => number
+
 /** How a table is written, and what becomes of it. */
 export interface Table {
   readonly columns: readonly Column[]
@@ -100,13 +103,10 @@ export class Kernel {
   #end = INPUT_START
 
   /** `instantiate` makes the kernel. It calls back for a cell that JavaScript must read. */
-  constructor(
-    memory: SharedArrayBuffer,
-    instantiate: (cell: (column: number, start: number, end: number, mark: number, to: number) => number) => Exports,
-  ) {
+  constructor(memory: SharedArrayBuffer, instantiate: (readCell: ReadCell) => Exports) {
     this.#bytes = Buffer.from(memory)
     this.output = this.#bytes.subarray(OUTPUT_START, OUTPUT_START + OUTPUT_BYTES)
-    this.#exports = instantiate((column, start, end, mark, to) => this.#cell(column, start, end, mark, to))
+    this.#exports = instantiate((column, start, end, mark, to) => this.#readCell(column, start, end, mark, to))
     for (let byte = 0; byte < 256; byte += 1) {
       const escape = escapes[byte]
       const text = escape === undefined ? Buffer.of(byte) : Buffer.from(escape)
@@ -164,7 +164,7 @@ export class Kernel {
     }
   }
 
-  #cell(column: number, start: number, end: number, mark: number, to: number): number {
+  #readCell(column: number, start: number, end: number, mark: number, to: number): number {
     const value = this.#columns[column]?.read?.(this.#bytes, start, end, mark) ?? UNFIT
     if (typeof value !== 'string') return reads[value]
     // There is room for six times its bytes, and some more.
@@ -224,5 +224,9 @@ function newKernel(): Kernel | undefined {
   const { Instance } = webAssembly
   const module = compiled
   sumInPlace(memory, CHECKSUM)
-  return new Kernel(memory.buffer, cell => new Instance(module, { env: { memory, cell } }).exports as Exports)
+  // AssemblyScript names what it imports by the file that declares it.
+  return new Kernel(
+    memory.buffer,
+    readCell => new Instance(module, { env: { memory }, rows: { readCell } }).exports as Exports,
+  )
 }

@@ -7,8 +7,6 @@ import { cellEnd, cellStart, closedAt, CR, delimiter, DOUBLED, escapeLength, esc
 import { AS_FALSE, AS_IT_STANDS, AS_TEXT, AS_TRUE, IS_MISSING, kindOf, prepareValues } from './values'
 
 /** Asks JavaScript for the value of a cell. It writes the JSON to `to`, and returns its length, or returns what the cell is. */
-// @ts-ignore: decorator
-@external("env", "cell")
 declare function readCell(column: usize, start: usize, end: usize, mark: u32, to: usize): i32
 
 const BRACE: u8 = 0x7b
