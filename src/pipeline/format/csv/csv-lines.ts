@@ -11,7 +11,7 @@ import { missingIn } from './missing-values.js'
 import { nameColumns } from './name-columns.js'
 import { MOST_CELLS, RowSplitter } from './split-row.js'
 import { type ToUtf8, toUtf8 } from '../to-utf8.js'
-import type { Table } from './kernel/kernel.js'
+import type { CsvTable } from './kernel/kernel.js'
 import { openUsualRows, type UsualRows } from './usual-rows.js'
 
 /** Number of bytes that show the dialect of a file. */
@@ -71,7 +71,7 @@ export async function csvLines(
       forms,
     })
     const writesNull = options.empty === 'null'
-    const table: Table = {
+    const table: CsvTable = {
       columns,
       delimiter: delimiter.charCodeAt(0),
       quote: quote?.charCodeAt(0),

@@ -1,4 +1,4 @@
-import { giveBack, INPUT_BYTES, type Kernel, type Table, takeKernel } from './kernel/kernel.js'
+import { giveKernelBack, LOADED_BYTES, type Kernel, type CsvTable, takeKernel } from './kernel/kernel.js'
 import type { LineWriter } from './line-writer.js'
 import type { Rows } from './rows.js'
 
@@ -13,7 +13,7 @@ export interface UsualRows {
 }
 
 /** Returns undefined if there is no kernel for such a table. */
-export function openUsualRows(table: Table): UsualRows | undefined {
+export function openUsualRows(table: CsvTable): UsualRows | undefined {
   const kernel = takeKernel(table)
   return kernel === undefined ? undefined : new ByKernel(kernel)
 }
@@ -53,13 +53,13 @@ class ByKernel implements UsualRows {
   }
 
   close(): void {
-    giveBack(this.#kernel)
+    giveKernelBack(this.#kernel)
   }
 
   #load(bytes: Buffer, from: number, most: number): void {
     this.#bytes = bytes
     this.#from = from
-    this.#to = Math.min(most, from + INPUT_BYTES)
+    this.#to = Math.min(most, from + LOADED_BYTES)
     this.#kernel.load(bytes, from, this.#to)
   }
 }

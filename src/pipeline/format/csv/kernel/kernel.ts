@@ -5,7 +5,7 @@ import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from '../columns.js'
 import { escapes } from '../line-writer.js'
 import { kernelCode } from './code.js'
 import {
-  CHECKSUM,
+  SUM_AREA,
   COLUMN_BYTES,
   COLUMN_DIGITS,
   COLUMN_FLAGS,
@@ -26,7 +26,7 @@ import {
   READ_MISSING,
   READ_TEXT,
   READ_UNFIT,
-  SLACK_BYTES,
+  SPARE_BYTES,
   STOP_END,
   STOP_ROW,
   TAKES_MINUS,
@@ -39,7 +39,7 @@ import {
 
 /** The functions and globals of assembly/rows.ts. Sizes and addresses are in bytes. */
 interface Exports {
-  prepare(
+  prepareTable(
     columns: number,
     delimiter: number,
     quote: number,
@@ -48,16 +48,16 @@ interface Exports {
     words: number,
   ): void
   write(from: number, to: number, out: number, end: number, isUtf8: number): number
-  readonly takenTo: Global
-  readonly writtenTo: Global
-  readonly lines: Global
+  readonly rowsTo: Global
+  readonly linesTo: Global
+  readonly linesTaken: Global
 }
 
 /** Writes the JSON of a cell to `to`, and returns its length. Returns what the cell is if it has written nothing. */
 type ReadCell = (column: number, start: number, end: number, mark: number, to: number) => number
 
 /** How a table is written, and what becomes of it. */
-export interface Table {
+export interface CsvTable {
   readonly columns: readonly Column[]
   readonly delimiter: number
   readonly quote: number | undefined
@@ -80,10 +80,10 @@ interface Written {
 }
 
 /** Bytes that are looked at between two copies: they stay in the CPU's second cache. A longer row is for JavaScript. */
-export const INPUT_BYTES = 128 << 10
+export const LOADED_BYTES = 128 << 10
 const OUTPUT_BYTES = 256 << 10
-const INPUT_START = Math.ceil((TEXTS + TEXTS_BYTES + SLACK_BYTES) / 64) * 64
-const OUTPUT_START = INPUT_START + INPUT_BYTES + 2 * SLACK_BYTES
+const INPUT_START = Math.ceil((TEXTS + TEXTS_BYTES + SPARE_BYTES) / 64) * 64
+const OUTPUT_START = INPUT_START + LOADED_BYTES + 2 * SPARE_BYTES
 const PAGE_BYTES = 64 << 10
 const WORD_BYTES = 8
 const LINE_FEED = 0x0a
@@ -117,7 +117,7 @@ export class Kernel {
   }
 
   /** Sets what it writes. Returns false if that is too unusual. */
-  prepare({ columns, delimiter, quote, writesNull, longestMissing }: Table): boolean {
+  prepare({ columns, delimiter, quote, writesNull, longestMissing }: CsvTable): boolean {
     const isPlain = (byte: number) => byte === TAB || (byte >= SPACE && byte < LAST_ASCII)
     if (columns.length > MOST_COLUMNS || !isPlain(delimiter) || delimiter === quote) return false
     if (quote !== undefined && (!isPlain(quote) || quote === SPACE || quote === TAB)) return false
@@ -137,11 +137,11 @@ export class Kernel {
     }
     this.#columns = columns
     const words = truths.length + falsehoods.length
-    this.#exports.prepare(columns.length, delimiter, quote ?? 0, longestMissing, truths.length, words)
+    this.#exports.prepareTable(columns.length, delimiter, quote ?? 0, longestMissing, truths.length, words)
     return true
   }
 
-  /** Takes the bytes of [from, to), which are at most INPUT_BYTES. */
+  /** Takes the bytes of [from, to), which are at most LOADED_BYTES. */
   load(bytes: Buffer, from: number, to: number): void {
     // V8 copies shared memory byte by byte, unless both places are aligned in the same way.
     this.#input = INPUT_START + ((bytes.byteOffset + from) % WORD_BYTES)
@@ -152,14 +152,14 @@ export class Kernel {
 
   /** Writes the rows of the loaded bytes from `from` on, behind `filled` bytes of `output`. `isUtf8`: all bytes are. */
   write(from: number, filled: number, isUtf8: boolean): Written {
-    const { write, takenTo, writtenTo, lines } = this.#exports
+    const { write, rowsTo, linesTo, linesTaken } = this.#exports
     const out = OUTPUT_START + filled
     const end = OUTPUT_START + OUTPUT_BYTES
     const stop = write(this.#input + from, this.#end, out, end, isUtf8 ? 1 : 0)
     return {
-      takenTo: takenTo.value - this.#input,
-      lines: lines.value,
-      end: writtenTo.value - OUTPUT_START,
+      takenTo: rowsTo.value - this.#input,
+      lines: linesTaken.value,
+      end: linesTo.value - OUTPUT_START,
       stop: stop === STOP_END ? 'end' : stop === STOP_ROW ? 'row' : 'full',
     }
   }
@@ -205,25 +205,25 @@ function usualOf({ read, usual, mayMiss }: Column): { kind: number; flags: numbe
 const idle: Kernel[] = []
 let compiled: ReturnType<typeof compile>
 
-/** Takes a kernel for one table, until `giveBack`. Undefined: the machine has no SIMD or no memory for it, or the table is too unusual. */
-export function takeKernel(table: Table): Kernel | undefined {
+/** Takes a kernel for one table, until `giveKernelBack`. Undefined: the machine has no SIMD or no memory for it, or the table is too unusual. */
+export function takeKernel(table: CsvTable): Kernel | undefined {
   const kernel = idle.pop() ?? newKernel()
   if (kernel === undefined || kernel.prepare(table)) return kernel
-  giveBack(kernel)
+  giveKernelBack(kernel)
   return undefined
 }
 
-export function giveBack(kernel: Kernel): void {
+export function giveKernelBack(kernel: Kernel): void {
   if (idle.length === 0) idle.push(kernel)
 }
 
 function newKernel(): Kernel | undefined {
   compiled ??= compile(kernelCode)
-  const memory = newMemory(Math.ceil((OUTPUT_START + OUTPUT_BYTES + SLACK_BYTES) / PAGE_BYTES))
+  const memory = newMemory(Math.ceil((OUTPUT_START + OUTPUT_BYTES + SPARE_BYTES) / PAGE_BYTES))
   if (memory === undefined || webAssembly === undefined || compiled === undefined) return undefined
   const { Instance } = webAssembly
   const module = compiled
-  sumInPlace(memory, CHECKSUM)
+  sumInPlace(memory, SUM_AREA)
   // AssemblyScript names what it imports by the file that declares it.
   return new Kernel(
     memory.buffer,

@@ -1,7 +1,7 @@
 /** The constants of both sides of this kernel. Read by TypeScript and by AssemblyScript alike: whole numbers only. */
 
 /** The kernel reads and copies up to 64 bytes at a time, so it may touch as many bytes after the end of anything. */
-export const SLACK_BYTES = 64
+export const SPARE_BYTES = 64
 
 /** How JSON writes each byte in a string: eight bytes, of which the last one says how many of the others count. */
 export const ESCAPES = 0
@@ -9,7 +9,7 @@ export const ESCAPES = 0
 export const WORDS = 2048
 export const LONGEST_WORD = 7
 /** The area that checksums of the lines use (src/base/checksum). */
-export const CHECKSUM = 3072
+export const SUM_AREA = 3072
 
 /** A record for each column: see `COLUMN_TEXT` and those behind it. */
 export const COLUMNS = 4096
@@ -51,4 +51,4 @@ export const STOP_END = 0
 /** …the next row is for JavaScript. */
 export const STOP_ROW = 1
 /** …there is no room for the line of the next row. */
-export const STOP_FULL = 2
+export const STOP_ROOM = 2

@@ -10,14 +10,14 @@ const BLANK: u8 = 0x20
 
 /** The marks of a cell: some byte needs an escape, or a quote stands twice. */
 const ESCAPED: u32 = 1
-export const DOUBLED: u32 = 2
+export const IS_DOUBLED: u32 = 2
 
 /** The row is not whole, or JavaScript must look at it. */
 const CUT: i32 = -1
 const UNUSUAL: i32 = -2
 
-export let delimiter: u8 = 0
-export let quote: u8 = 0
+export let delimiterByte: u8 = 0
+export let quoteByte: u8 = 0
 /** Blanks around a cell in quotes belong to no cell if this is a blank. If blanks delimit cells, no byte is. */
 let blank: u8 = 0
 let hasQuote = false
@@ -35,11 +35,12 @@ export let closedAt: usize = 0
 /** Line ends inside the cells of a row. */
 export let innerLines: u32 = 0
 
-export function prepareMarks(delimiterByte: u8, quoteByte: u8): void {
-  delimiter = delimiterByte
-  quote = quoteByte
-  hasQuote = quoteByte != 0
-  blank = delimiterByte == BLANK ? 0 : BLANK
+/** A `quote` of 0 is none. */
+export function prepareMarks(delimiter: u8, quote: u8): void {
+  delimiterByte = delimiter
+  quoteByte = quote
+  hasQuote = quote != 0
+  blank = delimiter == BLANK ? 0 : BLANK
 }
 
 // @ts-ignore: decorator
@@ -58,7 +59,7 @@ export function seek(from: usize, isUtf8: bool): void {
 /** Returns the next marked byte. There is one: a line feed behind the rows. */
 // @ts-ignore: decorator
 @inline
-export function nextMark(): usize {
+export function nextMarked(): usize {
   while (bits == 0) {
     block += 64
     bits = marksOf(block)
@@ -69,8 +70,8 @@ export function nextMark(): usize {
 }
 
 function marksOf(from: usize): u64 {
-  const delimiters = i8x16.splat(delimiter)
-  const quotes = i8x16.splat(quote)
+  const delimiters = i8x16.splat(delimiterByte)
+  const quotes = i8x16.splat(quoteByte)
   const high = i8x16.splat(beyondAscii)
   const low = marksOf16(v128.load(from), delimiters, quotes, high) | (marksOf16(v128.load(from, 16), delimiters, quotes, high) << 16)
   const upper = marksOf16(v128.load(from, 32), delimiters, quotes, high) | (marksOf16(v128.load(from, 48), delimiters, quotes, high) << 16)
@@ -92,15 +93,15 @@ function marksOf16(bytes: v128, delimiters: v128, quotes: v128, high: v128): u32
  * one at the start of a cell, or behind blanks there.
  */
 export function findCell(start: usize, first: usize, to: usize): i32 {
-  if (hasQuote && load<u8>(first) == quote && (first == start || isBlank(start, first))) return quotedCell(start, first, to)
+  if (hasQuote && load<u8>(first) == quoteByte && (first == start || isBlank(start, first))) return quotedCell(start, first, to)
   let mark: u32 = 0
   let at = first
   while (true) {
     const byte = load<u8>(at)
-    if (byte == delimiter || byte == LF || byte == CR) break
+    if (byte == delimiterByte || byte == LF || byte == CR) break
     if (byte >= 0x80) return UNUSUAL
     mark |= needsEscape(byte)
-    at = nextMark()
+    at = nextMarked()
   }
   cellStart = start
   cellEnd = closedAt = at
@@ -111,14 +112,14 @@ function quotedCell(start: usize, opening: usize, to: usize): i32 {
   let mark: u32 = 0
   let at: usize
   while (true) {
-    at = nextMark()
+    at = nextMarked()
     if (at >= to) return CUT
     const byte = load<u8>(at)
-    if (byte == quote) {
+    if (byte == quoteByte) {
       if (at + 1 == to) return CUT
-      if (load<u8>(at + 1) != quote) break
-      nextMark()
-      mark |= DOUBLED | ESCAPED
+      if (load<u8>(at + 1) != quoteByte) break
+      nextMarked()
+      mark |= IS_DOUBLED | ESCAPED
     } else if (byte == LF || byte == CR) {
       // Behind blanks, such a quote may be text.
       if (opening != start) return UNUSUAL
@@ -129,9 +130,9 @@ function quotedCell(start: usize, opening: usize, to: usize): i32 {
   }
   cellStart = opening + 1
   cellEnd = at
-  const behind = nextMark()
+  const behind = nextMarked()
   const ending = load<u8>(behind)
-  if (ending != delimiter && ending != LF && ending != CR) return UNUSUAL
+  if (ending != delimiterByte && ending != LF && ending != CR) return UNUSUAL
   if (!isBlank(at + 1, behind)) return UNUSUAL
   closedAt = behind
   return mark
@@ -145,7 +146,7 @@ function isBlank(from: usize, to: usize): bool {
 /** Returns how JSON writes a byte: see `ESCAPES`. */
 // @ts-ignore: decorator
 @inline
-export function escapes(byte: u8): u64 {
+export function jsonOf(byte: u8): u64 {
   return load<u64>(<usize>ESCAPES + (<usize>byte << 3))
 }
 
@@ -158,5 +159,5 @@ export function escapeLength(escape: u64): usize {
 // @ts-ignore: decorator
 @inline
 function needsEscape(byte: u8): u32 {
-  return u32(escapeLength(escapes(byte)) > 1)
+  return u32(escapeLength(jsonOf(byte)) > 1)
 }

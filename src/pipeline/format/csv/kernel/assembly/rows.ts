@@ -2,9 +2,9 @@
  * Writes rows of CSV as lines of NDJSON. A row that is unusual stops it, and JavaScript settles that row. All memory is JavaScript's: nothing
  * is allocated here.
  */
-import { COLUMN_BYTES, COLUMN_FLAGS, COLUMN_KIND, COLUMN_TEXT, COLUMN_TEXT_BYTES, COLUMNS, KIND_TEXT, READ_AS_IT_STANDS, READ_MISSING, READ_TEXT, READ_UNFIT, SLACK_BYTES, STOP_END, STOP_FULL, STOP_ROW, WRITES_NULL } from '../layout'
-import { cellEnd, cellStart, closedAt, CR, delimiter, DOUBLED, escapeLength, escapes, findCell, innerLines, LF, nextMark, noInnerLines, prepareMarks, quote, seek } from './cells'
-import { AS_FALSE, AS_IT_STANDS, AS_TEXT, AS_TRUE, IS_MISSING, kindOf, prepareValues } from './values'
+import { COLUMN_BYTES, COLUMN_FLAGS, COLUMN_KIND, COLUMN_TEXT, COLUMN_TEXT_BYTES, COLUMNS, KIND_TEXT, READ_AS_IT_STANDS, READ_MISSING, READ_TEXT, READ_UNFIT, SPARE_BYTES, STOP_END, STOP_ROOM, STOP_ROW, WRITES_NULL } from '../layout'
+import { cellEnd, cellStart, closedAt, CR, delimiterByte, IS_DOUBLED, escapeLength, jsonOf, findCell, innerLines, LF, nextMarked, noInnerLines, prepareMarks, quoteByte, seek } from './cells'
+import { AS_FALSE, AS_JSON, AS_TEXT, AS_TRUE, IS_MISSING, valueOf, prepareValues } from './values'
 
 /** Asks JavaScript for the value of a cell. It writes the JSON to `to`, and returns its length, or returns what the cell is. */
 declare function readCell(column: usize, start: usize, end: usize, mark: u32, to: usize): i32
@@ -21,27 +21,27 @@ const LETTER_E: u8 = 0x65
 const WRITTEN: u32 = 99
 
 /** The results of the last call: the start of the row that was not written, the end of the lines, and the lines that its rows take in the file. */
-export let takenTo: usize = 0
-export let writtenTo: usize = 0
-export let lines: u32 = 0
+export let rowsTo: usize = 0
+export let linesTo: usize = 0
+export let linesTaken: u32 = 0
 
 let columnsEnd: usize = 0
 
-/** Sets how the file is written. Its columns have been laid down. A `quoteByte` of 0 is none. */
-export function prepare(columns: usize, delimiterByte: u8, quoteByte: u8, longestMissing: usize, truths: usize, words: usize): void {
+/** Sets how the file is written. Its columns have been laid down. A `quote` of 0 is none. */
+export function prepareTable(columns: usize, delimiter: u8, quote: u8, longestMissing: usize, truths: usize, words: usize): void {
   columnsEnd = <usize>COLUMNS + columns * COLUMN_BYTES
-  prepareMarks(delimiterByte, quoteByte)
+  prepareMarks(delimiter, quote)
   prepareValues(longestMissing, truths, words)
 }
 
 /** Writes the rows of [from, to) to `out`, but not beyond `end`. A line feed stands at `to`. `isUtf8`: its bytes need no look. */
 export function write(from: usize, to: usize, out: usize, end: usize, isUtf8: bool): u32 {
-  takenTo = from
-  writtenTo = out
-  lines = 0
+  rowsTo = from
+  linesTo = out
+  linesTaken = 0
   seek(from, isUtf8)
-  while (takenTo < to) {
-    const stop = row(takenTo, to, end)
+  while (rowsTo < to) {
+    const stop = row(rowsTo, to, end)
     if (stop != WRITTEN) return stop
   }
   return STOP_END
@@ -49,17 +49,17 @@ export function write(from: usize, to: usize, out: usize, end: usize, isUtf8: bo
 
 function row(from: usize, to: usize, end: usize): u32 {
   let at = from
-  let out = writtenTo
+  let out = linesTo
   let column: usize = COLUMNS
   let isEmpty = true
   noInnerLines()
   while (true) {
     let start = at
-    at = nextMark()
+    at = nextMarked()
     let ending = load<u8>(at)
     let behind = at
     let mark: u32 = 0
-    if (ending != delimiter && ending != LF && ending != CR) {
+    if (ending != delimiterByte && ending != LF && ending != CR) {
       const found = findCell(start, at, to)
       if (found < 0) return found == -1 ? STOP_END : STOP_ROW
       mark = found
@@ -68,15 +68,15 @@ function row(from: usize, to: usize, end: usize): u32 {
       at = closedAt
       ending = load<u8>(at)
     }
-    if (ending != delimiter && at >= to) return STOP_END
+    if (ending != delimiterByte && at >= to) return STOP_END
 
     const text = <usize>load<u32>(column, COLUMN_TEXT_BYTES)
     const length = behind - start
-    if (out + text + (mark == 0 ? length : length * 6) + SLACK_BYTES > end) return STOP_FULL
+    if (out + text + (mark == 0 ? length : length * 6) + SPARE_BYTES > end) return STOP_ROOM
     let value = IS_MISSING
     if (length > 0) {
       const kind = load<u8>(column, COLUMN_KIND)
-      value = kind == KIND_TEXT ? AS_TEXT : kindOf(column, kind, start, behind, mark)
+      value = kind == KIND_TEXT ? AS_TEXT : valueOf(column, kind, start, behind, mark)
     }
     // As a rule JSON begins behind the colon, and only a text has a quotation mark there.
     if (value == AS_TEXT) {
@@ -92,7 +92,7 @@ function row(from: usize, to: usize, end: usize): u32 {
     } else {
       copy(out, <usize>load<u32>(column, COLUMN_TEXT), text)
       const json = out + text - 1
-      if (value == AS_IT_STANDS) {
+      if (value == AS_JSON) {
         copy(json, start, length)
         out = json + length
       } else if (value == AS_TRUE) {
@@ -103,7 +103,7 @@ function row(from: usize, to: usize, end: usize): u32 {
         store<u8>(json + 4, LETTER_E)
         out = json + 5
       } else {
-        if (json + length * 6 + SLACK_BYTES > end) return STOP_FULL
+        if (json + length * 6 + SPARE_BYTES > end) return STOP_ROOM
         const read = readCell((column - COLUMNS) / COLUMN_BYTES, start, behind, mark, json)
         if (read == READ_UNFIT) return STOP_ROW
         if (read == READ_TEXT) out = writeCell(out + text, start, behind, mark)
@@ -120,24 +120,24 @@ function row(from: usize, to: usize, end: usize): u32 {
       if (value != IS_MISSING) isEmpty = false
     }
 
-    if (ending == delimiter) {
+    if (ending == delimiterByte) {
       at += 1
       column += COLUMN_BYTES
       if (column != columnsEnd) continue
       // Many programs end each row with a delimiter.
       ending = load<u8>(at)
       if (ending != LF && ending != CR) return STOP_ROW
-      nextMark()
+      nextMarked()
       if (at >= to) return STOP_END
     } else if (column + COLUMN_BYTES != columnsEnd && (column != COLUMNS || length > 0)) return STOP_ROW
     if (ending == CR) {
       if (at + 1 >= to) return STOP_END
       if (load<u8>(at + 1) == LF) {
-        nextMark()
+        nextMarked()
         at += 1
       }
     }
-    finishRow(at + 1, isEmpty ? writtenTo : out, isEmpty)
+    finishRow(at + 1, isEmpty ? linesTo : out, isEmpty)
     return WRITTEN
   }
 }
@@ -148,14 +148,14 @@ function row(from: usize, to: usize, end: usize): u32 {
 function finishRow(next: usize, out: usize, isEmpty: bool): void {
   let at = out
   if (!isEmpty) {
-    store<u8>(writtenTo, BRACE)
+    store<u8>(linesTo, BRACE)
     store<u8>(at, CLOSING_BRACE)
     at += 1
   }
   store<u8>(at, LF)
-  writtenTo = at + 1
-  takenTo = next
-  lines += 1 + innerLines
+  linesTo = at + 1
+  rowsTo = next
+  linesTaken += 1 + innerLines
 }
 
 /** Writes a text and the quotation mark behind it. */
@@ -166,7 +166,7 @@ function writeCell(to: usize, from: usize, end: usize, mark: u32): usize {
   if (mark == 0) {
     copy(at, from, end - from)
     at += end - from
-  } else at = writeEscaped(at, from, end, (mark & DOUBLED) != 0)
+  } else at = writeEscaped(at, from, end, (mark & IS_DOUBLED) != 0)
   store<u8>(at, QUOTATION)
   return at + 1
 }
@@ -176,8 +176,8 @@ function writeEscaped(to: usize, from: usize, end: usize, isDoubled: bool): usiz
   let out = to
   for (let at = from; at < end; at += 1) {
     const byte = load<u8>(at)
-    if (isDoubled && byte == quote) at += 1
-    const escape = escapes(byte)
+    if (isDoubled && byte == quoteByte) at += 1
+    const escape = jsonOf(byte)
     store<u64>(out, escape)
     out += escapeLength(escape)
   }

@@ -2,7 +2,7 @@
 import { COLUMN_DIGITS, COLUMN_FLAGS, KIND_BOOLEAN, KIND_INFERRED, KIND_NUMBER, KIND_TEXT_OR_MISSING, LONGEST_WORD, MAY_MISS, TAKES_MINUS, TAKES_POINT, WORDS } from '../layout'
 
 export const AS_TEXT: u32 = 0
-export const AS_IT_STANDS: u32 = 1
+export const AS_JSON: u32 = 1
 export const AS_TRUE: u32 = 2
 export const AS_FALSE: u32 = 3
 export const IS_MISSING: u32 = 4
@@ -33,18 +33,18 @@ export function prepareValues(longest: usize, truths: usize, words: usize): void
 }
 
 /** `mark`: see `findCell`. A cell with a mark is no plain value. */
-export function kindOf(column: usize, kind: u8, start: usize, end: usize, mark: u32): u32 {
+export function valueOf(column: usize, kind: u8, start: usize, end: usize, mark: u32): u32 {
   const flags = load<u8>(column, COLUMN_FLAGS)
   if (kind == KIND_TEXT_OR_MISSING) return textOrMissing(start, end)
   if (mark == 0) {
     if (kind == KIND_BOOLEAN) return booleanOf(start, end)
-    if (kind == KIND_NUMBER) return isPlain(start, end, flags, load<u8>(column, COLUMN_DIGITS)) ? AS_IT_STANDS : IS_OTHER
+    if (kind == KIND_NUMBER) return isPlain(start, end, flags, load<u8>(column, COLUMN_DIGITS)) ? AS_JSON : IS_OTHER
     if (kind == KIND_INFERRED) {
       const first = load<u8>(start)
       if (first <= NINE) {
-        if (isPlain(start, end, TAKES_MINUS | TAKES_POINT, MOST_DIGITS)) return AS_IT_STANDS
+        if (isPlain(start, end, TAKES_MINUS | TAKES_POINT, MOST_DIGITS)) return AS_JSON
         if (isPlain(start, end, TAKES_MINUS, MOST_DIGITS + 1)) return IS_OTHER
-      } else if (isTrueOrFalse(start, end)) return AS_IT_STANDS
+      } else if (isTrueOrFalse(start, end)) return AS_JSON
     }
   }
   if (kind != KIND_INFERRED) return IS_OTHER
