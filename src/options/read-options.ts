@@ -18,6 +18,7 @@ import type {
 import type { Stage } from './option.js'
 import { invalid, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
+import { withMembers } from './archive-paths.js'
 import { tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
 import { isWebAddress } from '../base/addresses.js'
@@ -26,7 +27,7 @@ import { fieldsIn } from '../base/text/shown.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
-  const options = completeForTables(given)
+  const options = completeForTables(withMembers(given))
   const { source, remote } = splitRemote(options.source, options.remote)
   return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }
