@@ -11,11 +11,12 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './connect-options.js'
+import { withMembers } from './archive-paths.js'
 import { checkCompanions, checkExcludes, checkNeeds } from './check-across.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollow, checkFollowedFormat } from './check-follow.js'
 import { invalid } from './option-checks.js'
-import { checkIndexName, listedIn, namedIn } from './names.js'
+import { checkIndexName } from './names.js'
 import { checksAt, describeOption, type OptionName, optionNames, type Settings } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
 import { isPattern } from '../base/text/index-pattern.js'
@@ -72,16 +73,17 @@ export function checkSettings(values: Settings, said: (name: OptionName) => stri
   checkFollowedFormat(values, said('follow'))
 }
 
-/** Checks options of a proposed mapping. */
-export function checkInferOptions(
-  given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
-): void {
-  const { format = check.anything, pick = check.anything, members = check.anything } = top
+/** Checks options of a proposed mapping, and returns them with `members` instead of paths into archives. */
+export function checkInferOptions<
+  Options extends InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
+>(given: Options): Options {
+  const { format = check.anything, pick = check.anything, members = check.anything, sheet = check.anything } = top
   const { source, csv: anyCsv, stdin, signal } = options
   check.all('options', given, {
     format,
     pick,
     members,
+    sheet,
     source,
     csv: anyCsv,
     stdin,
@@ -89,10 +91,7 @@ export function checkInferOptions(
     sample: check.whole(0, Number.MAX_SAFE_INTEGER),
   })
   checkCsv(given)
-  if (given.format === 'text') throw invalid('format', "is 'text', whose documents have only the field message")
-  const names = [...namedIn(given.source), ...(listedIn(given.source) ?? [])]
-  // Without the URL itself: it may hold a secret.
-  if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
+  return withMembers(given)
 }
 
 /** Refuses an option that is unknown, or of another kind than its type says. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { describeOption, type OptionName } from '../../options/describe-option.js'
 import { plural } from '../terminal/columns.js'
 
-type LookedAt = Awaited<ReturnType<typeof import('../../features/mapping/infer-mapping.js').lookAt>>['inputs'][number]
+type LookedAt = Awaited<ReturnType<typeof import('../../ingest.js').lookAtInputs>>['inputs'][number]
 
 /** Characters of a document that are shown. */
 const LONGEST = 1000
@@ -14,7 +14,7 @@ export function shown({ name, found, documents, read, isWhole, rejected }: Looke
   for (const text of documents) lines.push(`    ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`)
   if (rejected.length > 0) lines.push('', `  A load would reject`)
   for (const { documents: many, reason, first } of rejected)
-    lines.push(`    ${plural(many, 'document')}: ${reason}. First: ${first}`)
+    lines.push(`    ${plural(many, 'document')}: ${reason}${first === reason ? '' : `. First: ${first}`}`)
   return lines
 }
 
