@@ -82,7 +82,10 @@ export class Mapping {
 
   /** Takes the pending fields back. */
   reject(): void {
-    for (const field of this.#pending) field.type = 'unmapped'
+    for (const field of this.#pending) {
+      field.type = 'unmapped'
+      delete field.declared
+    }
     this.#forget()
   }
 
