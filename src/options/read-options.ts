@@ -90,7 +90,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
   return Object.freeze({
     ...take(options, 'dryRun', 'onEvent'),
     connecting: connectSection(given),
-    inputs: Object.freeze({ ...take(options, 'source', 'stdin', 'csv'), ...section(options, 'inputs') }),
+    inputs: Object.freeze({ ...take(options, 'source', 'stdin'), csv: csvOf(options), ...section(options, 'inputs') }),
     documents: Object.freeze({
       ...section(options, 'documents'),
       into: index ?? swapAlias ?? '',
@@ -113,7 +113,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     state: section(options, 'state'),
     preparing: Object.freeze({
       ...section(options, 'preparing'),
-      mapping: mapping === undefined ? undefined : mappingIn(mapping),
+      mapping: mapping === undefined || mapping === 'infer' ? mapping : mappingIn(mapping),
       template: template === undefined ? undefined : templateIn(template),
     }),
     guarded: swapAlias === undefined ? undefined : Object.freeze({ ...section(options, 'guarded'), alias: swapAlias }),
@@ -127,6 +127,12 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
         ? undefined
         : Object.freeze({ transform: options.transform, timeoutMs: options.transformTimeoutMs }),
   })
+}
+
+/** Returns how tables are read. A proposed mapping has types of numbers and booleans, so that cells must be such values. */
+function csvOf({ csv, mapping, format = 'auto' }: IngestOptions): IngestOptions['csv'] {
+  const mayBeTable = format === 'auto' || format === 'csv' || format === 'tsv'
+  return mapping === 'infer' && mayBeTable ? { ...csv, inferTypes: true } : csv
 }
 
 function scriptOf({ script: source, scriptId: id }: IngestOptions): Script | undefined {

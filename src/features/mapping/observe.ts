@@ -17,6 +17,9 @@ export class FieldSeen {
   /** Formats that read every date so far. Undefined: none was seen. */
   dateFormats: readonly string[] | undefined
   readonly #oneOf = new Set<string>()
+  /** The range of its whole numbers. */
+  least = Infinity
+  most = -Infinity
   longest = 0
   words = 0
   texts = 0
@@ -30,6 +33,13 @@ export class FieldSeen {
     const seen = this.kinds.get(kind)
     if (seen === undefined) this.kinds.set(kind, { documents: 1, first: place })
     else seen.documents += 1
+  }
+
+  number(value: unknown): void {
+    // A number of more digits is no time.
+    const number = typeof value === 'number' ? value : Infinity
+    this.least = Math.min(this.least, number)
+    this.most = Math.max(this.most, number)
   }
 
   text(value: string, document: number, place: FirstPlace): void {
@@ -101,6 +111,7 @@ export class Observations {
     if (kind === undefined) return
     if (kind === 'text') return field.text(value as string, this.documents, place)
     field.count(kind, this.documents, place)
+    if (kind === 'long') field.number(value)
     if (kind === 'object' && isObject(value)) this.#object(field, value, place)
   }
 }

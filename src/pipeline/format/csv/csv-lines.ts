@@ -24,7 +24,7 @@ export async function csvLines(
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
   { idColumns = [], showsCells = false }: TableNeeds = {},
-): Promise<Pick<Lines, 'bytes' | 'found'>> {
+): Promise<Pick<Lines, 'bytes' | 'found' | 'offered'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
   try {
@@ -52,12 +52,17 @@ export async function csvLines(
     const missing = missingIn(first, names, options)
     const { isMissing } = missing
     const takesComma = delimiter === ';'
-    const { forms, notes: ofForms } = columnForms(first, {
+    const {
+      forms,
+      offered,
+      notes: ofForms,
+    } = columnForms(first, {
       names,
       types,
       inferTypes,
       isMissing,
       takesComma,
+      quote,
       showsCells,
     })
     const columns = columnsOf(names, given, {
@@ -73,7 +78,7 @@ export async function csvLines(
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
     const notes = [above, note, lacking, ...ofForms].filter(text => text !== '').join('. ')
     return {
-      ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
+      ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered }),
       bytes: linesOf({ iterator, convert, rows, writer, columns: names.length, encoding: dialect.encoding, malformed }),
     }
   } catch (error) {
