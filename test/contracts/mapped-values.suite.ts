@@ -123,6 +123,23 @@ export function describeMappedValues(world: () => World): void {
       ])
     })
 
+    test('names with dots stand beside names that they begin with, if the mapping has no subobjects', async () => {
+      await using way = await opened()
+      const index = newIndex('mapped-values')
+      const properties = { t0: { type: 'double' }, 't0.5': { type: 'double' } } as const
+      await way.client.indices.create({ index, mappings: { subobjects: false, properties } })
+      const operations = [{ create: {} }, { t0: 1.5, 't0.5': 2, 'a.b': 'new' }]
+      const seen = await way.client.bulk({ index, refresh: true, operations })
+      expect(seen.items.map(({ create }) => create?.status)).toEqual([201])
+      const found = await way.client.search({ index, query: { range: { 't0.5': { gt: 1 } } } })
+      expect(found.hits.hits).toHaveLength(1)
+      const mapped = await way.client.indices.getMapping({ index })
+      expect(mapped[index]?.mappings).toMatchObject({
+        subobjects: false,
+        properties: { ...properties, 'a.b': { type: 'text' } },
+      })
+    })
+
     const days = [
       ['dd.MM.yyyy', '02.01.2026', '24.12.2025', '03.02.2026'],
       ['MM/dd/yyyy HH:mm', '01/02/2026 08:30', '12/24/2025 23:00', '02/03/2026 00:00'],

@@ -99,7 +99,7 @@ function isDay(found: RegExpExecArray | null): boolean {
  */
 export function formatOf(formats: readonly string[]): string | undefined {
   // Those with one digit also read days of two.
-  const padded = new Set(formats.filter(format => /dd|MM/.test(format)).map(unpadded))
+  const padded = new Set(formats.filter(format => /dd|(?<!M)MM(?!M)|HH/.test(format)).map(unpadded))
   const left = formats.filter(format => unpadded(format) !== format || !padded.has(format))
   const orders = new Set(left.map(format => /^(d|M)\1?[/-](?=[dM])/.exec(format)?.[1] ?? ''))
   return left.length > 1 && orders.has('d') && orders.has('M') ? undefined : left.join('||')
@@ -108,6 +108,6 @@ export function formatOf(formats: readonly string[]): string | undefined {
 function unpadded(format: string): string {
   return format
     .replace(/dd/, 'd')
-    .replace(/MM(?!M)/, 'M')
+    .replace(/(?<!M)MM(?!M)/, 'M')
     .replace(/HH/, 'H')
 }

@@ -91,6 +91,7 @@ class Sample {
     const { inferTypes = false, nullValues = inferTypes ? undefined : [] } = csv ?? {}
     const asValues = { ...csv, inferTypes: true, nullValues }
     const lines = await decode(source, source.open(signal), { format, pick, members, csv: asValues })
+    this.observed.areRows = lines.offered !== undefined
     let number = 0
     let line = 0
     for await (const text of linesOf(lines)) {

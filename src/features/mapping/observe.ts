@@ -11,9 +11,14 @@ export interface Seen {
   readonly first: FirstPlace
 }
 
+/** A number in a table that JSON would not hold as it is written: `1e5`, or with very many digits. */
+export type SeenKind = ValueKind | 'date' | 'number as text'
+
+const NUMBER = /^[+-]?(?:(?:0|[1-9]\d*)\.\d*|\.\d+|[1-9]\d*(?=[eE]))(?:[eE][+-]?\d+)?$/
+
 export class FieldSeen {
   /** Documents by kind of value. */
-  readonly kinds = new Map<ValueKind | 'date', Seen>()
+  readonly kinds = new Map<SeenKind, Seen>()
   /** Formats that read every date so far. Undefined: none was seen. */
   dateFormats: readonly string[] | undefined
   readonly #oneOf = new Set<string>()
@@ -25,9 +30,14 @@ export class FieldSeen {
   texts = 0
   readonly children = new Map<string, FieldSeen>()
   /** The document that was counted last, by kind. */
-  readonly #counted = new Map<ValueKind | 'date', number>()
+  readonly #counted = new Map<SeenKind, number>()
 
-  count(kind: ValueKind | 'date', document: number, place: FirstPlace): void {
+  /** Returns the same without the fields below. */
+  alone(): FieldSeen {
+    return Object.assign(new FieldSeen(), this, { children: new Map<string, FieldSeen>() })
+  }
+
+  count(kind: SeenKind, document: number, place: FirstPlace): void {
     if (this.#counted.get(kind) === document) return
     this.#counted.set(kind, document)
     const seen = this.kinds.get(kind)
@@ -42,7 +52,8 @@ export class FieldSeen {
     this.most = Math.max(this.most, number)
   }
 
-  text(value: string, document: number, place: FirstPlace): void {
+  text(value: string, document: number, place: FirstPlace, isCell: boolean): void {
+    if (isCell && value.length < 40 && NUMBER.test(value.trim())) return this.count('number as text', document, place)
     const formats = dateFormatsOf(value)
     const isDate = formats.length > 0
     if (isDate) this.#dates(formats)
@@ -67,6 +78,8 @@ const MOST_FIELDS = 10_000
 export class Observations {
   readonly root = new FieldSeen()
   documents = 0
+  /** Whether documents are rows of a table. */
+  areRows = false
   fields = 0
   /** Whether there were more fields than are kept. */
   isCut = false
@@ -109,7 +122,7 @@ export class Observations {
     }
     const kind = kindOf(value)
     if (kind === undefined) return
-    if (kind === 'text') return field.text(value as string, this.documents, place)
+    if (kind === 'text') return field.text(value as string, this.documents, place, this.areRows)
     field.count(kind, this.documents, place)
     if (kind === 'long') field.number(value)
     if (kind === 'object' && isObject(value)) this.#object(field, value, place)

@@ -1,7 +1,7 @@
 /** Proposes a mapping for what was observed, and names fields that no type fits. */
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { formatOf, ISO } from './dates.js'
-import type { FieldSeen, Observations, Seen } from './observe.js'
+import { FieldSeen, type Observations, type Seen } from './observe.js'
 
 export interface TypeConflict {
   readonly field: string
@@ -43,7 +43,39 @@ export function propose({ root }: Pick<Observations, 'root'>): Proposal {
     })
     return Object.fromEntries(fields)
   }
-  return { mapping: { properties: properties(root, '') }, conflicts, empty, ambiguous }
+  if (!hasDottedNames(root)) return { mapping: { properties: properties(root, '') }, conflicts, empty, ambiguous }
+  // Only in such a mapping a field can stand beside another one whose name begins with its own and a dot.
+  const mapping = { subobjects: false, properties: properties(flat(root), '') }
+  return { mapping, conflicts, empty, ambiguous }
+}
+
+/** Returns whether a name with a dot leads below a field that has values itself, and no object stands in a document. */
+function hasDottedNames(root: FieldSeen): boolean {
+  const all = [...below(root)]
+  return (
+    all.some(({ kinds, children }) => kinds.size > 0 && children.size > 0) &&
+    !all.some(({ kinds }) => kinds.has('object'))
+  )
+}
+
+function* below({ children }: FieldSeen): Generator<FieldSeen> {
+  for (const child of children.values()) {
+    yield child
+    yield* below(child)
+  }
+}
+
+/** Returns the same fields without any above another one. */
+function flat(root: FieldSeen): FieldSeen {
+  const all = new FieldSeen()
+  const add = ({ children }: FieldSeen, path: string) => {
+    for (const [name, field] of children) {
+      if (field.kinds.size > 0 || field.children.size === 0) all.children.set(path + name, field.alone())
+      add(field, `${path}${name}.`)
+    }
+  }
+  add(root, '')
+  return all
 }
 
 interface Type extends JsonObject {
@@ -64,7 +96,7 @@ function typeOf(field: FieldSeen, name: string): Typed {
   const [first] = kinds
   const epoch = kinds.length === 1 && first === 'long' ? epochOf(field, name) : undefined
   if (epoch !== undefined) return { type: { type: 'date', format: epoch } }
-  const isNumber = kinds.every(kind => kind === 'long' || kind === 'double')
+  const isNumber = kinds.every(kind => NUMBERS.has(kind))
   if (kinds.every(kind => isGeo(kind))) return placed(field, kinds)
   if (kinds.length === 1 || isNumber) return { type: scalar(field, kinds) }
   const isPoint = kinds.includes('geo_point')
@@ -105,8 +137,11 @@ function mostly(field: FieldSeen): string | undefined {
   return [...field.kinds].toSorted(([, one], [, other]) => other.documents - one.documents)[0]?.[0]
 }
 
+const NUMBERS: ReadonlySet<string> = new Set(['long', 'double', 'number as text'])
+
 function scalar(field: FieldSeen, kinds: readonly string[]): Type {
-  if (kinds.includes('double')) return { type: 'double' }
+  if (kinds.includes('double') || kinds.includes('number as text'))
+    return { type: kinds.every(kind => NUMBERS.has(kind)) ? 'double' : 'keyword' }
   const [kind = 'object'] = kinds
   if (kind === 'date' && kinds.length === 1) return dated(field)
   if (kind === 'text' || kinds.length > 1) return textual(field)

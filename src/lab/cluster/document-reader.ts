@@ -2,6 +2,7 @@ import type { Cause } from './answers.js'
 import { type Value, dynamicFormat, dynamicType, isScalar, objectObjection, objection } from './field-values.js'
 import { geoObjection, isGeo } from './geo-values.js'
 import type { JsonCursor } from './json-cursor.js'
+import { beyondLab } from './query/values.js'
 import { Field, type FieldType, type Mapping, maxDepth, maxFields } from './mapping.js'
 
 const metadataFields = new Set(['_id', '_index', '_source', '_routing', '_field_names', '_ignored'])
@@ -148,6 +149,7 @@ export class DocumentReader {
   #objectValue(field: Field): void {
     const cursor = this.#cursor
     const from = cursor.at
+    if (!this.#mapping.hasSubobjects && field.type !== 'ignored') beyondLab('objects in an index without subobjects')
     if (this.#isMetadata(field)) {
       this.#object(new Field(field.path, undefined, 'ignored', 'false'))
       throw metadataRefused(field.path, javaText(JSON.parse(cursor.raw(from, cursor.at))), cursor.token)
@@ -219,7 +221,8 @@ export class DocumentReader {
       const path = field.path === '' ? name : `${field.path}.${name}`
       throw new DocumentRefused({ reason: `Field name cannot contain only whitespace: [${path}]`, at })
     }
-    if (!name.includes('.') || field.type === 'ignored') return field.child(name)
+    const isPlain = !this.#mapping.hasSubobjects || !name.includes('.')
+    if (isPlain || field.type === 'ignored') return field.child(name)
     const names = name.replace(/\.+$/, '').split('.')
     if (names.some(part => part.trim() === '')) {
       throw parseFailure(`field name cannot contain only whitespace: ['${name}']`, at)
