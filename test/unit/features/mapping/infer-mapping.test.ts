@@ -123,6 +123,11 @@ describe('a proposed mapping', () => {
       properties: { t0: { type: 'long' }, 't0.5': { type: 'double' }, 'a.b': { type: 'keyword' } },
     })
     expect(found.conflicts).toEqual([])
+    expect((await infer(lines({ '.id': 1, 'a..b': 2 }))).mappings).toEqual({
+      subobjects: false,
+      properties: { '.id': { type: 'long' }, 'a..b': { type: 'long' } },
+    })
+    expect(await typesOf(lines({ 'Acid.Conc.': 1 }))).toEqual({ Acid: { properties: { Conc: { type: 'long' } } } })
   })
 
   test.each([
