@@ -17,9 +17,17 @@ const patterns = [
   ...withTimes('M/d/yyyy', '', ' H:mm', ' H:mm:ss', ' h:mm a', ' h:mm:ss a'),
   ...withTimes('dd-MM-yyyy', '', ' HH:mm', ' HH:mm:ss'),
   ...withTimes('MM-dd-yyyy', '', ' HH:mm', ' HH:mm:ss'),
-  ...['dd MMM yyyy', 'd MMM yyyy', 'dd-MMM-yyyy', 'd-MMM-yyyy', 'dd/MMM/yyyy:HH:mm:ss Z'],
-  ...['MMM d yyyy', 'MMM d, yyyy', 'MMMM d, yyyy', 'd MMMM yyyy'],
-  ...['EEE, dd MMM yyyy HH:mm:ss Z', "EEE, dd MMM yyyy HH:mm:ss 'GMT'", 'EEE MMM dd HH:mm:ss Z yyyy'],
+  ...withTimes('dd MMM yyyy', ''),
+  ...withTimes('dd-MMM-yyyy', ''),
+  ...withTimes('dd/MMM/yyyy', ':HH:mm:ss Z'),
+  ...withTimes('d MMM yyyy', ''),
+  ...withTimes('d-MMM-yyyy', ''),
+  ...withTimes('MMM d yyyy', ''),
+  ...withTimes('MMM d, yyyy', ''),
+  ...withTimes('MMMM d, yyyy', ''),
+  ...withTimes('d MMMM yyyy', ''),
+  ...withTimes('EEE, dd MMM yyyy', ' HH:mm:ss Z', " HH:mm:ss 'GMT'"),
+  'EEE MMM dd HH:mm:ss Z yyyy',
 ]
 
 function withTimes(day: string, ...times: readonly string[]): string[] {

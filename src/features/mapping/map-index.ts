@@ -72,42 +72,17 @@ function offerMapping(run: Run, csv: Load['inputs']['csv'], index: string): RunH
 
 /** Refuses what makes other documents than the inputs hold: the proposal would not fit them. */
 function refuseOthers({ inputs, tables, edits, transform, follow }: Sections): void {
-  const other = [
-    [edits, 'options that edit documents'],
-    [transform, 'transform'],
-    [tables, 'tables'],
-    [follow, 'follow'],
-    [isDump(inputs.format) || inputs.format === 'text' ? inputs.format : undefined, `the format '${inputs.format}'`],
-  ].find(([given]) => given !== undefined)
+  const others = [
+    ...(edits === undefined ? [] : ['options that edit documents']),
+    ...(transform === undefined ? [] : ['transform']),
+    ...(tables === undefined ? [] : ['tables']),
+    ...(follow === undefined ? [] : ['follow']),
+    ...(isDump(inputs.format) || inputs.format === 'text' ? [`the format '${inputs.format}'`] : []),
+  ]
+  const [other] = others
   if (other === undefined) return
   const advice = 'Save a proposal with sluice infer, and pass its file'
-  throw invalid('mapping', `is 'infer', which cannot be combined with ${String(other[1])}. ${advice}`)
-}
-
-async function settleTemplate({ cluster, run, makes }: Work, { name, body }: IndexTemplate): Promise<void> {
-  const path = `/_index_template/${encodeURIComponent(name)}`
-  const { status, json } = await cluster.call({ method: 'GET', path, expects: ['resource_not_found_exception'] })
-  const listed = Array.isArray(json['index_templates']) ? (json['index_templates'] as unknown[]) : []
-  const [known] = listed.filter(isObject)
-  if (status !== 404 && isObject(known?.['index_template']))
-    return refuse(run, `the index template ${name}`, '--template', compareTemplates(body, known['index_template']))
-  // Another load may make it at the same time.
-  if (makes) await cluster.call({ method: 'PUT', path, query: { create: 'true' }, body })
-}
-
-async function settleMapping(work: Work, name: string, mapping: JsonObject): Promise<void> {
-  const { cluster, run, makes } = work
-  let { facts, problem } = await cluster.indices.findWriter(name)
-  if (facts === undefined && problem === undefined) {
-    if (!makes) return
-    await cluster.indices.make(name, { mappings: mapping })
-    // Somebody else may have made it, and templates add to it.
-    ;({ facts, problem } = await cluster.indices.findWriter(name))
-  }
-  if (problem !== undefined) throw invalid('mapping', `needs one index: ${problem}`)
-  if (facts === undefined) return
-  const differences = compareMappings(mapping, facts.mappings)
-  refuse(run, `the mapping of ${facts.name}`, '--mapping', await withoutDefaults(cluster, facts, differences))
+  throw invalid('mapping', `is 'infer', which cannot be combined with ${other}. ${advice}`)
 }
 
 /** Fields in one URL. */

@@ -3,7 +3,7 @@ import { type Value, dynamicFormat, dynamicType, isScalar, objectObjection, obje
 import { geoObjection, isGeo } from './geo-values.js'
 import type { JsonCursor } from './json-cursor.js'
 import { beyondLab } from './query/values.js'
-import { Field, type FieldType, type Mapping, maxDepth, maxFields } from './mapping.js'
+import { Field, type Mapping, maxDepth, maxFields } from './mapping.js'
 
 const metadataFields = new Set(['_id', '_index', '_source', '_routing', '_field_names', '_ignored'])
 
@@ -179,8 +179,7 @@ export class DocumentReader {
       const format = dynamicFormat(type, value)
       if (format !== undefined && field.type === type) field.declared = { format, locale: '' }
     }
-    // The index may take no new fields.
-    if ((field.type as FieldType) === 'ignored') return
+    if (isIgnored(field)) return
     if (field.type === 'object') {
       const tried = `object mapping for [${path}] tried to parse field [${inArray ? 'null' : path}] as object`
       throw new DocumentRefused({ reason: `${tried}, but found a concrete value`, at })
@@ -243,6 +242,11 @@ export class DocumentReader {
     field.children.set(name, found)
     return found
   }
+}
+
+/** An index that takes no new fields ignores them. */
+function isIgnored({ type }: Field): boolean {
+  return type === 'ignored'
 }
 
 function metadataRefused(path: string, shown: string, at: number): DocumentRefused {

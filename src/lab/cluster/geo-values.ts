@@ -31,12 +31,12 @@ function pointProblem(value: unknown): string | undefined {
   if (!isObject(value)) return 'geo_point expected'
   const { lat, lon, type, coordinates, geohash, ...others } = value
   if (Object.keys(others).length > 0) return 'field must be either [lon|lat], [type|coordinates], or [geohash]'
-  if (geohash !== undefined) return pointTextProblem(String(geohash))
+  if (typeof geohash === 'string') return pointTextProblem(geohash)
   if (type === undefined) {
     const parts = [lon, lat].map(part => (typeof part === 'string' && part.trim() !== '' ? Number(part) : part))
     return parts.includes(undefined) ? 'field [lon] or [lat] missing' : placeProblem(parts)
   }
-  if (String(type).toLowerCase() !== 'point') return "[type] for geo_point can only be 'Point'"
+  if (typeof type !== 'string' || type.toLowerCase() !== 'point') return "[type] for geo_point can only be 'Point'"
   return placeProblem(coordinates)
 }
 

@@ -11,8 +11,8 @@ export function checkMapping(mappings: unknown): void {
 }
 
 function checkField(path: string, { type, format, properties, fields }: Record<string, unknown>): void {
-  if (type === 'date' && format !== undefined && dateFormat(String(format)) === undefined)
-    beyondLab(`the date format [${String(format)}], as field [${path}] has`)
+  if (type === 'date' && typeof format === 'string' && dateFormat(format) === undefined)
+    beyondLab(`the date format [${format}], as field [${path}] has`)
   for (const below of [properties, fields])
     for (const [name, value] of Object.entries(asObject(below))) checkField(`${path}.${name}`, asObject(value))
 }

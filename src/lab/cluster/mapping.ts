@@ -118,7 +118,8 @@ export function declaredMapping(mappings: unknown): Mapping {
 export function extendMapping(mapping: Mapping, mappings: unknown): void {
   const declared = asObject(mappings)
   mapping.root.dynamic = dynamicOf(declared['dynamic'], mapping.root.dynamic)
-  if (declared['subobjects'] !== undefined) mapping.hasSubobjects = String(declared['subobjects']) !== 'false'
+  const { subobjects } = declared
+  if (subobjects !== undefined) mapping.hasSubobjects = subobjects !== false && subobjects !== 'false'
   if (declared['_meta'] !== undefined) mapping.meta = asObject(declared['_meta'])
   declare(mapping, mapping.root, declared)
   mapping.accept()
