@@ -209,6 +209,8 @@ export interface Lines {
   members?(): Member | undefined
   /** The result of a look at the input, if it decides how the input is read. */
   readonly found?: string
+  /** Of a table: types of columns that stay text without them, by name. */
+  readonly offered?: Readonly<Record<string, string>>
   /** Chunks may end within a line. Each is valid until the caller asks for the next one. */
   readonly bytes: AsyncIterable<Uint8Array>
 }

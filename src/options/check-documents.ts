@@ -86,6 +86,11 @@ function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: 
       said('againstIndex'),
       `needs ${said('index')}, because the index of ${said('swapAlias')} does not exist yet`,
     )
+  if (mapping === 'infer' && swapAlias !== undefined)
+    throw invalid(
+      said('mapping'),
+      `is 'infer', but the index of ${said('swapAlias')} has the mapping of the previous index. Save a proposal with sluice infer, and pass its file`,
+    )
   if (mapping !== undefined && typeof index === 'string' && isPattern(index))
     throw invalid(
       said('mapping'),

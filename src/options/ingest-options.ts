@@ -159,8 +159,11 @@ interface PreparationOptions {
    * The mapping of `index`: itself, `{ mappings }`, or the answer of `GET /INDEX/_mapping`. If the index is missing, Sluice makes it
    * with this mapping. If not, Sluice compares the two and changes nothing: MAPPING_DIFFERS if a field is missing or different.
    * With `swapAlias` the new index gets it.
+   *
+   * `infer`: Sluice proposes the mapping of a missing index from the first documents of the inputs, and reads cells of CSV as with
+   * `inferTypes`. An index that exists keeps its mapping.
    */
-  readonly mapping?: Readonly<Record<string, unknown>> | undefined
+  readonly mapping?: Readonly<Record<string, unknown>> | 'infer' | undefined
   /**
    * With `dryRun`: groups the documents by shape and asks the cluster what the index would do with one of each. Nothing is stored.
    * REHEARSAL_REFUSED if it would refuse any. Default false.

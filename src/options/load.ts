@@ -122,7 +122,8 @@ export interface GuardedSection extends Section<'guarded'> {
 }
 
 export interface PreparationSection extends Omit<Section<'preparing'>, 'mapping' | 'template'> {
-  readonly mapping: JsonObject | undefined
+  /** `infer`: Sluice proposes it. */
+  readonly mapping: JsonObject | 'infer' | undefined
   readonly template: IndexTemplate | undefined
 }
 

@@ -80,6 +80,9 @@ export const file: Check = value => {
 
 export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))
 
+/** Accepts a mapping, or the word that asks for one. */
+export const mapping: Check = value => (value === 'infer' ? undefined : jsonObject(value))
+
 export const anything: Check = () => undefined
 
 export function oneOf(...choices: readonly string[]): Check {

@@ -147,7 +147,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
   return Object.freeze({
     ...take(options, 'dryRun', 'onEvent'),
     connecting: connectSection(given),
-    inputs: Object.freeze({ ...take(options, 'source', 'stdin', 'csv'), ...section(options, 'inputs') }),
+    inputs: Object.freeze({ ...take(options, 'source', 'stdin'), csv: csvOf(options), ...section(options, 'inputs') }),
     documents: Object.freeze({
       ...section(options, 'documents'),
       into: index ?? swapAlias ?? '',
@@ -170,7 +170,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     state: section(options, 'state'),
     preparing: Object.freeze({
       ...section(options, 'preparing'),
-      mapping: mapping === undefined ? undefined : mappingIn(mapping),
+      mapping: mapping === undefined || mapping === 'infer' ? mapping : mappingIn(mapping),
       template: template === undefined ? undefined : templateIn(template),
     }),
     guarded: swapAlias === undefined ? undefined : Object.freeze({ ...section(options, 'guarded'), alias: swapAlias }),
@@ -199,6 +199,12 @@ function fromSection({ from, source, timeoutMs, concurrency, signal }: IngestOpt
     signal,
   })
   return Object.freeze({ names, connecting, query })
+}
+
+/** Returns how tables are read. A proposed mapping has types of numbers and booleans, so that cells must be such values. */
+function csvOf({ csv, mapping, format = 'auto' }: IngestOptions): IngestOptions['csv'] {
+  const mayBeTable = format === 'auto' || format === 'csv' || format === 'tsv'
+  return mapping === 'infer' && mayBeTable ? { ...csv, inferTypes: true } : csv
 }
 
 function scriptOf({ script: source, scriptId: id }: IngestOptions): Script | undefined {

@@ -65,6 +65,8 @@ export type IngestEvent =
   | { readonly type: 'input'; readonly name: string; readonly resumedAt?: number; readonly since?: string }
   /** How Sluice reads a CSV input: delimiter, encoding and columns, as it found them or as options say. */
   | { readonly type: 'format'; readonly name: string; readonly found: string }
+  /** What Sluice proposes for the mapping of a missing index, or that the index exists (`mapping: 'infer'`). */
+  | { readonly type: 'mapping'; readonly index: string; readonly message: string }
   /** An input was loaded before, and has nothing new. */
   | { readonly type: 'loaded'; readonly name: string }
   /** A file that is followed is new, or was renamed, truncated or deleted. */

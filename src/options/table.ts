@@ -786,9 +786,9 @@ export const table = {
     { default: '10_000', commands: ['infer'], first: true, as: false, stage: false },
   ),
   mapping: preparing(
-    kinds.text(check.jsonObject),
-    'mapping of the index: JSON, or a file that holds it. Sluice creates a missing index with it, and compares an existing index with it',
-    { label: 'file|json', file: 'json' },
+    kinds.text(check.mapping),
+    'mapping of the index: JSON, a file that holds it, or infer. Sluice creates a missing index with it, and compares an existing index with it',
+    { label: 'infer|file|json', file: 'json' },
   ),
   template: preparing(
     kinds.text(check.jsonObject),

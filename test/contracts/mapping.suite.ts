@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Connected, type IngestOptions, connect, ingest } from '../../src/index.js'
 import { failureOf, newIndex, loadThrough } from './options.js'
@@ -124,6 +127,47 @@ export function describeMapping(world: () => World): void {
       const missing = { name: newIndex('stream'), index_patterns: [`${name}-other`], data_stream: {}, priority: 300 }
       const refused = await failureOf(load(`${name}-other`, { template: missing, mapping, source }))
       expect(refused).toMatchObject({ code: 'INDEX_REQUEST_REFUSED', evidence: { status: 400 } })
+    })
+
+    test('with a mapping to infer: propose it for a missing index, and leave another one as it is', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'inferred-'))
+      const index = newIndex('inferred')
+      const source = join(folder, 'orders.csv')
+      const rows = ['id,at,total,note', '1,24.12.2026,1.50,NA', '2,31.12.2026,NA,b', '3,,7,c']
+      await writeFile(source, rows.map(row => `${row}\n`).join(''))
+      const said: string[] = []
+      const onEvent: IngestOptions['onEvent'] = event => {
+        if (event.type === 'mapping') said.push(event.message)
+      }
+      const mappings = {
+        properties: {
+          id: { type: 'long' },
+          at: { type: 'date', format: 'dd.MM.yyyy' },
+          total: { type: 'double' },
+          note: { type: 'keyword' },
+        },
+      }
+      expect(await load(index, { source, mapping: 'infer', onEvent, dryRun: true })).toMatchObject({ unsent: 3 })
+      expect(await load(index, { source, mapping: 'infer', onEvent })).toMatchObject({ created: 3, rejected: 0 })
+      expect(await mappingOf(index)).toEqual(mappings)
+      const stored = (await world().documents(index)).map(one => JSON.parse(one) as unknown)
+      expect(stored).toHaveLength(3)
+      expect(stored).toContainEqual({ id: 1, at: '24.12.2026', total: 1.5, note: 'NA' })
+      expect(stored).toContainEqual({ id: 2, at: '31.12.2026', note: 'b' })
+      await writeFile(source, `${rows.map(row => `${row}\n`).join('')}4,01.01.2027,8,d\n`)
+      expect(await load(index, { source, mapping: 'infer', onEvent })).toMatchObject({ created: 4, rejected: 0 })
+      expect(await mappingOf(index)).toEqual(mappings)
+      expect(said).toEqual([
+        `Sluice creates ${index} with id long, at date (dd.MM.yyyy), total double, note keyword`,
+        `${index} exists, so its mapping stays as it is`,
+      ])
+      const once = await failureOf(load(newIndex('inferred'), { mapping: 'infer', source: [{ a: 1 }] }))
+      expect(once.evidence['problem']).toBe("is 'infer', but (iterable) can be read only once. Save it as a file")
+      const edited = await failureOf(load(index, { mapping: 'infer', source, edits: { drop: ['note'] } }))
+      expect(edited.evidence['problem']).toContain('cannot be combined with options that edit documents')
+      const guarded = await failureOf(load(index, { mapping: 'infer', source, index: undefined, swapAlias: index }))
+      expect(guarded.evidence['problem']).toContain('has the mapping of the previous index')
+      await rm(folder, { recursive: true })
     })
 
     test('without the privilege nothing is made', async () => {

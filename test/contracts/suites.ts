@@ -17,6 +17,7 @@ import { describePipelines } from './pipelines.suite.js'
 import { describeReplay } from './replay.suite.js'
 import { describeRoutes } from './routes.suite.js'
 import { describeRuns } from './runs.suite.js'
+import { describeMappedValues } from './mapped-values.suite.js'
 import { describeMapping } from './mapping.suite.js'
 import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
@@ -41,6 +42,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeOperations,
   describeVersions,
   describeMapping,
+  describeMappedValues,
   describeRuns,
   describePipelines,
   describeHidden,
@@ -54,6 +56,7 @@ export const ordinarySuites: readonly Suite[] = [
   describeRoutes,
   describeRefusals,
   describeDocuments,
+  describeMappedValues,
   describeRuns,
   describePipelines,
   describeHidden,

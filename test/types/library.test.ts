@@ -290,6 +290,7 @@ test('events are told apart by their type', () => {
       case 'begun':
         return event.run.length
       case 'followed':
+      case 'mapping':
       case 'warning':
         return event.message.length
     }

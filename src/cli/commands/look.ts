@@ -22,8 +22,31 @@ export function indented(text: string): string {
   return text.replaceAll(/^/gm, '  ')
 }
 
+/** Says the command that loads the files, and the one that also loads columns with the types that they could have. */
+export function waysToLoad(
+  source: readonly string[],
+  flags: Readonly<Record<string, unknown>>,
+  inputs: readonly LookedAt[],
+  infers: boolean,
+): string[] {
+  const it = inputs.length === 1 ? 'it' : 'them'
+  const given = infers ? { ...flags, mapping: 'infer' } : flags
+  const lines = [`To load ${it}`, '', `  ${commandFor(source, given)}`]
+  const { types } = flags as { readonly types?: string }
+  const offered = inputs.flatMap(({ offered: of }) => Object.entries(of).map(([name, type]) => `${name}:${type}`))
+  if (offered.length === 0) return lines
+  const all = [...(types === undefined ? [] : [types]), ...new Set(offered)].join(',')
+  return [
+    ...lines,
+    '',
+    `To load ${it} with the types that columns of text could have`,
+    '',
+    `  ${commandFor(source, { ...given, types: all })}`,
+  ]
+}
+
 /** Returns the command that loads the files with the same options. */
-export function commandFor(source: readonly string[], flags: Readonly<Record<string, unknown>>): string {
+function commandFor(source: readonly string[], flags: Readonly<Record<string, unknown>>): string {
   const options = Object.entries(flags).flatMap(([name, value]) => {
     const { flag } = describeOption(name as OptionName)
     // A load has no sample.

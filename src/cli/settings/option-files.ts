@@ -273,7 +273,7 @@ export async function readTunnelToken(effective: Effective): Promise<string | un
 }
 
 /** The options of a load that are JSON. */
-export type JsonOptions = { readonly [K in JsonOption]?: JsonObject }
+export type JsonOptions = { readonly [K in JsonOption]?: K extends 'mapping' ? JsonObject | 'infer' : JsonObject }
 
 const jsonOptions = optionNames.filter((name): name is keyof JsonOptions => describeOption(name).file === 'json')
 
@@ -284,6 +284,10 @@ export async function readJsonOptions(effective: Effective, readFile = fileReade
   for (const name of jsonOptions) {
     const value = values[name]
     if (value === undefined) continue
+    if (name === 'mapping' && value === 'infer') {
+      read.mapping = value
+      continue
+    }
     const isJson = value.startsWith('{')
     const parsed = parseJson(isJson ? value : await readFile(value).catch(cannotRead(value, origins[name])))
     if (!isObject(parsed)) throw invalid(origins[name], `${isJson ? 'the value' : value} is not a JSON object`)

@@ -84,6 +84,7 @@ export function follow(progress: Progress, pace: DrawingPace = systemPace): (eve
     input: noteInput,
     loaded: noteInput,
     format: noteInput,
+    mapping: ({ message, index }) => progress.note({ level: 'info', event: 'mapping', message, fields: { index } }),
     deletions: ({ mode, index }) => {
       const text = `looking for documents of ${index} whose rows were deleted, by comparing the index with the ids of all rows`
       progress.note({ level: 'info', event: 'deletions', message: text, fields: { mode, index } })

@@ -164,7 +164,7 @@ export class GuardedLoad {
     const { cluster, alias, sections } = this.#guarding
     const { indexBody } = sections.guarded
     const { mapping } = sections.preparing
-    const mapped = mapping === undefined ? {} : { mappings: mapping }
+    const mapped = mapping === undefined || mapping === 'infer' ? {} : { mappings: mapping }
     if (indexBody !== undefined) return { ...indexBody, ...mapped }
     const before = alias.on === undefined ? {} : likeBefore(alias.on, cluster.preflight.info?.flavor === 'serverless')
     return { ...before, ...mapped }

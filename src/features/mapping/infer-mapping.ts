@@ -13,6 +13,7 @@ import { isObject } from '../../base/json/parse-json.js'
 import { parseExactly } from './value-kinds.js'
 import { Observations } from './observe.js'
 import { type TypeConflict, propose } from './propose.js'
+import { notesOn } from './say-proposal.js'
 
 export interface InferOptions extends InputOptions {
   /** How many documents of each input to read. 0 reads all. Default 10,000. */
@@ -30,8 +31,10 @@ export interface InferredMapping {
   readonly inputs: number
   /** Lines that are no JSON object, and the first one. */
   readonly unreadable: { readonly lines: number; readonly first?: string }
-  /** Fields in the documents, also those beyond the limit of 10,000. */
+  /** Whether the documents have more than 10,000 fields. */
   readonly isCut: boolean
+  /** What a person should know of the proposal: one or two sentences each. */
+  readonly notes: readonly string[]
 }
 
 const SAMPLE = 10_000
@@ -53,22 +56,36 @@ export async function inferMapping(options: InferOptions): Promise<InferredMappi
   // Without the URL itself: it may hold a secret.
   if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
   const sources = await findSources(source, stdin === undefined ? {} : { stdin })
+  return await inferFrom(sources, { ...format, sample }, signal)
+}
+
+/** Documents of all inputs that are read, if a load asks for a mapping. More would make it begin late. */
+const MOST_DOCUMENTS = 1_000_000
+
+/** Proposes a mapping for inputs that were found. */
+export async function inferFrom(
+  sources: readonly Source[],
+  { sample = SAMPLE, ...format }: Partial<Omit<InferOptions, 'source' | 'stdin'>>,
+  signal: AbortSignal,
+): Promise<InferredMapping> {
   const reading = new Sample(sample === 0 ? Infinity : sample)
-  for (const one of sources) await reading.read(one, one.open(signal), format)
+  for (const one of sources) {
+    if (sample !== 0 && reading.observed.documents >= MOST_DOCUMENTS) break
+    await reading.read(one, one.open(signal), format)
+  }
   return proposed(reading, sources.length)
 }
 
 function proposed({ observed, unreadable, first }: Sample, inputs: number): InferredMapping {
-  const { mapping, conflicts, empty } = propose(observed)
-  return {
-    mappings: mapping,
+  const { mapping, conflicts, empty, ambiguous } = propose(observed)
+  const found = {
     conflicts,
     empty,
     documents: observed.documents,
-    inputs,
     unreadable: { lines: unreadable, ...(first === undefined ? {} : { first }) },
     isCut: observed.isCut,
   }
+  return { mappings: mapping, ...found, inputs, notes: [...notesOn({ ...found, ambiguous })] }
 }
 
 class Sample {
@@ -87,6 +104,7 @@ class Sample {
     { format = 'auto', pick, csv, members, sheet }: Partial<InferOptions>,
   ): Promise<void> {
     const lines = await decode(source, bytes, { format, pick, members, sheet, csv, asValues: true })
+    this.observed.areRows = lines.offered !== undefined
     let number = 0
     let line = 0
     for await (const text of linesOf(lines, format)) {
@@ -145,6 +163,10 @@ interface LookedAt {
   /** Whether that is the whole input. */
   readonly isWhole: boolean
   readonly rejected: readonly Rejected[]
+  /** Types that columns of text could have. */
+  readonly offered: Readonly<Record<string, string>>
+  /** Whether its documents have ids of their own, as in a dump. */
+  readonly isDump: boolean
 }
 
 interface Rejected {
@@ -216,6 +238,11 @@ class BytesTwice implements Disposable {
   }
 }
 
+/** Reads a table as a load with the proposed mapping does. */
+function asProposed(csv: InferOptions['csv']): InferOptions['csv'] {
+  return { ...csv, inferTypes: true }
+}
+
 async function lookAtOne(
   source: Source,
   bytes: AsyncIterable<Uint8Array>,
@@ -223,7 +250,7 @@ async function lookAtOne(
 ): Promise<LookedAt> {
   const notes: string[] = []
   const note = (_: string, what: string) => void notes.push(what)
-  const how = { format, pick, members, sheet, csv, showsCells: true }
+  const how = { format, pick, members, sheet, csv: asProposed(csv), showsCells: true }
   const lines = await decode(source, bytes, how, note)
   const documents: string[] = []
   const rejected = new Map<string, { documents: number; first: string }>()
@@ -249,7 +276,8 @@ async function lookAtOne(
   function seen(isWhole: boolean): LookedAt {
     const kinds = [...rejected].map(([reason, { documents: many, first }]) => ({ reason, documents: many, first }))
     const found = [lines.found ?? kindOf(lines, format), ...notes].join('. ')
-    return { name: source.name, found, documents, read, isWhole, rejected: kinds }
+    const { offered = {}, kind } = lines
+    return { name: source.name, found, documents, read, isWhole, rejected: kinds, offered, isDump: kind === 'actions' }
   }
 }
 

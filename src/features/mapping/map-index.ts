@@ -4,42 +4,85 @@ import type { IndexFacts } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { fail } from '../../base/failure/failure.js'
 import { settledOf } from '../../pipeline/ledger/account.js'
-import type { DocumentSection, GuardedSection, PreparationSection, IndexTemplate } from '../../options/load.js'
+import type { IndexTemplate, Load } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
-import type { Feature, Run } from '../../run/loop/hooks.js'
+import { isDump } from '../../pipeline/format/formats.js'
+import type { Feature, Run, RunHook } from '../../run/loop/hooks.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
 import { compareMappings, compareTemplates, type Difference, isAlike, sayDifference } from './compare.js'
 
-interface Sections {
-  readonly preparing: PreparationSection
-  readonly guarded: GuardedSection | undefined
-  readonly dryRun: boolean
-  readonly documents: DocumentSection
-}
+type Sections = Pick<
+  Load,
+  'preparing' | 'guarded' | 'dryRun' | 'documents' | 'inputs' | 'tables' | 'edits' | 'transform' | 'follow'
+>
 
 /** A guarded load makes an index of its own with the mapping. */
-export function mapIndex({ preparing: { mapping, template }, guarded, dryRun, documents: { op } }: Sections): Feature {
+export function mapIndex(sections: Sections): Feature {
+  const { preparing, guarded, dryRun, documents, inputs } = sections
+  const { mapping, template } = preparing
+  if (mapping === 'infer') refuseOthers(sections)
   const isMapped = mapping !== undefined && guarded === undefined
   return (run: Run) => {
-    if (!isMapped && template === undefined) return undefined
+    if (!isMapped && template === undefined)
+      return guarded === undefined ? offerMapping(run, inputs.csv, documents.into) : undefined
     return {
       prepare: async ({ cluster, found, retrier }) => {
         if (found.plan.inputs.every(({ isLoaded }) => isLoaded)) return
-        const work: Work = { cluster, run, makes: !dryRun && rowOf(op).storesNew }
-        await retrier(settledOf(found.plan.before.counts))(async () => {
+        const work: Work = { cluster, run, makes: !dryRun && rowOf(documents.op).storesNew }
+        const retrying = retrier(settledOf(found.plan.before.counts))
+        await retrying(async () => {
           if (template !== undefined) await settleTemplate(work, template)
-          if (isMapped) await settleMapping(work, found.target.index, mapping)
+          if (isMapped && mapping !== 'infer') await settleMapping(work, found.target.index, mapping)
         })
+        if (mapping !== 'infer') return
+        // A run of other documents needs no code that proposes mappings.
+        const { inferIndex } = await import('./infer-index.js')
+        const sources = found.plan.inputs.filter(({ isLoaded }) => !isLoaded).map(({ source }) => source)
+        await inferIndex(work, { index: found.target.index, sources, inputs, retrying })
       },
     }
   }
 }
 
-interface Work {
+export interface Work {
   readonly cluster: Cluster
   readonly run: Run
   /** Whether what is missing is made. A dry run only compares. */
   readonly makes: boolean
+}
+
+/** Says once that a new index gets only text from a table, if the user has chosen nothing else. */
+function offerMapping(run: Run, csv: Load['inputs']['csv'], index: string): RunHook | undefined {
+  const isChosen = csv?.types !== undefined || csv?.inferTypes === true
+  if (isChosen) return undefined
+  let isNew = false
+  return {
+    prepare: async ({ found }) => {
+      isNew = found.isIndexMissing
+      return await Promise.resolve()
+    },
+    told: event => {
+      if (!isNew || event.type !== 'format' || !event.found.startsWith('CSV')) return
+      isNew = false
+      const wish = 'To load numbers, truth values and dates as such into a new index, pass --mapping infer'
+      run.tell({ type: 'mapping', index, message: `Every cell becomes text. ${wish}` })
+    },
+  }
+}
+
+/** Refuses what makes other documents than the inputs hold: the proposal would not fit them. */
+function refuseOthers({ inputs, tables, edits, transform, follow }: Sections): void {
+  const others = [
+    ...(edits === undefined ? [] : ['options that edit documents']),
+    ...(transform === undefined ? [] : ['transform']),
+    ...(tables === undefined ? [] : ['tables']),
+    ...(follow === undefined ? [] : ['follow']),
+    ...(isDump(inputs.format) || inputs.format === 'text' ? [`the format '${inputs.format}'`] : []),
+  ]
+  const [other] = others
+  if (other === undefined) return
+  const advice = 'Save a proposal with sluice infer, and pass its file'
+  throw invalid('mapping', `is 'infer', which cannot be combined with ${other}. ${advice}`)
 }
 
 async function settleTemplate({ cluster, run, makes }: Work, { name, body }: IndexTemplate): Promise<void> {

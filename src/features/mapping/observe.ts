@@ -11,20 +11,33 @@ export interface Seen {
   readonly first: FirstPlace
 }
 
+/** A number in a table that JSON would not hold as it is written: `1e5`, or with very many digits. */
+export type SeenKind = ValueKind | 'date' | 'number as text'
+
+const NUMBER = /^[+-]?(?:(?:0|[1-9]\d*)\.\d*|\.\d+|[1-9]\d*(?=[eE])|0(?<=^-0))(?:[eE][+-]?\d+)?$/
+
 export class FieldSeen {
   /** Documents by kind of value. */
-  readonly kinds = new Map<ValueKind | 'date', Seen>()
+  readonly kinds = new Map<SeenKind, Seen>()
   /** Formats that read every date so far. Undefined: none was seen. */
   dateFormats: readonly string[] | undefined
   readonly #oneOf = new Set<string>()
+  /** The range of its whole numbers. */
+  least = Infinity
+  most = -Infinity
   longest = 0
   words = 0
   texts = 0
   readonly children = new Map<string, FieldSeen>()
   /** The document that was counted last, by kind. */
-  readonly #counted = new Map<ValueKind | 'date', number>()
+  readonly #counted = new Map<SeenKind, number>()
 
-  count(kind: ValueKind | 'date', document: number, place: FirstPlace): void {
+  /** Returns the same without the fields below. */
+  alone(): FieldSeen {
+    return Object.assign(new FieldSeen(), this, { children: new Map<string, FieldSeen>() })
+  }
+
+  count(kind: SeenKind, document: number, place: FirstPlace): void {
     if (this.#counted.get(kind) === document) return
     this.#counted.set(kind, document)
     const seen = this.kinds.get(kind)
@@ -32,7 +45,15 @@ export class FieldSeen {
     else seen.documents += 1
   }
 
-  text(value: string, document: number, place: FirstPlace): void {
+  number(value: unknown): void {
+    // A number of more digits is no time.
+    const number = typeof value === 'number' ? value : Infinity
+    this.least = Math.min(this.least, number)
+    this.most = Math.max(this.most, number)
+  }
+
+  text(value: string, document: number, place: FirstPlace, isCell: boolean): void {
+    if (isCell && value.length < 40 && NUMBER.test(value.trim())) return this.count('number as text', document, place)
     const formats = dateFormatsOf(value)
     const isDate = formats.length > 0
     if (isDate) this.#dates(formats)
@@ -57,6 +78,8 @@ const MOST_FIELDS = 10_000
 export class Observations {
   readonly root = new FieldSeen()
   documents = 0
+  /** Whether documents are rows of a table. */
+  areRows = false
   fields = 0
   /** Whether there were more fields than are kept. */
   isCut = false
@@ -73,10 +96,10 @@ export class Observations {
     }
   }
 
-  /** A dotted name leads to a field further down, as in Elasticsearch. */
+  /** A dotted name leads to a field further down, as in Elasticsearch, which ignores dots at its end. */
   #field(above: FieldSeen, name: string): FieldSeen | undefined {
     let field = above
-    for (const part of name.split('.')) {
+    for (const part of name.replace(/(?<=[^.])\.+$/, '').split('.')) {
       let child = field.children.get(part)
       if (child === undefined) {
         if (this.fields >= MOST_FIELDS) {
@@ -99,8 +122,9 @@ export class Observations {
     }
     const kind = kindOf(value)
     if (kind === undefined) return
-    if (kind === 'text') return field.text(value as string, this.documents, place)
+    if (kind === 'text') return field.text(value as string, this.documents, place, this.areRows)
     field.count(kind, this.documents, place)
+    if (kind === 'long') field.number(value)
     if (kind === 'object' && isObject(value)) this.#object(field, value, place)
   }
 }

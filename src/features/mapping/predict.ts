@@ -83,6 +83,8 @@ export function typeAt(mapping: JsonObject, path: string): string | undefined {
 
 const numbers: readonly ShapeKind[] = ['long', 'double', 'a whole number as text', 'a number as text']
 
+const objects: readonly ShapeKind[] = ['object', 'geo_point', 'GeoJSON point', 'GeoJSON shape']
+
 /** Kinds that a type takes, of those types that are plain. */
 const taken: Readonly<Record<string, readonly ShapeKind[]>> = {
   long: numbers,
@@ -95,14 +97,14 @@ const taken: Readonly<Record<string, readonly ShapeKind[]>> = {
   scaled_float: numbers,
   unsigned_long: numbers,
   boolean: ['boolean', 'true or false as text'],
-  object: ['object', 'geo_point'],
-  nested: ['object', 'geo_point'],
+  object: objects,
+  nested: objects,
 }
 
 const scalars: readonly string[] = ['text', 'keyword', 'date', 'ip']
 
 /** Returns whether a field of this type certainly refuses such a value. */
 export function refuses(type: string, kind: ShapeKind): boolean {
-  if (scalars.includes(type)) return kind === 'object' || kind === 'geo_point'
+  if (scalars.includes(type)) return objects.includes(kind)
   return taken[type]?.includes(kind) === false
 }

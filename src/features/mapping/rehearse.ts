@@ -39,7 +39,9 @@ interface Sections {
 const LISTED = 100
 
 export function rehearse({ documents: { pipeline, indexPattern }, preparing }: Sections): Feature {
-  const { againstIndex, mapping: planned } = preparing
+  const { againstIndex, mapping } = preparing
+  // A dry run makes no proposal.
+  const planned = mapping === 'infer' ? undefined : mapping
   return () => {
     if (!againstIndex) return undefined
     const shapes = new Shapes()

@@ -1,7 +1,9 @@
 /** Says what kind of value a JSON value is for a mapping, with numbers as they are written. */
 import { isObject, parseJson } from '../../base/json/parse-json.js'
 
-export type ValueKind = 'boolean' | 'long' | 'double' | 'text' | 'object' | 'geo_point'
+export type ValueKind = 'boolean' | 'long' | 'double' | 'text' | 'object' | 'geo_point' | GeoJsonKind
+
+type GeoJsonKind = 'GeoJSON point' | 'GeoJSON shape'
 
 const NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 /** Marks a number that JavaScript would change: 1.0, or 19 digits. Text of documents rarely begins so. */
@@ -28,7 +30,7 @@ export function kindOf(value: unknown): ValueKind | undefined {
       return value === '' ? undefined : 'text'
     default:
       if (!isObject(value)) return undefined
-      return isPoint(value) ? 'geo_point' : 'object'
+      return isPoint(value) ? 'geo_point' : (geoJsonIn(value) ?? 'object')
   }
 }
 
@@ -36,6 +38,17 @@ function isLong(number: string): boolean {
   if (/[.eE]/.test(number)) return false
   const whole = BigInt(number)
   return whole >= -(2n ** 63n) && whole < 2n ** 63n
+}
+
+const SHAPES = new Set(['LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'])
+
+/** Returns what an object is in GeoJSON: a place on Earth, and not a feature with other fields. */
+function geoJsonIn({ type, coordinates, geometries }: Readonly<Record<string, unknown>>): GeoJsonKind | undefined {
+  if (type === 'GeometryCollection') return Array.isArray(geometries) ? 'GeoJSON shape' : undefined
+  if (!Array.isArray(coordinates) || typeof type !== 'string') return undefined
+  if (SHAPES.has(type)) return 'GeoJSON shape'
+  const [lon, lat] = coordinates as unknown[]
+  return type === 'Point' && isWithin(lon, 180) && isWithin(lat, 90) ? 'GeoJSON point' : undefined
 }
 
 /** Returns whether an object is a point: a latitude and a longitude, and nothing more. */

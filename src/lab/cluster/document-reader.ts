@@ -1,6 +1,8 @@
 import type { Cause } from './answers.js'
-import { type Value, dynamicType, isScalar, objectObjection, objection } from './field-values.js'
+import { type Value, dynamicFormat, dynamicType, isScalar, objectObjection, objection } from './field-values.js'
+import { geoObjection, isGeo } from './geo-values.js'
 import type { JsonCursor } from './json-cursor.js'
+import { beyondLab } from './query/values.js'
 import { Field, type Mapping, maxDepth, maxFields } from './mapping.js'
 
 const metadataFields = new Set(['_id', '_index', '_source', '_routing', '_field_names', '_ignored'])
@@ -24,6 +26,9 @@ export class DocumentRefused extends Error {
     this.refusal = refusal
   }
 }
+
+/** Most bytes of a term of Lucene. */
+const LONGEST_TERM = 32_766
 
 /** Numbers the objects, so that a field can tell whether the current object already contained its name. */
 let objects = 0
@@ -89,6 +94,7 @@ export class DocumentReader {
   #value(field: Field, inArray: boolean): void {
     const cursor = this.#cursor
     const takesText = field.type === 'text' || field.type === 'keyword'
+    if (isGeo(field.type)) return this.#place(field)
     switch (cursor.peek()) {
       case 0x7b:
         return this.#objectValue(field)
@@ -96,6 +102,7 @@ export class DocumentReader {
         return this.#array(field)
       case 0x22:
         cursor.string()
+        if (field.type === 'keyword') this.#keyword(field)
         return takesText ? undefined : this.#scalar(field, { kind: 'string', text: cursor.text() }, inArray)
       case 0x74:
       case 0x66:
@@ -113,9 +120,36 @@ export class DocumentReader {
     }
   }
 
+  /** Refuses a text that is too long for one term, if the field does not ignore it. */
+  #keyword({ path, type, declared }: Field): void {
+    const cursor = this.#cursor
+    if (cursor.at - cursor.token <= LONGEST_TERM) return
+    const text = cursor.text()
+    const bytes = Buffer.byteLength(text)
+    if (bytes <= LONGEST_TERM || text.length > Number(declared?.['ignore_above'] ?? Infinity)) return
+    const what = `Document contains at least one immense term in field="${path}" (whose UTF8 encoding is longer than the max length ${LONGEST_TERM})`
+    const reason = `${what}, all of which were skipped. Please correct the analyzer to not produce such terms.`
+    const causedBy = { type: 'illegal_argument_exception', reason }
+    throw new DocumentRefused({ field: { path, type }, reason: text.slice(0, 50), at: cursor.token, causedBy })
+  }
+
+  /** Reads a point or a shape as a whole. */
+  #place(field: Field): void {
+    const cursor = this.#cursor
+    cursor.peek()
+    const from = cursor.at
+    this.#value(new Field(field.path, field.parent, 'ignored', 'false'), false)
+    const text = cursor.raw(from, cursor.at)
+    const causedBy = geoObjection(field.type, JSON.parse(text))
+    if (causedBy === undefined) return
+    const reason = javaText(JSON.parse(text))
+    throw new DocumentRefused({ field: { path: field.path, type: field.type }, reason, at: from, causedBy })
+  }
+
   #objectValue(field: Field): void {
     const cursor = this.#cursor
     const from = cursor.at
+    if (!this.#mapping.hasSubobjects && field.type !== 'ignored') beyondLab('objects in an index without subobjects')
     if (this.#isMetadata(field)) {
       this.#object(new Field(field.path, undefined, 'ignored', 'false'))
       throw metadataRefused(field.path, javaText(JSON.parse(cursor.raw(from, cursor.at))), cursor.token)
@@ -139,13 +173,18 @@ export class DocumentReader {
     const at = this.#cursor.token
     const { path } = field
     if (this.#isMetadata(field)) throw metadataRefused(path, value.text, at)
-    if (field.type === 'unmapped') this.#map(field, dynamicType(value), at)
-    if (field.type === 'ignored') return
+    if (field.type === 'unmapped') {
+      const type = dynamicType(value)
+      this.#map(field, type, at)
+      const format = dynamicFormat(type, value)
+      if (format !== undefined && field.type === type) field.declared = { format, locale: '' }
+    }
+    if (isIgnored(field)) return
     if (field.type === 'object') {
       const tried = `object mapping for [${path}] tried to parse field [${inArray ? 'null' : path}] as object`
       throw new DocumentRefused({ reason: `${tried}, but found a concrete value`, at })
     }
-    const causedBy = objection(field.type, value)
+    const causedBy = objection(field.type, value, field.declared?.['format'])
     if (causedBy) throw new DocumentRefused({ field: { path, type: field.type }, reason: value.text, at, causedBy })
   }
 
@@ -181,7 +220,8 @@ export class DocumentReader {
       const path = field.path === '' ? name : `${field.path}.${name}`
       throw new DocumentRefused({ reason: `Field name cannot contain only whitespace: [${path}]`, at })
     }
-    if (!name.includes('.') || field.type === 'ignored') return field.child(name)
+    const isPlain = !this.#mapping.hasSubobjects || !name.includes('.')
+    if (isPlain || field.type === 'ignored') return field.child(name)
     const names = name.replace(/\.+$/, '').split('.')
     if (names.some(part => part.trim() === '')) {
       throw parseFailure(`field name cannot contain only whitespace: ['${name}']`, at)
@@ -202,6 +242,11 @@ export class DocumentReader {
     field.children.set(name, found)
     return found
   }
+}
+
+/** An index that takes no new fields ignores them. */
+function isIgnored({ type }: Field): boolean {
+  return type === 'ignored'
 }
 
 function metadataRefused(path: string, shown: string, at: number): DocumentRefused {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Cause } from './answers.js'
+import { dateFormat } from './date-formats.js'
 import type { FieldType } from './mapping.js'
 
 /** A value of a document. `text`: the content of a string, or a number or literal as written. */
@@ -27,12 +28,17 @@ export function dynamicType({ kind, text }: Value): FieldType {
   return kind
 }
 
-/** Returns why a field of this type does not take a value. Undefined if the field takes the value. */
-export function objection(type: FieldType, value: Value): Cause | undefined {
+/** The format that a field gets by its first value, if that is not the usual one. */
+export function dynamicFormat(type: FieldType, { text }: Value): string | undefined {
+  return type === 'date' && text.includes('/') ? 'yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis' : undefined
+}
+
+/** Returns why a field of this type does not take a value. Undefined if the field takes the value. `format`: of its dates. */
+export function objection(type: FieldType, value: Value, format?: unknown): Cause | undefined {
   if (type in ranges) return integerObjection(type, value)
   if (type === 'float' || type === 'double' || type === 'half_float') return floatObjection(type, value)
   if (type === 'boolean') return booleanObjection(value)
-  if (type === 'date') return dateObjection(value)
+  if (type === 'date') return dateObjection(value, format)
   if (type === 'ip' && isIP(value.text) === 0) {
     return { type: 'illegal_argument_exception', reason: `'${value.text}' is not an IP string literal.` }
   }
@@ -89,19 +95,36 @@ function booleanObjection({ kind, text }: Value): Cause | undefined {
   return { type: 'x_content_parse_exception', reason, causedBy: { type: 'json_parse_exception', reason } }
 }
 
-function dateObjection({ kind, text }: Value): Cause | undefined {
-  if (kind === 'integer' || kind === 'float' || isDate(text) || /^-?\d+$/.test(text)) return undefined
+const usualFormat = 'strict_date_optional_time||epoch_millis'
+
+function dateObjection(value: Value, format: unknown = usualFormat): Cause | undefined {
+  return format === usualFormat ? usualDateObjection(value) : formattedDateObjection(value, String(format))
+}
+
+function formattedDateObjection({ text }: Value, format: string): Cause | undefined {
+  if (text === '') return { type: 'illegal_argument_exception', reason: 'cannot parse empty datetime' }
+  const found = dateFormat(format)?.read(text)
+  if (typeof found !== 'string') return undefined
+  const reason = `failed to parse date field [${text}] with format [${format}]`
+  return { type: 'illegal_argument_exception', reason, causedBy: { type: 'date_time_parse_exception', reason: found } }
+}
+
+function usualDateObjection({ kind, text }: Value): Cause | undefined {
+  if (kind === 'integer' || kind === 'float' || isDay(isoDate.exec(text)) || /^-?\d+$/.test(text)) return undefined
   if (text === '') return { type: 'illegal_argument_exception', reason: 'cannot parse empty datetime' }
   return {
     type: 'illegal_argument_exception',
-    reason: `failed to parse date field [${text}] with format [strict_date_optional_time||epoch_millis]`,
+    reason: `failed to parse date field [${text}] with format [${usualFormat}]`,
     causedBy: { type: 'date_time_parse_exception', reason: 'Failed to parse with all enclosed parsers' },
   }
 }
 
 function isDate(text: string): boolean {
-  const found = isoDate.exec(text) ?? slashDate.exec(text)
-  if (!found) return false
+  return isDay(isoDate.exec(text) ?? slashDate.exec(text))
+}
+
+function isDay(found: RegExpExecArray | null): boolean {
+  if (found === null) return false
   const [, year, month = '01', day = '01'] = found
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day)

@@ -4,6 +4,7 @@ import { indexNameFault } from './index-names.js'
 import { changeSettings, describeSettings, flat } from './index-settings.js'
 import { describeMapping, extendMapping, mappingConflict, fieldAt, fieldDefaults } from './mapping.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
+import { checkMapping } from './known-mapping.js'
 import { permissions } from './permissions.js'
 import type { Index } from './store.js'
 
@@ -62,6 +63,7 @@ function createIndex(exchange: Exchange, name: string): void {
   const template = cluster.templates.of(name)
   if (template?.['data_stream'] !== undefined)
     throw new RequestRefused(illegalArgument(streamOnly(name, cluster.templates.nameOf(name))))
+  checkMapping(mappings)
   const index = cluster.create(name)
   extendMapping(index.mapping, mappings)
   changeSettings(index, flat(settings))
@@ -119,6 +121,7 @@ export function answerMapping(exchange: Exchange, method: string, name: string):
   if (method !== 'GET') {
     if (!permit(exchange, permissions.mapping, name)) return
     const [indices, mappings] = [findIndices(exchange, name), parseBody(body)]
+    checkMapping(mappings)
     const conflict = indices.map(index => mappingConflict(index.mapping.root, mappings)).find(one => one !== undefined)
     if (conflict !== undefined) throw new RequestRefused(illegalArgument(conflict))
     for (const index of indices) extendMapping(index.mapping, mappings)

@@ -51,6 +51,8 @@ export class Mapping {
   readonly root: Field
   /** `_meta`: whatever its users want to remember. */
   meta: Readonly<Record<string, unknown>> | undefined
+  /** False: a dot in a name is a character like others, and fields stand in no objects. */
+  hasSubobjects = true
   #count = 0
   #pending: Field[] = []
   #pendingCount = 0
@@ -82,7 +84,10 @@ export class Mapping {
 
   /** Takes the pending fields back. */
   reject(): void {
-    for (const field of this.#pending) field.type = 'unmapped'
+    for (const field of this.#pending) {
+      field.type = 'unmapped'
+      delete field.declared
+    }
     this.#forget()
   }
 
@@ -113,6 +118,8 @@ export function declaredMapping(mappings: unknown): Mapping {
 export function extendMapping(mapping: Mapping, mappings: unknown): void {
   const declared = asObject(mappings)
   mapping.root.dynamic = dynamicOf(declared['dynamic'], mapping.root.dynamic)
+  const { subobjects } = declared
+  if (subobjects !== undefined) mapping.hasSubobjects = subobjects !== false && subobjects !== 'false'
   if (declared['_meta'] !== undefined) mapping.meta = asObject(declared['_meta'])
   declare(mapping, mapping.root, declared)
   mapping.accept()
@@ -136,7 +143,7 @@ function declare(mapping: Mapping, parent: Field, { properties }: Declared): voi
   for (const [name, value] of Object.entries(asObject(properties))) {
     const declared: Declared = asObject(value)
     const [first = '', ...below] = name.split('.')
-    if (below.length > 0) {
+    if (below.length > 0 && mapping.hasSubobjects) {
       declare(mapping, objectIn(mapping, parent, first), { properties: { [below.join('.')]: value } })
       continue
     }
@@ -158,9 +165,10 @@ function objectIn(mapping: Mapping, parent: Field, name: string): Field {
 }
 
 /** The `mappings` that describe a mapping. */
-export function describeMapping({ root, meta }: Mapping): Record<string, unknown> {
+export function describeMapping({ root, meta, hasSubobjects }: Mapping): Record<string, unknown> {
   return {
     ...(root.dynamic !== 'true' && { dynamic: root.dynamic }),
+    ...(!hasSubobjects && { subobjects: false }),
     ...(meta !== undefined && { _meta: meta }),
     ...describeChildren(root),
   }
@@ -194,7 +202,8 @@ export const fieldDefaults: Readonly<Record<string, unknown>> = {
 }
 
 /** Finds a field by its path. */
-export function fieldAt({ root }: Mapping, path: string): Field | undefined {
+export function fieldAt({ root, hasSubobjects }: Mapping, path: string): Field | undefined {
+  if (!hasSubobjects) return root.children.get(path)
   return path.split('.').reduce<Field | undefined>((field, name) => field?.children.get(name), root)
 }
 

@@ -2,6 +2,7 @@ import { answer } from './answers.js'
 import { readDocument } from './document.js'
 import { type Exchange, parseBody, permit } from './exchange.js'
 import { declaredMapping, describeMapping, extendMapping, type Mapping } from './mapping.js'
+import { checkMapping } from './known-mapping.js'
 import { permissions } from './permissions.js'
 import { asObject } from './templates.js'
 
@@ -15,7 +16,10 @@ export function answerSimulation(exchange: Exchange, target: string | undefined)
   const answers = asked.map(({ _id: given, _source: source }, at) => {
     const [id, index] = [typeof given === 'string' ? given : '', named[at] ?? '']
     const mapping = mappingOf(exchange, index)
-    if (addition !== undefined) extendMapping(mapping, addition)
+    if (addition !== undefined) {
+      checkMapping(addition)
+      extendMapping(mapping, addition)
+    }
     return { doc: { _id: id, _index: index, _version: -3, _source: source, ...errorOf(mapping, source, id) } }
   })
   answer(response, 200, JSON.stringify({ docs: answers }))

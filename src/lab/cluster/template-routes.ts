@@ -1,6 +1,7 @@
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { type Exchange, parseBody, permit } from './exchange.js'
 import { flat } from './index-settings.js'
+import { checkMapping } from './known-mapping.js'
 import { permissions } from './permissions.js'
 import { known } from './query/query.js'
 import { beyondLab } from './query/values.js'
@@ -48,6 +49,7 @@ function missing(name: string): RequestRefused {
 function checked(given: Record<string, unknown>): Record<string, unknown> {
   known('an index template', given, parts)
   if ([given['composed_of'] ?? []].flat().length > 0) beyondLab('component templates')
+  checkMapping(asObject(given['template'])['mappings'])
   if (given['index_patterns'] !== undefined) return given
   throw new RequestRefused({ status: 400, type: 'x_content_parse_exception', reason: 'Required [index_patterns]' })
 }

@@ -47,7 +47,7 @@ test('a table is shown as a load would read and store it, with its mapping and t
     '',
     'To load it',
     '',
-    "  sluice ingest 'Orders 1.csv' --index orders-1 --infer-types --types total:double,paid:boolean",
+    "  sluice ingest 'Orders 1.csv' --index orders-1 --infer-types --types total:double,paid:boolean --mapping infer",
     '',
   ])
   expect(code).toBe(1)
@@ -72,7 +72,7 @@ test('several files and formats are shown, and all is well', async () => {
   const { code, stdout } = await look(files, 'a.json')
   expect(stdout).toContain('a.json\n  JSON\n\n  The first of 1 document, as a load would store them\n    {"n":1.50}\n')
   expect(code).toBe(0)
-  expect(stdout).toContain('\nTo load it\n\n  sluice ingest a.json --index a\n')
+  expect(stdout).toContain('\nTo load it\n\n  sluice ingest a.json --index a --mapping infer\n')
   const both = await look({ ...files, 'b.json': '{"n":2}' }, '*.json')
   expect(both.stdout).toContain('b.json\n')
   expect(both.stdout).toContain("\nTo load them\n\n  sluice ingest '*.json' --index documents\n")

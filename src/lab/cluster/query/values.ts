@@ -1,4 +1,5 @@
 import { RequestRefused, illegalArgument } from '../answers.js'
+import { dateFormat } from '../date-formats.js'
 import type { Searched } from './indexed-fields.js'
 
 /** A value that has an order. Whole numbers have all their digits. */
@@ -51,8 +52,9 @@ export function askedValue(field: Searched, text: string, round: 'down' | 'up'):
     return badQuery('query_shard_exception', `failed to create query: Can't parse boolean value [${text}], expected [true] or [false]`) // prettier-ignore
   }
   if (type === 'date') {
-    if (field.format !== undefined && field.format !== usualFormat) beyondLab(`dates of the format [${field.format}], as field [${path}] has`) // prettier-ignore
-    return millisOf(text, round) ?? badDate(text)
+    const { format = usualFormat } = field
+    const millis = dateFormat(format)?.read(text, round)
+    return typeof millis === 'number' ? millis : badDate(text, format)
   }
   if (!wholes.has(type) && !decimals.has(type)) return beyondLab(`searches in fields of type [${type}], as [${path}]`)
   if (wholes.has(type) && /^-?\d+$/.test(text)) return BigInt(text)
@@ -61,33 +63,9 @@ export function askedValue(field: Searched, text: string, round: 'down' | 'up'):
   return badQuery('query_shard_exception', `failed to create query: For input string: "${text}"`)
 }
 
-function badDate(text: string): never {
+function badDate(text: string, format: string): never {
   if (/^now|\|\|/.test(text)) return beyondLab(`date math, as in [${text}]`)
-  return badQuery('parse_exception', `failed to parse date field [${text}] with format [${usualFormat}]`)
-}
-
-const date =
-  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(?:(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/
-const slashed = /^(\d{4})\/(\d\d)\/(\d\d)(?: (\d\d):(\d\d):(\d\d))?$/
-
-function millisOf(text: string, round: 'down' | 'up'): number | undefined {
-  const found = date.exec(text) ?? slashed.exec(text)
-  if (found === null) return /^-?\d+$/.test(text) ? Number(text) : undefined
-  const [year = '', month, day, hour, minute, second, fraction] = found.slice(1)
-  const parts = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1), Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0)] as const // prettier-ignore
-  const millis = fraction === undefined ? 0 : Number(fraction.padEnd(3, '0').slice(0, 3))
-  const start = Date.UTC(...parts, millis) - offsetOf(found[8])
-  // The end of a coarse time. A month or a year without a day means its first day.
-  const span = [hour, minute, second, fraction].findIndex(part => part === undefined)
-  return round === 'down' || span < 0 ? start : start + (spans[span] ?? 1) - 1
-}
-
-/** Milliseconds of a day, an hour, a minute and a second. */
-const spans = [86_400_000, 3_600_000, 60_000, 1000]
-
-function offsetOf(zone: string | undefined): number {
-  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone ?? '') ?? []
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+  return badQuery('parse_exception', `failed to parse date field [${text}] with format [${format}]`)
 }
 
 /** Compares values of one field. Texts compare by their UTF-8. */

@@ -2,11 +2,15 @@ import { visible } from '../../../base/text/shown.js'
 import { type CellType, numberTypes } from '../formats.js'
 import { type FirstRows, forEachRow } from './first-rows.js'
 import type { IsMissing } from './missing-values.js'
-import { looksLikeNumber, type NumberForm, numberFormOf, shownForm } from './number-forms.js'
+import { type NumberForm, numberFormOf, shownForm } from './number-forms.js'
+import { offerOf } from './offer-type.js'
+import { DOUBLED } from './split-row.js'
 
 /** How the columns write their numbers, by their position. */
 interface ColumnForms {
   readonly forms: ReadonlyMap<number, NumberForm>
+  /** Types that columns without one could have, by their names. */
+  readonly offered: Readonly<Record<string, CellType>>
   /** What a person should know of them: one sentence each. */
   readonly notes: readonly string[]
 }
@@ -18,6 +22,7 @@ interface Asked {
   readonly isMissing: IsMissing
   /** Whether decimals may have a comma anyway. */
   readonly takesComma: boolean
+  readonly quote: string | undefined
   /** Whether notes may hold cells. */
   readonly showsCells: boolean
 }
@@ -25,7 +30,7 @@ interface Asked {
 /** Looks at the columns that have a type of numbers, and with `inferTypes` also at those without a type, which stay text. */
 export function columnForms(
   rows: FirstRows,
-  { names, types, inferTypes, isMissing, takesComma, showsCells }: Asked,
+  { names, types, inferTypes, isMissing, takesComma, quote, showsCells }: Asked,
 ): ColumnForms {
   const typeOf = (name: string) => (Object.hasOwn(types, name) ? types[name] : undefined)
   const looked = names.flatMap((name, at) => {
@@ -34,36 +39,37 @@ export function columnForms(
     return isLooked ? [{ at, name, type, cells: new Set<string>() }] : []
   })
   const forms = new Map<number, NumberForm>()
-  if (looked.length === 0) return { forms, notes: [] }
+  const offered: Record<string, CellType> = {}
+  if (looked.length === 0) return { forms, offered, notes: [] }
   const { sample, splitter } = rows
   forEachRow(rows, names.length, () => {
     for (const { at, cells } of looked) {
       const [start, end] = [splitter.starts[at] as number, splitter.ends[at] as number]
-      if (start !== end && !isMissing(sample, start, end)) cells.add(sample.toString('utf8', start, end).trim())
+      if (start === end || isMissing(sample, start, end)) continue
+      const text = sample.toString('utf8', start, end).trim()
+      const isDoubled = quote !== undefined && ((splitter.marks[at] as number) & DOUBLED) !== 0
+      cells.add(isDoubled ? text.replaceAll(quote + quote, quote) : text)
     }
   })
   const notes: string[] = []
   for (const { at, name, type, cells } of looked) {
     const texts = [...cells]
-    // Codes and sentences may look like numbers now and then.
-    if (type === undefined && !texts.every(looksLikeNumber)) continue
-    const form = numberFormOf(texts)
-    if (form === undefined) continue
-    if (type !== undefined) {
-      if (takesComma && form.group === '' && form.unit === '') continue
+    const form = type === undefined ? undefined : numberFormOf(texts)
+    if (form !== undefined && !(takesComma && form.group === '' && form.unit === '')) {
       forms.set(at, form)
       notes.push(`Numbers in ${visible(name)} are written as in ${shownForm(form)}`)
-      continue
     }
-    const values = showsCells
-      ? `, such as ${texts
-          .slice(0, 2)
-          .map(text => visible(text))
-          .join(' and ')}`
-      : ''
+    const offer = type === undefined ? offerOf(texts, showsCells) : undefined
+    if (offer === undefined) continue
     // The option separates its columns by commas.
-    const next = name.includes(',') ? '' : `. To load its numbers, pass --types ${visible(name)}:double`
-    notes.push(`${visible(name)} stays text${values}${next}`)
+    const isNamed = offer.type !== undefined && !name.includes(',')
+    if (isNamed && offer.type !== undefined) offered[name] = offer.type
+    const next = isNamed
+      ? `. To load its ${WHAT[offer.type ?? ''] ?? 'values'}, pass --types ${visible(name)}:${offer.type}`
+      : ''
+    notes.push(`${visible(name)} stays text${offer.why}${next}`)
   }
-  return { forms, notes }
+  return { forms, offered, notes }
 }
+
+const WHAT: Readonly<Record<string, string>> = { double: 'numbers', boolean: 'truth values', object: 'objects' }

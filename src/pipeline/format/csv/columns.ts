@@ -1,5 +1,5 @@
 import { jsonFault, NO_FAULT } from '../../../base/json/json-fault.js'
-import { isWhiteSpace } from '../../../base/text/bytes.js'
+import { isWhiteSpace, SPACE } from '../../../base/text/bytes.js'
 import { nearest, visible } from '../../../base/text/shown.js'
 import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, MOST_DIGITS, plainNumber } from './cell-types.js'
@@ -126,8 +126,12 @@ function withMissing(read: ReadCell | undefined, isMissing: IsMissing | undefine
   }
 }
 
+/** Blanks around a value in JSON belong to nothing. */
 function inferredCell(bytes: Buffer, start: number, end: number): typeof AS_IT_STANDS | typeof TEXT {
-  return isInferred(bytes, start, end) ? AS_IT_STANDS : TEXT
+  let [from, to] = [start, end]
+  while (from < to && bytes[from] === SPACE) from += 1
+  while (to > from && bytes[to - 1] === SPACE) to -= 1
+  return from < to && isInferred(bytes, from, to) ? AS_IT_STANDS : TEXT
 }
 
 function reader(

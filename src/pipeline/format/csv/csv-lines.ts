@@ -8,7 +8,9 @@ import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
 import { missingIn } from './missing-values.js'
+import { headerProblem, numbersAsNames } from './header-problem.js'
 import { nameColumns } from './name-columns.js'
+import { endsShort, hasRowNames } from './row-shapes.js'
 import { MOST_CELLS, RowSplitter } from './split-row.js'
 import { type ToUtf8, toUtf8 } from '../to-utf8.js'
 import type { CsvTable } from './kernel/kernel.js'
@@ -26,15 +28,15 @@ export async function csvLines(
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
   { idColumns = [], showsCells = false, usualRows = openUsualRows }: TableNeeds = {},
-): Promise<Pick<Lines, 'bytes' | 'found'>> {
+): Promise<Pick<Lines, 'bytes' | 'found' | 'offered'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
   try {
     const { sample, rest, isWhole, iterator } = await readSample(opened)
     const dialect = findDialect(sample, isWhole, options)
     const { delimiter, quote, sepBytes, lead } = dialect
-    const { skipLines = 0 } = options
-    if (lead.lines < skipLines && !isWhole)
+    const { skipLines } = options
+    if (skipLines !== undefined && lead.lines < skipLines && !isWhole)
       throw malformed(`is not valid csv: --skip-lines is ${skipLines}, but these lines have more than 64 KiB`)
     const rows = new Rows(delimiter, quote, lead.lines + (sepBytes === 0 ? 1 : 2))
     const convert = toUtf8(dialect.encoding)
@@ -42,9 +44,14 @@ export async function csvLines(
     const hasHeader = options.columns === undefined || options.skipHeader === true
     const header = hasHeader ? await readHeader(iterator, convert, rows) : []
     if (typeof header === 'string') throw malformed(header)
+    const wrong = options.columns === undefined ? headerProblem(header, dialect, skipLines) : undefined
+    if (wrong !== undefined) throw malformed(`is not valid csv: ${wrong}`)
     const { names, given, note } =
       options.columns === undefined
-        ? nameColumns(header, dialect.hasRowNames && header.length > 0)
+        ? nameColumns(
+            endsShort(dialect.shapes) ? header.slice(0, -1) : header,
+            hasRowNames(dialect.shapes) && header.length > 0,
+          )
         : { names: options.columns, given: new Set<number>(), note: '' }
     const { types = {}, inferTypes = false } = options
     const problem = names.length === 0 ? undefined : columnsProblem(names, types, idColumns)
@@ -54,12 +61,17 @@ export async function csvLines(
     const missing = missingIn(first, names, options)
     const { isMissing } = missing
     const takesComma = delimiter === ';'
-    const { forms, notes: ofForms } = columnForms(first, {
+    const {
+      forms,
+      offered,
+      notes: ofForms,
+    } = columnForms(first, {
       names,
       types,
       inferTypes,
       isMissing,
       takesComma,
+      quote,
       showsCells,
     })
     const columns = columnsOf(names, given, {
@@ -84,9 +96,10 @@ export async function csvLines(
     }
     const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
-    const notes = [above, note, lacking, ...ofForms].filter(text => text !== '').join('. ')
+    const numbers = options.columns === undefined && skipLines === undefined ? numbersAsNames(names) : ''
+    const notes = [above, note, numbers, lacking, ...ofForms].filter(text => text !== '').join('. ')
     return {
-      ...(names.length === 0 ? {} : { found: described(dialect, names, notes) }),
+      ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered }),
       bytes: linesOf({
         iterator,
         convert,

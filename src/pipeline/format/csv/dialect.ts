@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { utf16Of } from '../look-alike.js'
 import { commentsIn, firstLines, type Lead, leadIn, noLead } from './lead.js'
-import { hasRowNames, MOST_ROWS, rowShapes } from './row-shapes.js'
+import { columnsIn, MOST_ROWS, rowShapes, type Shape } from './row-shapes.js'
 import type { Encoding } from '../formats.js'
 import { toUtf8 } from '../to-utf8.js'
 
@@ -19,8 +19,8 @@ export interface Dialect {
   readonly lead: Lead
   /** The first rows behind them, in UTF-8. */
   readonly rows: Buffer
-  /** Whether each row has one cell more than the first one, and not as an empty one at its end: R writes the names of rows so. */
-  readonly hasRowNames: boolean
+  /** What they look like. */
+  readonly shapes: readonly Shape[]
 }
 
 /** The parts of the dialect that the user has set. */
@@ -51,7 +51,7 @@ export function findDialect(sample: Buffer, isWhole: boolean, given: DialectOpti
     sepBytes: sepLine.length,
     lead,
     rows,
-    hasRowNames: hasRowNames(rowShapes(rows, delimiter, quote, isWhole)),
+    shapes: rowShapes(rows, delimiter, quote, isWhole),
   }
 }
 
@@ -100,13 +100,15 @@ function markLength(sample: Buffer, encoding: Encoding): number {
   return sample.toString('hex', 0, mark.length / 2) === mark ? mark.length / 2 : 0
 }
 
-/** Returns the single quote if half of the first lines hold cells in single quotes, and no cell begins with a double one. */
+/** Returns the single quote if it stands around all names, or half of the first lines hold cells in single quotes, and no cell begins with a double one. */
 function quoteIn(rows: Buffer): string {
   const lines = rows
     .toString('latin1')
     .split(/[\r\n]+/, MOST_ROWS)
     .filter(line => line !== '')
   if (lines.some(line => /(?:^|[,;|\t])"/.test(line))) return '"'
+  const [names = ''] = lines
+  if (/^'[^']*'(?:[,;|\t]'[^']*')+$/.test(names)) return "'"
   const single = lines.filter(line => /(?:^|[,;|\t])'[^']*'(?:[,;|\t]|$)/.test(line)).length
   return single > 0 && single >= lines.length / 2 ? "'" : '"'
 }
@@ -126,10 +128,18 @@ function delimiterIn(rows: Buffer, among: readonly string[], quote: string, isWh
   let best: Fit = { delimiter: among[0] ?? ',', share: 0, cells: 1, filled: 1 }
   for (const delimiter of among) {
     const shapes = rowShapes(rows, delimiter, quote, isWhole)
-    const cells = (shapes[0]?.cells ?? 1) + (hasRowNames(shapes) ? 1 : 0)
+    const cells = columnsIn(shapes)
     const share = shapes.filter(shape => shape.cells === cells).length / shapes.length
     if (cells > 1 && (share > best.share || (share === best.share && cells > best.cells)))
       best = { delimiter, share, cells, filled: shapes[0]?.filled ?? 0 }
   }
-  return best
+  // R separates names in quotes by blanks, which break the quotes of any other table.
+  if (best.cells > 1 || among.length === 1 || quote === '') return best
+  const shapes = rowShapes(rows, BLANK, quote, isWhole)
+  const isBroken = rowShapes(rows, best.delimiter, quote, isWhole)[0]?.cells === -1
+  const cells = columnsIn(shapes)
+  const isTable = isBroken && cells > 1 && shapes.every((shape, row) => row === 0 || shape.cells === cells)
+  return isTable ? { delimiter: BLANK, share: 1, cells, filled: cells } : best
 }
+
+const BLANK = ' '

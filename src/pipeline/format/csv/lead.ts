@@ -1,6 +1,6 @@
 /** Finds the lines above the names of the columns: titles and comments. */
 import { LINE_FEED, endOfLine, isBlank } from '../../../base/text/bytes.js'
-import { hasRowNames, rowShapes } from './row-shapes.js'
+import { columnsIn, rowShapes } from './row-shapes.js'
 
 /** Lines that are no rows, and their bytes. */
 export interface Lead {
@@ -43,7 +43,7 @@ export function leadIn(
     if (lines === 0 || bytes === rows.length) continue
     const rest = rows.subarray(bytes)
     const shapes = rowShapes(rest, delimiter, quote, isWhole)
-    const cells = (shapes[0]?.cells ?? 1) + (hasRowNames(shapes) ? 1 : 0)
+    const cells = columnsIn(shapes)
     const fitting = shapes.filter(shape => shape.cells === cells).length
     if (cells < 2 || shapes.length < 2 || fitting < shapes.length * MOST_SHARE) continue
     if (hasTitle && !isAboveNames(rows, rest, delimiter, cells)) continue
@@ -55,7 +55,7 @@ export function leadIn(
 /** Returns whether a title stands above names. R leaves out the name above the names of rows, and others leave out more names. */
 function isAboveNames(rows: Buffer, rest: Buffer, delimiter: string, cells: number): boolean {
   const isClear = isBlank(rest, 0, endOfLine(rest, 0)) || (cells > 2 && !isPadded(rows, delimiter))
-  return isClear ? areNames(cellsIn(rest, delimiter)[0] ?? []) : namesColumns(rest, delimiter)
+  return isClear ? areNames((cellsIn(rest, delimiter)[0] ?? []).slice(0, cells)) : namesColumns(rest, delimiter)
 }
 
 /** Returns the lines up to the first one that has several cells and is no comment. A comment that names all columns is none. */

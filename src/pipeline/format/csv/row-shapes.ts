@@ -32,6 +32,17 @@ export function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhol
   return shapes
 }
 
+/** Returns how many columns a table has, if its first row names them. R names none for the names of rows. */
+export function columnsIn(shapes: readonly Shape[]): number {
+  return (shapes[0]?.cells ?? 1) + (hasRowNames(shapes) ? 1 : endsShort(shapes) ? -1 : 0)
+}
+
+/** Returns whether the first row ends with a delimiter, and no other row does. */
+export function endsShort([first, ...others]: readonly Shape[]): boolean {
+  if (first?.endsEmpty !== true || first.cells < 2 || others.length === 0) return false
+  return others.every(({ cells }) => cells === first.cells - 1)
+}
+
 /** Returns whether each row has one cell more than the first one, and not as an empty one at its end. */
 export function hasRowNames([first, ...others]: readonly Shape[]): boolean {
   if (first === undefined || others.length < 2) return false

@@ -174,7 +174,7 @@ function tableOf(first: readonly SheetRow[], { csv = {}, idColumns = [], showsCe
   // Cells say what they are, so words for missing values are found as if types were inferred.
   const missing = missingIn(sample, names, { ...csv, inferTypes: true })
   const { isMissing } = missing
-  const known = { names, types, inferTypes: true, isMissing, takesComma: false, showsCells }
+  const known = { names, types, inferTypes: true, isMissing, takesComma: false, quote: undefined, showsCells }
   // Only numbers that are texts have a form.
   const { forms, notes } = columnForms(asCsv(rows, width, OWN), known)
   const typing = { types, inferTypes, takesComma: false, quote: undefined, forms, missingIn: missing.of }

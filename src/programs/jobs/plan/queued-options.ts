@@ -41,6 +41,11 @@ export function queuedJob(effective: Given, sources: readonly string[], cwd: str
   for (const { name, notByWorkers } of optionNames.map(describeOption))
     if (notByWorkers !== undefined && values[name] !== undefined && values[name] !== false)
       throw invalid(origins[name], `cannot be combined with --queue: ${notByWorkers}`)
+  if (values.mapping === 'infer')
+    throw invalid(
+      origins.mapping,
+      "is 'infer', but workers read parts of the inputs. Pass the file of sluice infer instead",
+    )
   if (values.runId !== undefined && values.ids === 'cluster')
     throw invalid(
       origins.runId,

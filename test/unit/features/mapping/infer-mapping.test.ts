@@ -69,10 +69,83 @@ describe('a proposed mapping', () => {
     [['01/02/2026 08:30', '12/31/2026 08:30'], { type: 'date', format: 'MM/dd/yyyy HH:mm' }],
     [['28/Jun/2019:08:30:39 +0200'], { type: 'date', format: 'dd/MMM/yyyy:HH:mm:ss Z' }],
     [['Fri, 28 Jun 2019 08:30:39 +0200'], { type: 'date', format: 'EEE, dd MMM yyyy HH:mm:ss Z' }],
+    [['Jan 1 2000', 'Feb 28 2001'], { type: 'date', format: 'MMM d yyyy' }],
+    [['1/2/2026', '12/24/2026'], { type: 'date', format: 'M/d/yyyy' }],
+    [['1.2.2026 8:30', '24.12.2026 18:30'], { type: 'date', format: 'd.M.yyyy H:mm' }],
+    [['05-Sep-2019'], { type: 'date', format: 'dd-MMM-yyyy' }],
+    [['Thu, 05 Sep 2019 08:30:01 GMT'], { type: 'date', format: "EEE, dd MMM yyyy HH:mm:ss 'GMT'" }],
+    [['2026-01', '2026-12'], { type: 'date' }],
+    [['0815-12'], { type: 'keyword' }],
+    [['2026-02-30'], { type: 'keyword' }],
+    [['24.12.2026 25:00'], { type: 'keyword' }],
+    [['1/2/2026', '3/4/2026'], { type: 'keyword' }],
     [['32/Jun/2019:08:30:39 +0200'], { type: 'keyword' }],
     [['2026-13-02'], { type: 'keyword' }],
   ])('finds the formats of dates: %j', async (dates, type) => {
     expect(await typesOf(lines(...dates.map(at => ({ at }))))).toEqual({ at: type })
+  })
+
+  test.each([
+    [[{ type: 'Point', coordinates: [13.4, 52.5] }], { type: 'geo_point' }],
+    [
+      [
+        { type: 'Point', coordinates: [13, 52] },
+        { lat: 52, lon: 13 },
+      ],
+      { type: 'geo_point' },
+    ],
+    [
+      [
+        { type: 'Point', coordinates: [13, 52] },
+        {
+          type: 'LineString',
+          coordinates: [
+            [1, 2],
+            [3, 4],
+          ],
+        },
+      ],
+      { type: 'geo_shape' },
+    ],
+    [[{ type: 'GeometryCollection', geometries: [] }, null], { type: 'geo_shape' }],
+    [
+      [{ type: 'Point', coordinates: [200, 52] }],
+      { properties: { type: { type: 'keyword' }, coordinates: { type: 'long' } } },
+    ],
+  ])('finds points and shapes of GeoJSON: %j', async (values, type) => {
+    expect(await typesOf(lines(...values.map(at => ({ at }))))).toEqual({ at: type })
+  })
+
+  test('keeps names with dots beside names that they begin with', async () => {
+    const found = await infer(lines({ t0: 1, 't0.5': 2.5, 'a.b': 'x' }, { t0: 2, 't0.5': 3 }))
+    expect(found.mappings).toEqual({
+      subobjects: false,
+      properties: { t0: { type: 'long' }, 't0.5': { type: 'double' }, 'a.b': { type: 'keyword' } },
+    })
+    expect(found.conflicts).toEqual([])
+    expect((await infer(lines({ '.id': 1, 'a..b': 2 }))).mappings).toEqual({
+      subobjects: false,
+      properties: { '.id': { type: 'long' }, 'a..b': { type: 'long' } },
+    })
+    expect(await typesOf(lines({ 'Acid.Conc.': 1 }))).toEqual({ Acid: { properties: { Conc: { type: 'long' } } } })
+  })
+
+  test.each([
+    ['created_at', [1_735_689_600_000, 1_735_689_600_001], { type: 'date', format: 'epoch_millis' }],
+    ['timestamp', [1_735_689_600], { type: 'date', format: 'epoch_second' }],
+    ['updatedAt', [1_735_689_600_000], { type: 'date', format: 'epoch_millis' }],
+    ['time', [1_735_689_600, 5], { type: 'long' }],
+    ['date', [20_260_102], { type: 'long' }],
+    ['amount', [1_735_689_600_000], { type: 'long' }],
+  ])('numbers of %s may be times since 1970: %j', async (name, values, type) => {
+    expect(await typesOf(lines(...values.map(value => ({ [name]: value }))))).toEqual({ [name]: type })
+  })
+
+  test('says in which fields of dates the day and the month are not clear', async () => {
+    const { notes } = await infer(lines({ at: '01/02/2026' }, { at: '03/04/2026' }))
+    expect(notes).toEqual([
+      expect.stringMatching(/^no date shows whether the day or the month comes first.*: at\. /) as string,
+    ])
   })
 
   test('names conflicts with counts and the first line of each, most frequent first', async () => {

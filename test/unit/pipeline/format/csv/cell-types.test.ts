@@ -62,8 +62,6 @@ describe('with --infer-types', () => {
     'TRUE',
     'truest',
     'Infinity',
-    ' 1',
-    '1 ',
     '0x10',
     '0.1234567890123456',
     '123456789012.1234',
@@ -71,6 +69,11 @@ describe('with --infer-types', () => {
     '-.5',
   ])('%j stays text', async cell => {
     expect(await written([cell], { inferTypes: true })).toEqual([JSON.stringify(cell)])
+  })
+
+  test.each([' 1', '1 ', '  -0.5 ', ' true'])('blanks around %j are no part of the value', async cell => {
+    const [value = ''] = await written([cell], { inferTypes: true })
+    expect(JSON.parse(value)).toBe(JSON.parse(cell))
   })
 
   test('a number in quotes is a number, and --types decides before it', async () => {

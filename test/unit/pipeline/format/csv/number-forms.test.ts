@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { csvLines } from '../../../../../src/pipeline/format/csv/csv-lines.js'
 import { readCsv } from '../../../../support/facts/read-csv.js'
 
 /** Returns the numbers of a column with these cells, or the reason why a row is rejected. */
@@ -96,4 +97,52 @@ test.each([
 ])('%s is a boolean if the column has that type', async (cell, expected) => {
   expect((await read([cell], { types: { n: 'boolean' } })).values).toEqual([expected])
   expect((await read([cell], { inferTypes: true })).values).toEqual([cell])
+})
+
+describe('a column that stays text', () => {
+  const found = async (cells: readonly string[], showsCells = false) => {
+    const { found: text = '', offered } = await csvLines(
+      'a.csv',
+      (async function* () {
+        yield await Promise.resolve(
+          Buffer.from(`n,x\n${cells.map(cell => `"${cell.replaceAll('"', '""')}",1\n`).join('')}`),
+        )
+      })(),
+      { inferTypes: true },
+      { showsCells },
+    )
+    return [text.split('columns: n, x')[1], offered]
+  }
+  const numbers = Array.from({ length: 30 }, (_, n) => String(n))
+
+  test.each([
+    [['ja', 'nein', 'ja'], 'boolean', '. n stays text. To load its truth values, pass --types n:boolean'],
+    [['yes', 'no'], 'boolean', '. n stays text. To load its truth values, pass --types n:boolean'],
+    [
+      ['{"a":"b"}', '[1,2]'],
+      'object',
+      '. n stays text, although its cells are JSON. To load its objects, pass --types n:object',
+    ],
+    [['12 %', '3 %'], 'double', '. n stays text. To load its numbers, pass --types n:double'],
+  ])('is offered the type that fits all its cells: %j', async (cells, type, said) => {
+    expect(await found(cells)).toEqual([said, { n: type }])
+  })
+
+  test.each([[['ja', 'ja']], [['f', 'm']], [['{a', '{b']], [['0', '1']], [['true', 'false']], [['a', 'b']], [numbers]])(
+    'is nothing else if its cells say so: %j',
+    async cells => {
+      expect(await found(cells)).toEqual(['', {}])
+    },
+  )
+
+  test('although most of its cells are numbers says which are not', async () => {
+    expect(await found([...numbers, 'unknown', '?'], true)).toEqual([
+      '. n stays text: most of its cells are numbers, but not unknown and ?. If they mean that a value is missing, pass --null-values unknown,?',
+      {},
+    ])
+    expect(await found([...numbers, 'unknown'])).toEqual([
+      '. n stays text: most of its cells are numbers, but not all. `sluice look` shows the others',
+      {},
+    ])
+  })
 })

@@ -1,0 +1,41 @@
+/** Makes a missing index with a mapping that Sluice proposes from the first documents of the inputs. */
+import type { Source } from '../../base/flow.js'
+import type { InputSection } from '../../options/load.js'
+import { invalid } from '../../options/option-checks.js'
+import type { Retrier } from '../../run/loop/hooks.js'
+import { inferFrom } from './infer-mapping.js'
+import type { Work } from './map-index.js'
+import { shownFields } from './say-proposal.js'
+
+interface Proposing {
+  readonly index: string
+  /** Those of which something is left to load. */
+  readonly sources: readonly Source[]
+  readonly inputs: InputSection
+  readonly retrying: Retrier
+}
+
+/** Leaves an index that exists as it is. Throws SluiceError OPTION_INVALID if an input can be read only once. */
+export async function inferIndex({ cluster, run, makes }: Work, proposing: Proposing): Promise<void> {
+  const { index, sources, inputs, retrying } = proposing
+  const { format, pick, members, sheet, csv } = inputs
+  const once = sources.find(
+    ({ file, address, copy }) => (file === undefined && address === undefined) || copy !== undefined,
+  )
+  if (once !== undefined)
+    throw invalid('mapping', `is 'infer', but ${once.name} can be read only once. Save it as a file`)
+  const found = await retrying(async () => await cluster.indices.findWriter(index))
+  if (found.problem !== undefined) throw invalid('mapping', `needs one index: ${found.problem}`)
+  if (found.facts !== undefined)
+    return run.tell({ type: 'mapping', index, message: `${index} exists, so its mapping stays as it is` })
+  if (!makes) return
+  const proposal = await inferFrom(sources, { format, pick, members, sheet, csv, sample: SAMPLE }, run.stop.signal)
+  // A run that is stopped loads nothing.
+  if (run.stop.signal.aborted || proposal.documents === 0) return
+  await retrying(async () => await cluster.indices.make(index, { mappings: proposal.mappings }))
+  run.tell({ type: 'mapping', index, message: `Sluice creates ${index} with ${shownFields(proposal.mappings)}` })
+  for (const message of proposal.notes) run.tell({ type: 'mapping', index, message })
+}
+
+/** Documents that are read of each input. */
+const SAMPLE = 10_000
