@@ -155,7 +155,12 @@ function isWhole(heard: Buffer): boolean {
   return text.includes('\r\n\r\n') || heard.length >= 64 * 1024
 }
 
+/** Matches how nginx, Go and Apache answer a request without TLS at a port with TLS. */
+const wantsTls =
+  /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|speaking plain HTTP to an SSL/i
+
 function nameOf(heard: Buffer, isTls: boolean): Spoken {
+  if (!isTls && wantsTls.test(heard.toString('latin1'))) return 'tls'
   if (heard.toString('latin1', 0, 5) === 'HTTP/') return isTls ? 'https' : 'http'
   if (heard[0] === 5 && heard.length >= 2) return isTls ? 'socks5s' : 'socks5'
   return isTls ? 'tls' : 'unknown'
