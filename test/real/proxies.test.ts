@@ -20,7 +20,8 @@ import { startSquid } from './servers/squid.js'
 
 const parts = findParts()
 const { proxies } = parts
-const login: Credentials = { username: 'someone', password: 'Pa55+w0rd' }
+/** Some of them take only letters and digits. Other tests have logins that must be encoded. */
+const login: Credentials = { username: 'someone', password: 'Pa55w0rd' }
 
 interface Started {
   readonly port: number
@@ -37,6 +38,8 @@ interface Row {
   readonly host?: '127.0.0.1' | '::1'
   /** With and without a login, unless the row says which. */
   readonly logins?: readonly ('none' | 'given')[]
+  /** Of the cluster. Default: https and http. */
+  readonly schemes?: readonly ('https' | 'http')[]
   /** What it cannot do, or what is special. */
   readonly note?: string
   start(owner: Owner, given: Credentials | undefined): Promise<Started>
@@ -93,6 +96,8 @@ const rows: readonly Row[] = [
     from: 'Debian, and a relay of the test',
     part: proxies.tinyproxy,
     scheme: 'http',
+    schemes: ['https'],
+    note: 'undici takes no 100 Continue that nobody asked for, in answer to a request over http',
     start: async (owner, given) => await owner.own(sayContinue((await tinyproxy(owner, given)).port)),
   },
   { name: 'Apache (mod_proxy_connect)', from: 'Debian', part: proxies.apache, scheme: 'http', start: apache([]) },
@@ -301,7 +306,7 @@ describe('a real proxy: a load and the doctor, over https and http', () => {
       test.skip(row.name, () => undefined)
       continue
     }
-    const { name, logins = ['none', 'given'] } = row
+    const { name, logins = ['none', 'given'], schemes: asked = schemes } = row
     for (const kind of logins) {
       test(`${name}, ${kind === 'given' ? 'with a login' : 'without a login'}`, async () => {
         const from = performance.now()
@@ -309,7 +314,7 @@ describe('a real proxy: a load and the doctor, over https and http', () => {
         const given = kind === 'given' ? login : undefined
         const { port, interceptor } = await row.start(owner, given)
         const counts = new Map<string, number>()
-        for (const scheme of schemes) {
+        for (const scheme of asked) {
           const way = wayThrough(row, scheme, { port, given, interceptor })
           if (interceptor !== undefined && scheme === 'https') await findsInterceptor(way)
           counts.set(scheme, await load(way, owner))
@@ -345,6 +350,7 @@ async function load(way: Way, owner: Owner): Promise<number> {
     index,
     // Several requests, so that connections are used again.
     batchBytes: 16_000,
+    maxElapsedMs: 20_000,
     preflightConnections: 4,
     stateDir: join(owner.folder, 'state'),
     deadLetters: false,
@@ -372,6 +378,7 @@ async function refusesWrongLogin(row: Row, way: Started & { readonly given: Cred
     ...wayThrough(row, 'https', wrong),
     source: join(shared.folder, 'documents.ndjson'),
     index: newIndex('refused'),
+    maxElapsedMs: 10_000,
     deadLetters: false,
     stateDir: join(shared.folder, newIndex('state')),
   }).catch((error: unknown) => (isSluiceError(error) ? error.code : error))
@@ -404,7 +411,7 @@ function keep({ name }: Row, kind: 'none' | 'given', counts: ReadonlyMap<string,
   const told = kind === 'given' ? 'with' : 'without'
   outcomes.set(name, {
     logins: before === undefined ? told : `${before.logins}, ${told}`,
-    counts: schemes.map(scheme => `${scheme} ${counts.get(scheme)}`).join(', '),
+    counts: [...counts].map(([scheme, count]) => `${scheme} ${count}`).join(', '),
     seconds: (before?.seconds ?? 0) + ms / 1_000,
   })
 }
