@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, installElasticsearch, releases } from './elasticsearch.js'
-import { findParts, program, programFolder, s3Server } from './parts.js'
+import { findParts, goproxy, mitmproxy, packageFolder, program, programFolder, proxyChain, s3Server } from './parts.js'
 
 const log = join(cacheFolder(), 'install.log')
 const problems = []
@@ -19,6 +19,20 @@ for (const release of releases) {
   if (before.some(gap => gap.part === `Elasticsearch ${release.version}`)) fetchElasticsearch(release)
 }
 if (before.some(gap => gap.only === 'sources')) buildS3Server(s3Server)
+if (isMissing(goproxy.name)) buildGoproxy(goproxy)
+if (isMissing(proxyChain.name)) {
+  const from = `${proxyChain.name}@${proxyChain.version}`
+  fetchPackage(proxyChain, folder =>
+    run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', '--no-save', from]),
+  )
+}
+if (isMissing(mitmproxy.name)) {
+  const from = `${mitmproxy.name}==${mitmproxy.version}`
+  // A virtual environment knows its own path, so it is made where it stays.
+  fetchPackage(mitmproxy, folder => {
+    return run('python3', ['-m', 'venv', folder]) && run(join(folder, 'bin', 'pip'), ['install', '--quiet', from])
+  })
+}
 
 const { missing } = findParts()
 for (const problem of problems) console.log(problem)
@@ -72,6 +86,28 @@ function buildS3Server({ module, version }) {
   if (isBuilt) renameSync(join(work, 'versitygw'), join(folder, `versitygw-${version}`))
   else problems.push(`versitygw ${version}: the build failed (see ${log})`)
   rmSync(work, { recursive: true, force: true })
+}
+
+function isMissing(part) {
+  return before.some(gap => gap.part === part)
+}
+
+function buildGoproxy({ name, source }) {
+  const go = program('go', '/usr/local/go/bin')
+  if (!go) return problems.push(`${name} was not built: needs Go 1.24 or later`)
+  console.log(`Building ${name} (once) …`)
+  const isBuilt = run(go, ['build', '-C', source, '-o', join(programFolder(), name), '.'])
+  if (!isBuilt) problems.push(`${name}: the build failed (see ${log})`)
+}
+
+// Its mark appears when it is whole.
+function fetchPackage({ name, version }, install) {
+  console.log(`Fetching ${name} ${version} (once) …`)
+  const folder = packageFolder({ name, version })
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  if (install(folder)) writeFileSync(join(folder, '.ok'), '')
+  else problems.push(`${name} ${version}: could not be fetched (see ${log})`)
 }
 
 // What the programs print goes to a file: it is long, and of use only after a failure.

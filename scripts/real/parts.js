@@ -11,6 +11,18 @@ import { cacheFolder, findJava, homeOf, releases } from './elasticsearch.js'
 /** A server that speaks the language of S3. Built from its sources. */
 export const s3Server = { module: 'github.com/versity/versitygw/cmd/versitygw', version: 'v1.8.0' }
 
+/** A proxy in Go. Built from `scripts/real/goproxy`, whose go.mod names the version. */
+export const goproxy = { name: 'goproxy-v1.9.4', source: fileURLToPath(new URL('goproxy', import.meta.url)) }
+
+/** Proxies from npm and PyPI, each in a folder of its own. */
+export const proxyChain = { name: 'proxy-chain', version: '3.0.1' }
+export const mitmproxy = { name: 'mitmproxy', version: '11.0.2' }
+
+/** Returns the folder of a package. Complete if it holds the file `.ok`. */
+export function packageFolder({ name, version }) {
+  return join(cacheFolder(), 'packages', `${name}-${version}`)
+}
+
 /** Folder of the programs that were built. */
 export function programFolder() {
   return join(cacheFolder(), 'bin')
@@ -51,6 +63,8 @@ export function findParts() {
   const built = join(programFolder(), `versitygw-${s3Server.version}`)
   const versitygw = executable(built) ? built : undefined
   if (!versitygw) missing.push({ part: `versitygw ${s3Server.version}`, reason: 'not in the cache', only: 'sources' })
+
+  const proxies = { ...debianProxies(missing), ...builtProxies(missing) }
 
   const redis = program('redis-server')
   if (!redis) missing.push({ part: 'Redis', reason: 'not installed', package: 'redis-server', only: 'jobs' })
@@ -97,8 +111,42 @@ export function findParts() {
     chromium,
     prometheus,
     promtool,
+    proxies,
     elasticsearch,
     missing,
+  }
+}
+
+const debian = [
+  ['tinyproxy', 'tinyproxy', 'tinyproxy-bin'],
+  ['apache', 'apache2', 'apache2-bin'],
+  ['privoxy', 'privoxy', 'privoxy'],
+  ['dante', 'danted', 'dante-server'],
+  ['haproxy', 'haproxy', 'haproxy'],
+  ['stunnel', 'stunnel4', 'stunnel4'],
+]
+
+function debianProxies(missing) {
+  const found = debian.map(([name, command, from]) => {
+    const path = program(command)
+    if (!path) missing.push({ part: name, reason: 'not installed', package: from, only: 'proxies' })
+    return [name, path]
+  })
+  return Object.fromEntries(found)
+}
+
+function builtProxies(missing) {
+  const go = join(programFolder(), goproxy.name)
+  if (!executable(go)) missing.push({ part: goproxy.name, reason: 'not in the cache', only: 'proxies' })
+  const [chain, mitm] = [proxyChain, mitmproxy].map(one => {
+    const folder = packageFolder(one)
+    if (existsSync(join(folder, '.ok'))) return folder
+    missing.push({ part: one.name, reason: 'not in the cache', only: 'proxies' })
+  })
+  return {
+    goproxy: executable(go) ? go : undefined,
+    proxyChain: chain,
+    mitmproxy: mitm && join(mitm, 'bin', 'mitmdump'),
   }
 }
 

@@ -28,6 +28,18 @@ export async function answering(
   )
 }
 
+/** Answers every request with a body that is made of its header Authorization. */
+export async function echoing(status: number, bodyFor: (login: string) => string): Promise<Listener> {
+  return await listening(
+    createHttpServer((request, response) => {
+      request.resume()
+      response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(bodyFor(request.headers.authorization ?? ''))
+    }),
+  )
+}
+
 /** Shows a certificate, and answers any HTTP request with 404. */
 export async function showing({ cert, key }: Leaf): Promise<Listener> {
   const answer = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
@@ -41,7 +53,8 @@ export async function closedPort(): Promise<number> {
   return port
 }
 
-async function listening(server: Server): Promise<Listener> {
+/** Lets a server listen on a free port of 127.0.0.1. */
+export async function listening(server: Server): Promise<Listener> {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)

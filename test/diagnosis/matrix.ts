@@ -1,6 +1,7 @@
 /** What was planted against what was named first, as tables of docs/diagnosis.md. */
 import type { FailureCode } from '../../src/base/failure/failure.js'
 import type { Asked, Class, Part } from './cause.js'
+import { seenAt } from './threads.js'
 
 export interface Outcome {
   readonly planted: string
@@ -31,8 +32,11 @@ export function renderOutcomes(world: string, outcomes: readonly Outcome[], isRe
 /** A head, and a row for each outcome. */
 export function tableOf(outcomes: readonly Outcome[], isReal: boolean): string[] {
   return table(
-    ['planted', ...(isReal ? ['on'] : []), 'asked', 'named first'],
-    outcomes.map(outcome => [outcome.planted, ...(isReal ? [outcome.on] : []), outcome.by, tellNamed(outcome)]),
+    ['planted', ...(isReal ? ['on'] : []), 'asked', 'named first', 'seen at'],
+    outcomes.map(outcome => {
+      const { planted, on, by } = outcome
+      return [planted, ...(isReal ? [on] : []), by, tellNamed(outcome), seenAt(planted)]
+    }),
   )
 }
 

@@ -10,6 +10,7 @@ import { DENIED_PORT, startSquid } from '../real/servers/squid.js'
 import type { Cause } from './cause.js'
 import { certificateCauses } from './certificate-causes.js'
 import { realClusterCauses } from './real-cluster-causes.js'
+import { realThreadCauses } from './thread-causes.js'
 import { changed, doctor, portOf } from './ways.js'
 
 type RealCause = Cause<RealWorld>
@@ -269,4 +270,5 @@ export const realCauses: readonly RealCause[] = [
   ...gateways,
   ...filter,
   ...realClusterCauses,
+  ...realThreadCauses,
 ]

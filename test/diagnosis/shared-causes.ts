@@ -8,6 +8,7 @@ import { instanceCauses } from './instance-causes.js'
 import { machineCauses } from './machine-causes.js'
 import { mixedCauses } from './mixed-causes.js'
 import { proxyCauses } from './proxy-causes.js'
+import { threadCauses } from './thread-causes.js'
 
 export const sharedCauses: readonly Cause[] = [
   ...proxyCauses,
@@ -16,6 +17,7 @@ export const sharedCauses: readonly Cause[] = [
   ...machineCauses,
   ...filterCauses,
   ...clusterCauses,
+  ...threadCauses,
   ...healthyCauses,
   ...instanceCauses,
 ]

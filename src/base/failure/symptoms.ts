@@ -16,6 +16,8 @@ export interface Symptom {
   readonly codes: readonly FailureCode[]
   /** The difference between the codes. */
   readonly note: string
+  /** Parts of the lines that programs print for it, in lower case. */
+  readonly printed?: readonly string[]
 }
 
 export const symptoms: readonly Symptom[] = [
@@ -25,6 +27,18 @@ export const symptoms: readonly Symptom[] = [
     when: 'The username or password of the proxy is missing, wrong, or not URL-encoded.',
     codes: ['PROXY_AUTH_REJECTED', 'PROXY_URL_INVALID', 'PROXY_ACCOUNT_REFUSED'],
     note: 'A wrong port does not cause a 407. The request hangs, or the answer is not HTTP. A program for the JDK also gets 407 if the system property jdk.http.auth.tunneling.disabledSchemes is not an empty string. Java then sends no password through a tunnel.',
+    printed: [
+      'proxy authentication required',
+      'proxy authorization required',
+      'http code 407',
+      'statuscode=407',
+      'status code: 407',
+      'status code 407',
+      '(407)',
+      '[407]',
+      'connection failed: 407',
+      '"http/1.1 407',
+    ],
   },
   {
     where: 'proxy',
@@ -32,6 +46,15 @@ export const symptoms: readonly Symptom[] = [
     when: 'The scheme and port of the proxy URL do not fit. For QuotaGuard, 9293 is HTTP, 9294 HTTPS and 1080 SOCKS5.',
     codes: ['PROXY_PORT_IS_SOCKS', 'PROXY_PORT_IS_HTTP', 'PROXY_TLS_MISMATCH', 'PROXY_TIMEOUT', 'PROXY_UNREACHABLE'],
     note: 'The first bytes of the answer show which protocol the port speaks. If the port waits for the other side to begin, there is no answer (PROXY_TIMEOUT).',
+    printed: [
+      'parse error',
+      'received http/0.9',
+      'possibly http/0.9',
+      'malformed http response',
+      'badstatusline',
+      'socks5 proxy server sent invalid data',
+      'general socks server failure',
+    ],
   },
   {
     where: 'proxy',
@@ -46,6 +69,17 @@ export const symptoms: readonly Symptom[] = [
       'PROXY_NOT_A_PROXY',
     ],
     note: 'The status shows the cause: 407 PROXY_AUTH_REJECTED, 5xx PROXY_TARGET_UNREACHABLE, 403 PROXY_DENIED_TARGET, 402 PROXY_ACCOUNT_REFUSED, 429 PROXY_LIMIT_REACHED, and 405, a redirect or 511 PROXY_NOT_A_PROXY.',
+    printed: [
+      'tunneling socket could not be established',
+      'request aborted',
+      'tunnel connection failed',
+      'unable to tunnel through proxy',
+      'err_tunnel_connection_failed',
+      'from proxy after connect',
+      'connect to proxy',
+      'connect refused by proxy',
+      'proxyerror(',
+    ],
   },
   {
     where: 'proxy',
@@ -53,6 +87,17 @@ export const symptoms: readonly Symptom[] = [
     when: 'One side speaks TLS and the other does not.',
     codes: ['PROXY_TLS_MISMATCH', 'CLUSTER_TLS_MISMATCH', 'CLUSTER_URL_IS_PROXY'],
     note: 'Find out which connection it was: the one to the proxy, or the one to the cluster inside the tunnel.',
+    printed: [
+      'wrong version number',
+      'wrong_version_number',
+      'does not look like a tls handshake',
+      'server gave http response to https client',
+      'exceeded the maximum permissible length',
+      'not an ssl/tls record',
+      'unrecognized ssl message',
+      'packet length too long',
+      'record layer failure',
+    ],
   },
   {
     where: 'cluster',
@@ -60,6 +105,7 @@ export const symptoms: readonly Symptom[] = [
     when: 'No policy that is attached to the deployment allows the address of the request.',
     codes: ['EGRESS_NOT_ALLOWED', 'EGRESS_PARTLY_ALLOWED', 'EGRESS_UNEXPECTED', 'PROXY_NOT_USED'],
     note: 'The body has "ok":false and no "error". If all connections are refused, it is EGRESS_NOT_ALLOWED. If some are, it is EGRESS_PARTLY_ALLOWED. Sluice opens up to 16 connections to find out.',
+    printed: ['{"ok":false,"message":"forbidden"}'],
   },
   {
     where: 'cluster',
@@ -73,6 +119,7 @@ export const symptoms: readonly Symptom[] = [
       'CLUSTER_LICENSE_ENDED',
     ],
     note: 'An Elasticsearch error names its type. A 403 in answer to CONNECT comes from the proxy. Any other 403 comes from a gateway on the route.',
+    printed: ['security_exception', '403 forbidden', 'statuscode":403', 'status code 403', 'status: 403'],
   },
   {
     where: 'cluster',
@@ -80,6 +127,13 @@ export const symptoms: readonly Symptom[] = [
     when: 'The URL says http:// and the port uses TLS, or the cluster requires a client certificate.',
     codes: ['CLUSTER_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT', 'PROXY_CLIENT_CERT'],
     note: 'A client that uses https:// and sends a certificate of its own (--cert) gets none of these errors.',
+    printed: [
+      'plaintext http traffic on an https channel',
+      'plain http request was sent to https port',
+      'http request to an https server',
+      'certificate_required',
+      'bad certificate',
+    ],
   },
   {
     where: 'cluster',
@@ -87,6 +141,13 @@ export const symptoms: readonly Symptom[] = [
     when: 'The cluster answered. The credentials are wrong, expired, revoked, or those of another cluster.',
     codes: ['CLUSTER_AUTH_REJECTED', 'PROXY_AUTH_REJECTED'],
     note: 'Some proxies answer 401 instead of 407. Such a 401 comes in answer to CONNECT, before the cluster.',
+    printed: [
+      '401 unauthorized',
+      '401 authorization required',
+      'missing authentication credentials',
+      'unable to authenticate user',
+      '[401]',
+    ],
   },
   {
     where: 'cluster',
@@ -119,8 +180,9 @@ export const symptoms: readonly Symptom[] = [
     where: 'cluster',
     symptom: '404 Not Found, "Unknown resource"',
     when: 'Elastic Cloud has no deployment of this name, or the cluster has no such index or pipeline.',
-    codes: ['CLUSTER_UNKNOWN_HOST', 'REQUEST_REFUSED', 'GATEWAY_REFUSED'],
-    note: 'Elasticsearch answers JSON with an error type. Elastic Cloud answers one sentence.',
+    codes: ['CLUSTER_UNKNOWN_HOST', 'REQUEST_REFUSED', 'GATEWAY_REFUSED', 'CLUSTER_NOT_ELASTICSEARCH'],
+    note: 'Elasticsearch answers JSON with an error type. Elastic Cloud answers one sentence. If GET / fails too, the URL has a path too many, or lacks the path of a gateway.',
+    printed: ['"unknown resource."', 'no handler found for uri', 'no such index'],
   },
   {
     where: 'cluster',
@@ -135,6 +197,7 @@ export const symptoms: readonly Symptom[] = [
     when: 'The request is larger than the cluster or a gateway allows.',
     codes: ['DOCUMENT_TOO_LARGE'],
     note: 'Sluice halves such requests by itself. It reports this failure only for a single document that is too large.',
+    printed: ['413 request entity too large', 'error 413', 'request size exceeded', 'request entity too large'],
   },
   {
     where: 'cluster',
@@ -149,6 +212,14 @@ export const symptoms: readonly Symptom[] = [
     when: 'The cluster is starting, restarting or too busy, or the proxy cannot reach it.',
     codes: ['CLUSTER_UNAVAILABLE', 'PROXY_TARGET_UNREACHABLE'],
     note: 'A status in answer to CONNECT comes from the proxy. Check the host and port of the cluster URL. Otherwise it comes from the cluster, so wait.',
+    printed: [
+      '502 bad gateway',
+      '503 service unavailable',
+      '504 gateway',
+      'statuscode=502',
+      'statuscode=503',
+      'connection failed: 503',
+    ],
   },
   {
     where: 'cluster',
@@ -163,6 +234,61 @@ export const symptoms: readonly Symptom[] = [
     when: 'The URL leads to another product, or to a version that Sluice does not support.',
     codes: ['CLUSTER_NOT_ELASTICSEARCH', 'CLUSTER_VERSION_UNSUPPORTED'],
     note: 'Elasticsearch answers with the header x-elastic-product. The answer to GET / contains its version.',
+    printed: [
+      'is not elasticsearch',
+      'not a supported distribution of elasticsearch',
+      'unable to verify that the server is elasticsearch',
+      'unknow mime',
+      'unknown mime',
+      'unable to parse response body',
+    ],
+  },
+  {
+    where: 'anywhere',
+    symptom: '"unsupported protocol", "protocol version", "legacy renegotiation disabled", "handshake failure"',
+    when: 'The other side speaks TLS, but offers only versions or ciphers that the client does not accept. Or it wants a client certificate.',
+    codes: ['CLUSTER_TLS_MISMATCH', 'PROXY_TLS_MISMATCH', 'CLUSTER_CLIENT_CERT', 'PROXY_CLIENT_CERT'],
+    note: 'Sluice needs TLS 1.2 or 1.3. An old server, or a firewall that opens TLS, may offer only older versions.',
+    printed: [
+      'unsupported protocol',
+      'no protocols available',
+      'protocol version',
+      'protocolversion',
+      'legacy renegotiation disabled',
+      'handshake failure',
+      'handshake_failure',
+      'are not accepted by server preferences',
+      'stack level too deep',
+    ],
+  },
+  {
+    where: 'cluster',
+    symptom: '301, 302, 307 or 308 in place of an answer',
+    when: 'A gateway redirects to https://, to another path, or to a login page. Most clients follow no redirect of a POST.',
+    codes: ['CLUSTER_TLS_MISMATCH', 'GATEWAY_REFUSED', 'CLUSTER_NOT_ELASTICSEARCH', 'PROXY_NOT_A_PROXY'],
+    note: 'The header location shows where to. If only http:// became https://, the scheme of the URL is wrong. A redirect in answer to CONNECT comes from the proxy, or from the network of this machine.',
+    printed: [
+      '308 permanent redirect',
+      '301 moved permanently',
+      '302 found',
+      'statuscode=302',
+      '307 temporary redirect',
+    ],
+  },
+  {
+    where: 'cluster',
+    symptom: 'Messages about signatures: "es:ESHttpPost", "Authorization header requires \'Credential\' parameter"',
+    when: 'The URL leads to Amazon OpenSearch Service, which accepts only signed requests.',
+    codes: ['CLUSTER_NOT_ELASTICSEARCH'],
+    note: 'Sluice loads into Elasticsearch 8 or 9, and signs no requests.',
+    printed: ['es:eshttp', "authorization header requires 'credential' parameter", 'missing equal-sign'],
+  },
+  {
+    where: 'cluster',
+    symptom: 'Small requests succeed, and large requests hang or time out',
+    when: 'A VPN or tunnel on the route loses full packets, because its MTU is wrong and ICMP is blocked.',
+    codes: ['CLUSTER_TIMEOUT'],
+    note: '`sluice doctor --index NAME` asks the same question in full packets and in a small one, and reports the difference.',
   },
   {
     where: 'instance',
@@ -176,6 +302,7 @@ export const symptoms: readonly Symptom[] = [
       'PROXY_NOT_USED',
     ],
     note: 'A 403 without JSON is about the address. A 403 with "Insufficient rights" is about the role. A 401 is about the credentials or a policy. If the instance refuses a token that it has just given, the cause is a policy.',
+    printed: ['failed to authenticate with the instance'],
   },
   {
     where: 'instance',
@@ -201,6 +328,7 @@ export const symptoms: readonly Symptom[] = [
       'SERVICENOW_PARTLY_ALLOWED',
     ],
     note: 'Every wrong password counts towards a lock-out. `sluice doctor` tries each configured login only once.',
+    printed: ['user not authenticated', '(401) unauthorized', 'user cannot be authenticated'],
   },
   {
     where: 'instance',
@@ -222,6 +350,7 @@ export const symptoms: readonly Symptom[] = [
     when: 'The instance is hibernating, or the URL does not lead to a ServiceNow instance.',
     codes: ['SERVICENOW_HIBERNATING', 'SERVICENOW_NOT_AN_INSTANCE', 'SERVICENOW_ADDRESS_REFUSED'],
     note: 'A hibernating instance answers 200 and a page that says so, on every path. A 403 is about the address.',
+    printed: ['instance is hibernating', 'unexpected token <'],
   },
   {
     where: 'instance',
@@ -272,8 +401,33 @@ export const symptoms: readonly Symptom[] = [
     where: 'anywhere',
     symptom: 'Certificate errors that appear only with the proxy',
     when: 'The client mistakes the proxy for the cluster, or speaks TLS to the wrong port.',
-    codes: ['CLUSTER_URL_IS_PROXY', 'CLUSTER_CERT_INVALID', 'PROXY_CERT_INVALID', 'PROXY_TLS_MISMATCH', 'CLOCK_SKEW'],
+    codes: [
+      'CLUSTER_URL_IS_PROXY',
+      'CLUSTER_CERT_INVALID',
+      'PROXY_CERT_INVALID',
+      'SERVICENOW_CERT_INVALID',
+      'PROXY_TLS_MISMATCH',
+      'CLOCK_SKEW',
+    ],
     note: "The proxy never decrypts, so the client sees the cluster's own certificate. If a certificate is expired or not valid yet, check the clock of this machine.",
+    printed: [
+      'self signed certificate',
+      'self-signed certificate',
+      'signed by unknown authority',
+      'certificate_verify_failed',
+      'certificate verify failed',
+      'unable to get local issuer certificate',
+      'unable to verify the first certificate',
+      'pkix path',
+      'unable_to_verify',
+      'depth_zero_self_signed',
+      'any ip sans',
+      'no subject alternative',
+      'certificate has expired',
+      'peer not authenticated',
+      'no issuer certificate found',
+      'session contains no certificates',
+    ],
   },
   {
     where: 'anywhere',
@@ -287,13 +441,57 @@ export const symptoms: readonly Symptom[] = [
       'CLUSTER_PRIVATE_LINK',
     ],
     note: 'If it happens now and then, one of the two addresses is not allowed. If it happens every time, check host, port and firewall.',
+    printed: [
+      'etimedout',
+      'timed out',
+      'i/o timeout',
+      'request timeout after',
+      'requesttimeout',
+      'connectiontimeout',
+      'read timeout',
+      'context deadline exceeded',
+    ],
   },
   {
     where: 'anywhere',
     symptom: 'Connection refused, host not found, connection reset (ECONNREFUSED, ENOTFOUND, ECONNRESET)',
     when: 'No server listens there, the name is unknown, or the other side closed the connection.',
-    codes: ['PROXY_UNREACHABLE', 'CLUSTER_UNAVAILABLE', 'PROXY_TLS_MISMATCH'],
+    codes: [
+      'PROXY_UNREACHABLE',
+      'PROXY_TARGET_UNREACHABLE',
+      'CLUSTER_UNAVAILABLE',
+      'CLUSTER_PRIVATE_LINK',
+      'PROXY_URL_INVALID',
+      'PROXY_TLS_MISMATCH',
+    ],
     note: 'Sluice reports whether it was the proxy or the cluster. Most clients do not.',
+    printed: [
+      'econnrefused',
+      'connection refused',
+      'enotfound',
+      'name or service not known',
+      'name resolution',
+      'no such host',
+      'resolutionfailure',
+      'eai_again',
+      'could not resolve',
+      'econnreset',
+      'connection reset',
+      'reset by peer',
+      'broken pipe',
+      'broken connection to',
+      'socket hang up',
+      'other side closed',
+      'no living connections',
+      'unable to revive connection',
+      'failed to respond',
+      'before secure tls connection',
+      'failed to establish a new connection',
+      'unreachable',
+      'no route to host',
+      'eaddrnotavail',
+      'permission denied',
+    ],
   },
   {
     where: 'anywhere',
@@ -341,7 +539,7 @@ export interface Found {
 
 /**
  * Finds symptoms and failures that contain every word of the text: numbers as they are, other words as the start of a
- * word.
+ * word. A whole line of a program also finds the symptoms that such a line stands for.
  */
 export function lookUp(text: string): Found {
   const words = text
@@ -353,8 +551,10 @@ export function lookUp(text: string): Found {
     word => new RegExp(`\\b${word.replaceAll(/\W/g, String.raw`\$&`)}${/^\d+$/.test(word) ? '\\b' : ''}`, 'i'),
   )
   const holds = (...texts: readonly string[]) => patterns.every(pattern => pattern.test(texts.join('\n')))
+  const line = text.toLowerCase().replaceAll(/\s+/g, ' ')
+  const isPrinted = (printed: readonly string[] = []) => printed.some(part => line.includes(part))
   return {
-    symptoms: symptoms.filter(({ symptom, when, note }) => holds(symptom, when, note)),
+    symptoms: symptoms.filter(({ symptom, when, note, printed }) => holds(symptom, when, note) || isPrinted(printed)),
     codes: failureCodes.filter(code => {
       const { title, observed, causes } = explain(code)
       return holds(code.replaceAll('_', ' '), title, observed, ...causes)

@@ -142,7 +142,7 @@ export const clusterFindings: FindingRule = facts => {
 export const indexFindings: FindingRule = ({ index, write, cluster }) => {
   if (index === undefined) return undefined
   const { index: name, missing = [], blocks = [], failure: failed } = index
-  if (failed !== undefined) return finding('error', failed)
+  if (failed !== undefined) return finding('error', failed, tellLost(failed))
   const reason = `the credentials lack ${missing.join(' and ')} on ${name}`
   const blocked = `${blocks.join(', ')} is set`
   const left = write?.left === undefined ? '' : `Sluice could not delete its test document. Delete ${write.left}`
@@ -153,6 +153,12 @@ export const indexFindings: FindingRule = ({ index, write, cluster }) => {
     blocks.length === 0 ? undefined : finding('error', failure('INDEX_BLOCKED', { index: name, reason: blocked })),
     write?.failure && finding('error', write.failure, left),
   ]
+}
+
+/** The same question was asked twice: in full packets, and in one small packet. */
+function tellLost({ evidence }: Failure): string {
+  if (evidence['lost'] !== 'full packets') return ''
+  return 'The cluster answers the same request if it is small. Full packets are lost on the route, as with a wrong MTU of a VPN'
 }
 
 /** One missing node of a pair stops nothing: the load connects again. */

@@ -7,7 +7,7 @@ import { type Failure, failure, type FailureCode, quote } from '../../base/failu
 import { proxyRefusal, withoutQuery } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { type JsonObject, parseObject } from '../../base/json/parse-json.js'
-import { elasticsearchBeside, type Stranger, strangerIn } from './strangers.js'
+import { elasticsearchBeside, loginOffered, redirectIn, type Stranger, strangerIn } from './strangers.js'
 
 export interface AnswerHead {
   readonly statusCode: number
@@ -56,7 +56,9 @@ export function whoAnswered(answer: ClusterAnswer, route: RouteFacts): Answered 
   if (answer.statusCode === 413 && answer.body.length === 0)
     return { by: 'elasticsearch', type: 'request_too_large', reason: 'the request is too large' }
   const said = text === '' ? 'empty body' : `body: ${quote(text)}`
-  const stranger = strangerIn(answer.statusCode, answer.headers, text)
+  const stranger =
+    strangerIn(answer.statusCode, answer.headers, text) ??
+    redirectIn(answer.statusCode, header(answer, 'location'), route.target)
   const observed = [...(stranger === undefined ? [] : [stranger.is]), describeAnswer(answer, said)].join(', ')
   return { by: 'unknown', observed, stranger }
 }
@@ -131,8 +133,11 @@ export function nameRefusal(answer: ClusterAnswer, answered: Answered, cluster: 
       const { observed, stranger } = answered
       if (stranger?.code !== undefined) return nameStranger(stranger.code, observed, status, cluster)
       if (status === 200) return nameUnsigned(answer, observed, cluster)
-      if (status === 401)
-        return failure('CLUSTER_AUTH_REJECTED', { cluster, how: refusedLogin(answer), reason: observed, status })
+      if (status === 401) {
+        const login = loginOffered(String(answer.headers['www-authenticate'] ?? ''))
+        const reason = [...(login === undefined ? [] : [login]), observed].join(', ')
+        return failure('CLUSTER_AUTH_REJECTED', { cluster, how: refusedLogin(answer), reason, status })
+      }
       if (status === 429) return failure('GATEWAY_LIMITED', { cluster, observed, status })
       if (status >= 500 || status === 408 || status === 425)
         return failure('CLUSTER_UNAVAILABLE', { cluster, observed, status })

@@ -41,6 +41,16 @@ const marks: readonly Mark[] = [
     if: /"distribution" ?: ?"opensearch"|The OpenSearch Project|realm="OpenSearch Security"|\bes:ESHttp/i,
   },
   {
+    is: 'it is a service of Amazon, which accepts only signed requests',
+    code: 'CLUSTER_NOT_ELASTICSEARCH',
+    if: /not a valid key=value pair \(missing equal-sign\) in Authorization header|Authorization header requires 'Credential' parameter/,
+  },
+  {
+    is: 'it is the port of the nodes (9300), not the port for HTTP',
+    code: 'CLUSTER_NOT_ELASTICSEARCH',
+    if: /\n\nThis is not an HTTP port/,
+  },
+  {
     is: 'this network requires a login first',
     code: 'GATEWAY_REFUSED',
     if: /^status 511\n/,
@@ -66,6 +76,26 @@ export function strangerIn(
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`)
   const answer = [`status ${statusCode}`, ...lines, '', text.slice(0, 16_384)].join('\n')
   return marks.find(mark => mark.if.test(answer))
+}
+
+/** Returns what a redirect of a gateway to itself means. A redirect to another host may be a login page of any kind. */
+export function redirectIn(statusCode: number, location: unknown, target: URL): Stranger | undefined {
+  if (![301, 302, 307, 308].includes(statusCode) || typeof location !== 'string') return undefined
+  if (!URL.canParse(location, target.href)) return undefined
+  const to = new URL(location, target.href)
+  if (to.hostname !== target.hostname) return undefined
+  if (target.protocol === 'http:' && to.protocol === 'https:')
+    return { is: `a gateway redirects to https:, but the URL says http://`, code: 'CLUSTER_TLS_MISMATCH' }
+  return to.host === target.host && to.pathname !== target.pathname
+    ? { is: 'it redirects to another path of the same host' }
+    : undefined
+}
+
+/** Returns which logins a gateway accepts, if Sluice has none of them. */
+export function loginOffered(challenges: string): string | undefined {
+  const names = challenges.replaceAll(/"[^"]*"/g, '').match(/\b(ntlm|negotiate|kerberos|digest)\b(?!=)/gi) ?? []
+  if (names.length === 0 || /\b(basic|apikey|bearer)\b(?!=)/i.test(challenges)) return undefined
+  return `it accepts only ${[...new Set(names)].join(' or ')}, but Sluice sends an API key or Basic`
 }
 
 /** Returns the URL of the Elasticsearch beside a Kibana, if the URL shows it. */

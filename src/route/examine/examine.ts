@@ -148,7 +148,7 @@ function mostRequests(context: Context): number {
   if (cluster === '') return toProxy + toInstance
   // One connection is traced, others if it fails, and again, with the proxy and without, if its certificate is refused. A silent port is greeted twice.
   const always = SURE + 4 + mostConnections(connections)
-  const identity = way.credentials === undefined ? 0 : (index === undefined ? 2 : 4) * SURE
+  const identity = way.credentials === undefined ? 0 : (index === undefined ? 2 : 5) * SURE
   const write = writeCheck ? 3 : 0
   const past = directCheck ? 1 + ROUND_TRIPS : 0
   // If the proxy forwards, the login travels with a request.

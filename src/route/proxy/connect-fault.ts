@@ -40,6 +40,7 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
       if (isNotTls(code)) {
         return failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: `the port does not speak TLS (${code})` })
       }
+      if (isOtherTls(code)) return failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: tellOtherTls(code) })
       return failure('PROXY_UNREACHABLE', {
         proxy: proxyOf(way),
         problem: `${problem}. A port without TLS behaves like this too`,
@@ -50,6 +51,7 @@ function nameConnecting(way: RouteTarget, phase: Phase, code: string, error: unk
     case 'target-tls':
       if (isClientCertAlert(code)) return failure('CLUSTER_CLIENT_CERT', { cluster, observed: `the TLS alert ${code}` })
       if (isCertificateFault(code)) return failure('CLUSTER_CERT_INVALID', { cluster, problem })
+      if (isOtherTls(code)) return failure('CLUSTER_TLS_MISMATCH', { cluster, observed: tellOtherTls(code) })
       return isNotTls(code)
         ? failure('CLUSTER_TLS_MISMATCH', { cluster, observed: `the port does not speak TLS (${code})` })
         : failure('CLUSTER_UNAVAILABLE', { cluster, observed: problem })
@@ -85,6 +87,17 @@ function isCertificateFault(code: string): boolean {
   return /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|UNKNOWN_CA|CRL|FINGERPRINT|UNSPECIFIED/.test(
     code,
   )
+}
+
+/** OpenSSL reports these if both sides speak TLS, but no version or cipher that both accept. */
+function isOtherTls(code: string): boolean {
+  return /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS|RENEGOTIATION|NO_SHARED_CIPHER|NO_CIPHERS|KEY_TOO_SMALL|INSUFFICIENT_SECURITY|MD_TOO_WEAK/.test(
+    code,
+  )
+}
+
+function tellOtherTls(code: string): string {
+  return `the port offers only versions or ciphers of TLS that this Node.js does not accept (${code})`
 }
 
 /** OpenSSL reports these if the first bytes of the other side are no TLS record. */

@@ -18,6 +18,8 @@ interface PortSeen {
   /** Those who signed it, and so on. */
   readonly authorities?: readonly X509Certificate[] | undefined
   readonly date?: string | undefined
+  /** It answered a request without TLS, and said that it expects TLS. */
+  readonly wantsTls?: boolean | undefined
   /** The name of the server, if it answers as a web server does: with a page of its own. */
   readonly webServer?: string | undefined
 }
@@ -45,11 +47,18 @@ export async function portSpeaks(expected: ProxyScheme, asking: Asking): Promise
   const others = await Promise.all(
     greetings.map(async ([overTls, bytes]) => {
       const seen = await ask({ ...asking, signal }, overTls, bytes)
-      if (isKnown(seen)) settled.abort()
+      // A web server with TLS answers this greeting as HTTP, and only a request in words with "use TLS".
+      const isGuess = bytes === socksGreeting && seen.spoken === 'http'
+      if ((isKnown(seen) && !isGuess) || seen.wantsTls) settled.abort()
       return seen
     }),
   )
-  return others.find(isKnown) ?? others.find(({ spoken }) => spoken === 'tls') ?? first
+  return (
+    others.find(({ wantsTls }) => wantsTls) ??
+    others.find(isKnown) ??
+    others.find(({ spoken }) => spoken === 'tls') ??
+    first
+  )
 }
 
 /** Returns whether the proxy answers a greeting, which needs no target. One of two nodes may be silent to everything. */
@@ -118,13 +127,15 @@ async function ask(asking: Asking, isTls: boolean, bytes: Buffer): Promise<PortS
       clearTimeout(timer)
       signal?.removeEventListener('abort', settle)
       socket.destroy()
-      const spoken = nameOf(heard, isTls && certificate !== undefined)
       const head = heard.toString('latin1')
+      const wantsTls = !isTls && tlsWanted.test(head)
+      const spoken = wantsTls ? 'tls' : nameOf(heard, isTls && certificate !== undefined)
       const isPage = /^HTTP\/1\.\d ([23]\d\d|404) /.test(head)
       const webServer = isPage ? /^server: *(.+)$/im.exec(head)?.[1]?.trim() : undefined
       const date = /^date: *(.+)$/im.exec(head)?.[1]?.trim()
       resolve({
         spoken,
+        wantsTls,
         isPrompt: false,
         certificate,
         authorities,
@@ -154,6 +165,10 @@ function isWhole(heard: Buffer): boolean {
   if (!'HTTP/'.startsWith(text.slice(0, 5))) return heard.length >= 2
   return text.includes('\r\n\r\n') || heard.length >= 64 * 1024
 }
+
+/** Matches how nginx, Go and Apache answer a request without TLS at a port with TLS. */
+const tlsWanted =
+  /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|speaking plain HTTP to an SSL/i
 
 function nameOf(heard: Buffer, isTls: boolean): Spoken {
   if (heard.toString('latin1', 0, 5) === 'HTTP/') return isTls ? 'https' : 'http'

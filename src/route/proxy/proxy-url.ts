@@ -118,6 +118,8 @@ function readAddress(text: string, scheme: ProxyScheme, refuse: Refuse): { host:
     refuse('has a port that is not a number from 1 to 65535 (is the "@" before the host missing?)')
   }
   const host = bracketed === undefined ? domainToASCII(name ?? '') : bracketed.toLowerCase()
+  if (/^(undefined|null|none|nan|nil)$/.test(host))
+    refuse(`has the host "${host}". The variable that should hold the host was empty when the URL was built`)
   if (bracketed === undefined ? !/^[a-z0-9._-]+$/.test(host) : !isIPv6(host)) refuse('has an invalid host name')
   return { host, port: Number(portText) }
 }

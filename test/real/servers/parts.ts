@@ -21,6 +21,23 @@ export interface Parts {
   readonly zsh?: string
   readonly fish?: string
   readonly groff?: string
+  readonly proxies: Readonly<
+    Partial<
+      Record<
+        | 'tinyproxy'
+        | 'apache'
+        | 'privoxy'
+        | 'dante'
+        | 'haproxy'
+        | 'stunnel'
+        | 'goproxy'
+        /** Folder of its package. */
+        | 'proxyChain'
+        | 'mitmproxy',
+        string
+      >
+    >
+  >
   readonly elasticsearch: Readonly<
     Record<Major, { readonly version: string; readonly home: string; readonly java?: string }>
   >

@@ -7,6 +7,11 @@ const stripped = /removed its header/
 const login = /login/
 const insideName = / is (a private address|a name of a private network|an address of this machine)/
 const oldAuthority = /The authority .* expired/
+const oldTls = /versions or ciphers of TLS/
+const redirects = /redirects to https:/
+const signedOnly = /signed requests/
+const windowsLogin = /accepts only .* but Sluice sends/
+const otherPath = /redirects to another path|status 404/
 
 /** Refused or broken at the cluster, or at what stands right before it: the proxy did its part. */
 export const clusterEntries = {
@@ -47,6 +52,7 @@ export const clusterEntries = {
     causes: [
       { cause: 'No credentials are set.', if: /missing authentication|none are set/i, unless: lostOnRoute },
       { cause: 'A gateway in front of the cluster removes the header Authorization.', if: lostOnRoute },
+      { cause: 'A gateway in front of the cluster accepts only another kind of login.', if: windowsLogin },
       { cause: 'The API key or password is wrong, expired or revoked.', if: /unable to|invalid|expired|failed/i },
       { cause: 'The credentials belong to another cluster.', if: /unable to|invalid|failed/i },
       {
@@ -57,7 +63,11 @@ export const clusterEntries = {
     fixes: [
       {
         fix: 'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys. Copy the encoded form.',
-        unless: lostOnRoute,
+        unless: /sent credentials, but they did not arrive|accepts only .* but Sluice sends/,
+      },
+      {
+        fix: 'Let the gateway in front of the cluster pass requests with the header Authorization. Or set ELASTICSEARCH_URL to the cluster itself.',
+        if: windowsLogin,
       },
       {
         fix: 'Set ELASTICSEARCH_USERNAME to the user name, and ELASTICSEARCH_PASSWORD to the password.',
@@ -144,6 +154,10 @@ export const clusterEntries = {
     causes: [
       { cause: 'A firewall before the cluster breaks connections from one of the two addresses.', if: /may block one/ },
       { cause: 'The cluster is starting, restarting or overloaded.', if: /status|closed|reset|refused|hang up|broke/i },
+      {
+        cause: 'A firewall on the route forbids this host name, and breaks the TLS handshake.',
+        if: /before secure TLS connection/,
+      },
       { cause: 'The network broke the connection.', if: /closed|reset|broke|hang up|EPIPE|unreach/i },
       {
         cause: 'The cluster URL says https://, but its port does not use TLS.',
@@ -219,11 +233,13 @@ export const clusterEntries = {
       'The cluster is overloaded.',
       'The host or port of the cluster URL is wrong, and a firewall drops the packets.',
       'Only one of the two static addresses may connect, and a firewall drops packets from the other.',
+      'A VPN or tunnel on the route loses full packets (MTU): small requests are answered, and bulk requests hang.',
     ],
     fixes: [
-      'Run `sluice doctor` to find out which of these causes applies.',
+      'Run `sluice doctor` with --index to find out which of these causes applies.',
       'Compare ELASTICSEARCH_URL with the Elastic Cloud console. Check there that the attached IP filter policy contains both static addresses.',
       'Raise --timeout, or lower --batch-bytes.',
+      'If full packets are lost, ask the administrators of the network to lower the MTU of the VPN, or to let ICMP pass.',
     ],
     example: { cluster: 'https://cluster.example:9243', limitMs: 120_000 },
   },
@@ -280,14 +296,24 @@ export const clusterEntries = {
     observed:
       'Status 400 "plain HTTP request was sent to HTTPS port", an empty reply, or ERR_SSL_WRONG_VERSION_NUMBER, "wrong version number".',
     causes: [
-      { cause: 'The cluster URL says http://, but its port uses TLS.', if: /says http:/ },
-      { cause: 'The cluster URL says https://, but its port does not use TLS.', unless: /says http:/ },
+      { cause: 'The cluster URL says http://, but its port uses TLS.', if: /says http:/, unless: redirects },
+      { cause: 'A gateway answers http:// only with a redirect to https://.', if: redirects },
+      {
+        cause: 'The cluster URL says https://, but its port does not use TLS.',
+        unless: /says http:|versions or ciphers of TLS/,
+      },
+      { cause: 'The server is old, or a firewall on the route opens TLS with an old version.', if: oldTls },
     ],
     fixes: [
-      { fix: 'Write https:// in ELASTICSEARCH_URL (--url).', if: /says http:/ },
+      { fix: 'Write https:// in ELASTICSEARCH_URL (--url).', if: /says http:/, unless: redirects },
+      { fix: 'Set ELASTICSEARCH_URL (--url) to the URL that the redirect names.', if: redirects },
       {
         fix: 'Compare ELASTICSEARCH_URL with the endpoint in the Elastic Cloud console: the scheme, and port 443 or 9243.',
-        unless: /says http:/,
+        unless: /says http:|versions or ciphers of TLS/,
+      },
+      {
+        fix: 'Ask the administrators of the cluster, or of the gateway in front of it, to allow TLS 1.2 or 1.3.',
+        if: oldTls,
       },
     ],
     example: {
@@ -331,13 +357,15 @@ export const clusterEntries = {
     causes: [
       { cause: 'The URL leads to Kibana, not to Elasticsearch.', if: kibana },
       { cause: 'The URL leads to OpenSearch, which is another product.', if: /it is OpenSearch,/ },
+      { cause: 'The URL leads to Amazon OpenSearch Service or another service of Amazon.', if: signedOnly },
+      { cause: 'The URL has the port of the nodes (9300), not the port for HTTP (9200).', if: /port of the nodes/ },
       {
         cause: 'The URL leads to a gateway or another product, or has a wrong path after the host.',
-        unless: /Kibana|OpenSearch|removed its header/,
+        unless: /Kibana|OpenSearch|Amazon|port of the nodes|removed its header/,
       },
       {
         cause: 'A gateway removes the header x-elastic-product from the answers of Elasticsearch.',
-        unless: /Kibana|OpenSearch|page/,
+        unless: /Kibana|OpenSearch|Amazon|port of the nodes|page/,
       },
     ],
     fixes: [
@@ -349,7 +377,11 @@ export const clusterEntries = {
         fix: 'Let the gateway pass the header x-elastic-product. Or set ELASTICSEARCH_URL to the cluster itself.',
         if: stripped,
       },
-      { fix: 'Load into Elasticsearch 8 or 9. Sluice does not support OpenSearch.', if: /it is OpenSearch,/ },
+      {
+        fix: 'Load into Elasticsearch 8 or 9. Sluice does not support OpenSearch.',
+        if: /it is OpenSearch,|signed requests/,
+      },
+      { fix: 'Write the port for HTTP in ELASTICSEARCH_URL, most often 9200.', if: /port of the nodes/ },
     ],
     example: {
       cluster: 'https://cluster.example:9243',
@@ -371,6 +403,11 @@ export const clusterEntries = {
       'Status 403, 404 or a redirect with a page of another product. People mistake it for the IP filter or the cluster.',
     causes: [
       { cause: 'A gateway, load balancer or firewall of your own is in front of the cluster.', unless: login },
+      {
+        cause: 'The gateway serves Elasticsearch only under a path, and the cluster URL lacks the path.',
+        if: otherPath,
+        unless: login,
+      },
       { cause: 'The URL leads to a page that people log in to, not to Elasticsearch.', if: /login page/ },
       {
         cause: 'The network of this machine has a login page, as hotel and guest networks do.',
@@ -378,6 +415,11 @@ export const clusterEntries = {
       },
     ],
     fixes: [
+      {
+        fix: 'If the gateway serves Elasticsearch under a path, write the path after the host in ELASTICSEARCH_URL.',
+        if: otherPath,
+        unless: login,
+      },
       {
         fix: 'Find the gateway, load balancer or firewall that answers like this, and allow the request there.',
         unless: login,

@@ -5,6 +5,9 @@ const onlyOthers = /accepts only .* but Sluice sends Basic/
 
 const oldAuthority = /The authority .* expired/
 
+/** Both sides speak TLS, and agree on no version or cipher. */
+const oldTls = /versions or ciphers of TLS/
+
 /** The answer comes from the network that this machine is in. */
 const ofNetwork = /status (200|3\d\d|511)/
 
@@ -111,19 +114,34 @@ export const proxyEntries = {
     observed:
       'ERR_SSL_WRONG_VERSION_NUMBER, "wrong version number", "packet length too long". In the opposite case ECONNRESET.',
     causes: [
-      { cause: 'An https:// proxy URL has a port without TLS (QuotaGuard: 9293).', if: /https:\/\// },
+      {
+        cause: 'An https:// proxy URL has a port without TLS (QuotaGuard: 9293).',
+        if: /https:\/\//,
+        unless: oldTls,
+      },
       { cause: 'An http:// proxy URL has a port with TLS (QuotaGuard: 9294).', if: /http:\/\// },
-      { cause: 'A socks5s:// proxy URL has a port without TLS (QuotaGuard: 1080).', if: /socks5s:\/\// },
+      {
+        cause: 'A socks5s:// proxy URL has a port without TLS (QuotaGuard: 1080).',
+        if: /socks5s:\/\//,
+        unless: oldTls,
+      },
       { cause: 'A socks5:// proxy URL has a port with TLS.', if: /socks5:\/\// },
+      { cause: 'The proxy is old, or a firewall on the route opens TLS with an old version.', if: oldTls },
     ],
     fixes: [
       {
         fix: 'Copy STATIC_PROXY_URL from the dashboard of your proxy. For QuotaGuard, use http:// with port 9293, or https:// with port 9294.',
         if: /https?:\/\//,
+        unless: oldTls,
       },
       {
         fix: 'Copy STATIC_PROXY_URL from the dashboard of your proxy. Use socks5s:// for SOCKS5 with TLS, and socks5:// without (QuotaGuard: port 1080). If the port belongs to an HTTP proxy, use https:// with TLS, and http:// without.',
         if: /socks5s?:\/\//,
+        unless: oldTls,
+      },
+      {
+        fix: 'Ask the administrators of the proxy to allow TLS 1.2 or 1.3. Or use the port without TLS: http:// (QuotaGuard: 9293).',
+        if: oldTls,
       },
     ],
     example: {

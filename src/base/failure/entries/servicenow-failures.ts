@@ -92,6 +92,10 @@ export const servicenowEntries = {
         cause: 'The user name or password is wrong, or the password must be changed at the next login.',
         unless: /sent an API key/,
       },
+      {
+        cause: 'The user logs in with single sign-on or a second factor, and has no password for the REST API.',
+        unless: /sent an API key/,
+      },
       { cause: 'The user is inactive, or locked out after too many wrong passwords.', unless: /sent an API key/ },
       'A REST API access policy forbids Basic authentication or allows only other addresses. The instance then answers as if the password were wrong.',
       { cause: 'The access token was revoked, and Sluice cannot renew it.', unless: /sent an API key/ },

@@ -1,5 +1,5 @@
 import { jsonIn, nameRefusal, whoAnswered } from '../../cluster/answers.js'
-import type { Failure } from '../../../base/failure/failure.js'
+import { type Failure, failure } from '../../../base/failure/failure.js'
 import { type Operation, rowOf } from '../../../base/operation.js'
 import type { Route } from '../../proxy/route.js'
 import { isObject, type JsonObject } from '../../../base/json/parse-json.js'
@@ -98,12 +98,26 @@ async function askPrivileges(
   route: Route,
   index: string,
 ): Promise<{ has: Privileges | undefined } | { failure: Failure }> {
-  const body = JSON.stringify({ index: [{ names: [index], privileges: asked }] })
+  const body = JSON.stringify({ index: [{ names: [index], privileges: asked }] }) + fullPackets
   const answer = await ask(context, route, '/_security/user/_has_privileges', body)
-  if ('failure' in answer) return answer
+  if ('failure' in answer) return { failure: await withoutFullPackets(context, index, answer.failure) }
   const indices = answer.json['index']
   const has = isObject(indices) ? indices[index] : undefined
   return { has: isObject(has) ? has : undefined }
+}
+
+/** Makes a request fill packets, as a bulk request does: a VPN with a wrong MTU loses these, and lets small ones pass. */
+const fullPackets = ' '.repeat(8 * 1024)
+
+/** Says if the same question is answered when it is small. The identity was answered already, over the same connection. */
+async function withoutFullPackets(context: Context, index: string, failed: Failure): Promise<Failure> {
+  if (failed.code !== 'CLUSTER_TIMEOUT' && failed.code !== 'PROXY_TIMEOUT') return failed
+  await using route = context.openRoute()
+  const body = JSON.stringify({ index: [{ names: [index], privileges: asked }] })
+  const answer = await ask(context, route, '/_security/user/_has_privileges', body)
+  if ('failure' in answer) return failed
+  const limitMs = Number(failed.evidence['limitMs'])
+  return failure('CLUSTER_TIMEOUT', { cluster: context.cluster, limitMs, lost: 'full packets' })
 }
 
 function missingOf(
