@@ -76,12 +76,13 @@ export function checkSettings(values: Settings, said: (name: OptionName) => stri
 export function checkInferOptions(
   given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
 ): void {
-  const { format = check.anything, pick = check.anything, members = check.anything } = top
+  const { format = check.anything, pick = check.anything, members = check.anything, sheet = check.anything } = top
   const { source, csv: anyCsv, stdin, signal } = options
   check.all('options', given, {
     format,
     pick,
     members,
+    sheet,
     source,
     csv: anyCsv,
     stdin,

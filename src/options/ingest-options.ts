@@ -46,6 +46,8 @@ export interface InputOptions {
   readonly pick?: string | undefined
   /** Of an archive: names of the files to read, with wildcards, separated by commas. Default: all that hold documents. */
   readonly members?: string | undefined
+  /** Of a workbook (.xlsx): the name of the sheet to read. Default: the first one that is not hidden. */
+  readonly sheet?: string | undefined
 }
 
 /**

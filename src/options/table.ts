@@ -276,6 +276,10 @@ export const table = {
       commands: ['ingest', 'infer'],
     },
   ),
+  sheet: inputs(kinds.text(), 'of a workbook (.xlsx): the sheet to read. Default: the first one', {
+    label: 'name',
+    commands: ['ingest', 'infer'],
+  }),
   columns: csv(csvKinds.columnNames(), 'names of the columns. Default: the first row names them'),
   skipHeader: csv(kinds.toggle(), 'with --columns: skip the first row, which has other names'),
   skipLines: csv(

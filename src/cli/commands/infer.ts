@@ -26,7 +26,7 @@ The mapping goes to stdout. Fields that no type fits go to stderr.`,
       const effective = await loadOptions(flags, terminal)
       sayWarnings(effective, terminal)
       checkStdin(source)
-      const { format, pick, members, sample } = effective.values
+      const { format, pick, members, sheet, sample } = effective.values
       using interruption = interruptible(terminal, 'stopping')
       const { inferMapping } = await import('../../features/mapping/infer-mapping.js')
       const { signal } = interruption
@@ -37,6 +37,7 @@ The mapping goes to stdout. Fields that no type fits go to stderr.`,
         format,
         pick,
         members,
+        sheet,
         csv,
         sample,
         signal,
@@ -65,7 +66,7 @@ Nothing is sent, and no cluster is needed. The exit code is 1 if a load would re
       sayWarnings(effective, terminal)
       if (source.some(name => name === '-' || name === '/dev/stdin'))
         throw fail('OPTION_INVALID', { option: 'source', problem: 'has stdin, which can be read only once' })
-      const { format, pick, members, sample } = effective.values
+      const { format, pick, members, sheet, sample } = effective.values
       using interruption = interruptible(terminal, 'stopping')
       const { lookAt } = await import('../../features/mapping/infer-mapping.js')
       const { signal } = interruption
@@ -74,6 +75,7 @@ Nothing is sent, and no cluster is needed. The exit code is 1 if a load would re
         format,
         pick,
         members,
+        sheet,
         csv: csvOptions(effective),
         sample,
         signal,

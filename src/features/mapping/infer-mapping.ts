@@ -67,13 +67,11 @@ class Sample {
 
   async read(
     source: Source,
-    { format = 'auto', pick, csv, members }: Partial<InferOptions>,
+    { format = 'auto', pick, csv, members, sheet }: Partial<InferOptions>,
     signal: AbortSignal,
   ): Promise<void> {
-    // Cells of a table say what they are only if they are read as values. Words such as NA are values to a load without these options.
-    const { inferTypes = false, nullValues = inferTypes ? undefined : [] } = csv ?? {}
-    const asValues = { ...csv, inferTypes: true, nullValues }
-    const lines = await decode(source, source.open(signal), { format, pick, members, csv: asValues })
+    const how = { format, pick, members, sheet, csv, asValues: true }
+    const lines = await decode(source, source.open(signal), how)
     let number = 0
     let line = 0
     for await (const text of linesOf(lines)) {
@@ -154,11 +152,11 @@ export async function lookAt(
 
 async function lookAtOne(
   source: Source,
-  { format = 'auto', pick, csv, members, sample = SAMPLE, signal = new AbortController().signal }: InferOptions,
+  { format = 'auto', pick, csv, members, sheet, sample = SAMPLE, signal = new AbortController().signal }: InferOptions,
 ): Promise<LookedAt> {
   const notes: string[] = []
   const note = (_: string, what: string) => void notes.push(what)
-  const how = { format, pick, members, csv, showsCells: true }
+  const how = { format, pick, members, sheet, csv, showsCells: true }
   const lines = await decode(source, source.open(signal), how, note)
   const documents: string[] = []
   const rejected = new Map<string, { documents: number; first: string }>()

@@ -4,7 +4,8 @@ import { LINE_FEED, isWhiteSpace } from '../../base/text/bytes.js'
 import type { IndexPattern } from '../../base/text/index-pattern.js'
 import { type CsvOptions, type DumpFormat, type Format, isDump } from './formats.js'
 import { type Container, containerKind } from './container-kind.js'
-import { type LookAlike, lookAlike, utf16Of } from './look-alike.js'
+import { isOfficeFile, type LookAlike, lookAlike, utf16Of } from './look-alike.js'
+import type { WorkbookFile } from './archive/open-archive.js'
 import { hasFeatures, mayBeOneDocument, withNote } from './one-document.js'
 import { relaxedJson } from './relaxed-json.js'
 import { Look, type Opening, readOpening } from './opening.js'
@@ -25,6 +26,10 @@ export interface DecodeOptions {
   readonly besides?: IndexPattern | undefined
   /** Of an archive: patterns of the names of files to read, separated by commas. Absent: all that hold documents. */
   readonly members?: string | undefined
+  /** Of a workbook: the name of the sheet to read. Absent: the first one. */
+  readonly sheet?: string | undefined
+  /** Whether the cells of CSV shall show what they mean, for a look at their columns. Default false. */
+  readonly asValues?: boolean | undefined
   /** Whether the input is a file in an archive. Default false. */
   readonly isMember?: boolean | undefined
 }
@@ -115,11 +120,18 @@ function alikeOf({ look, head, isWhole }: Opening): LookAlike | undefined {
 }
 
 async function fromTable({ name }: Source, { at, bytes }: Opening, options: DecodeOptions): Promise<Lines> {
-  const { format, csv } = options
+  const { format, asValues = false } = options
+  const csv = asValues ? valuesOf(options.csv) : options.csv
   // Other formats do not need its code.
   const { csvLines } = await import('./csv/csv-lines.js')
   const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
   return { kind: 'elements', at, ...(await csvLines(name, bytes, { ...csv, delimiter }, options)) }
+}
+
+/** Cells of text say what they are only if they are read as values. Words such as NA are values to a load without these options. */
+function valuesOf(csv: CsvOptions = {}): CsvOptions {
+  const { inferTypes = false, nullValues = inferTypes ? undefined : [] } = csv
+  return { ...csv, inferTypes: true, nullValues }
 }
 
 async function fromLines(source: Source, opening: Opening, isJson: boolean, pick: string | undefined): Promise<Lines> {
@@ -182,7 +194,8 @@ async function ofContainer(
   if (options.isMember === true) {
     await opening.close()
     const observed = 'Sluice does not read this in an archive'
-    throw fail('INPUT_NOT_JSON', { input: source.name, kind: names[kind], observed })
+    const isOffice = kind === 'zip' && isOfficeFile(opening.head)
+    throw fail('INPUT_NOT_JSON', { input: source.name, kind: isOffice ? 'a workbook' : names[kind], observed })
   }
   if (kind === 'parquet') {
     const { parquetLines } = await import('./parquet/parquet-lines.js')
@@ -193,7 +206,12 @@ async function ofContainer(
   const { openArchive } = await import('./archive/open-archive.js')
   const decodeFile = async (name: string, bytes: AsyncIterable<Uint8Array>) =>
     await decode({ id: source.id, name, open: () => bytes }, bytes, { ...options, isMember: true }, note)
-  return await openArchive(source, kind, opening.bytes, decodeFile, note, options.members)
+  const { members } = options
+  const openWorkbook = async (workbook: WorkbookFile) => {
+    const { xlsxLines } = await import('./xlsx/xlsx-lines.js')
+    return await xlsxLines(workbook, options, note)
+  }
+  return await openArchive(source, kind, opening.bytes, { members, decodeFile, note, openWorkbook })
 }
 
 const names: Readonly<Record<Container, string>> = {

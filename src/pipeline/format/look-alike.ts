@@ -34,7 +34,10 @@ type ForeignKind =
   | 'JSON with trailing commas'
   | 'UTF-16LE text'
   | 'UTF-16BE text'
-  | 'a spreadsheet'
+  | 'a workbook'
+  | 'an encrypted workbook'
+  | 'an old Excel workbook (.xls)'
+  | 'an old or encrypted Office file'
   | 'a ZIP archive'
   | 'gzip data inside gzip data'
   | 'plain text'
@@ -167,12 +170,22 @@ function isDocumentOnLines(text: Buffer, isWhole: boolean, lines: readonly strin
 
 function magicOf(text: Buffer): ForeignKind | undefined {
   if (text.length >= 4 && text.toString('latin1', 0, 4) === 'PK\u0003\u0004')
-    return /\[Content_Types\]\.xml|xl\/|spreadsheet/.test(text.toString('latin1', 0, 4096))
-      ? 'a spreadsheet'
-      : 'a ZIP archive'
-  if (text.toString('latin1', 0, 8) === '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1') return 'a spreadsheet'
+    return isOfficeFile(text) ? 'a workbook' : 'a ZIP archive'
+  if (text.toString('latin1', 0, 8) === '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1') return compoundFileOf(text)
   if (text[0] === 0x1f && text[1] === 0x8b) return 'gzip data inside gzip data'
   return utf16Of(text)
+}
+
+/** Returns whether a ZIP archive begins as office programs write workbooks. */
+export function isOfficeFile(head: Buffer): boolean {
+  return /\[Content_Types\]\.xml|xl\/|spreadsheet/.test(head.toString('latin1', 0, 4096))
+}
+
+/** Old office programs wrote files with a directory, and newer ones do if they encrypt. Its names show which it is. */
+function compoundFileOf(text: Buffer): ForeignKind {
+  const has = (name: string) => text.includes(Buffer.from(name, 'utf16le'))
+  if (has('EncryptedPackage')) return 'an encrypted workbook'
+  return has('Workbook') || has('Book') ? 'an old Excel workbook (.xls)' : 'an old or encrypted Office file'
 }
 
 /** Most text has ASCII characters: in UTF-16 every other byte of them is zero. */

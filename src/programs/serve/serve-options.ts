@@ -14,6 +14,7 @@ export const ofOneLoad = [
   'format',
   'csv',
   'members',
+  'sheet',
   'pick',
   'edits',
   'transform',

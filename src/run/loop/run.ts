@@ -173,7 +173,7 @@ async function closeAll(sources: readonly Source[]): Promise<void> {
   await Promise.all(sources.map(async source => await source.close?.()))
 }
 
-async function loadInputs(run: LockedRun, { format, pick, csv, members }: InputSection): Promise<Receipt> {
+async function loadInputs(run: LockedRun, { format, pick, csv, members, sheet }: InputSection): Promise<Receipt> {
   const { sections, stop, hooks, tell } = run
   const { cluster, way } = run.connection ?? (await connect(run))
   try {
@@ -182,6 +182,7 @@ async function loadInputs(run: LockedRun, { format, pick, csv, members }: InputS
       format,
       pick,
       members,
+      sheet,
       csv,
       besides: sections.documents.indexPattern,
       // A dry run writes no dead letters, which would hold the rows.

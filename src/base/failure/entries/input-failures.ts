@@ -5,6 +5,7 @@ const damaged = /data is corrupt|data cannot be read|incorrect (header|data) che
 const directoryLast = /directory at the end/
 const leftOut = /of this archive cannot be loaded/
 const unfit = /fits --members/
+const noSheet = /sheet is called/
 const insideFile = /is a file in it/
 
 /** The words of a JSON reader. */
@@ -55,6 +56,7 @@ export const inputEntries = {
       },
       { cause: 'The archive holds files without documents, or encrypted files.', if: leftOut },
       { cause: 'The pattern is mistyped, or the archive has other files.', if: unfit },
+      { cause: 'The name in --sheet is mistyped, or the sheet was renamed.', if: noSheet },
       { cause: 'The path names a file in an archive. Archives are no directories.', if: insideFile },
       { cause: 'The disk, the network or the stream failed.', if: /EIO|ECONN|ETIME|stream|abort|i\/o/i },
     ],
@@ -68,6 +70,7 @@ export const inputEntries = {
         fix: "Sluice has loaded the other files. Next time, choose the files that hold documents: `sluice ingest FILE --members '*.csv' --index INDEX`.",
         if: leftOut,
       },
+      { fix: 'Correct --sheet. The message lists the sheets of the workbook.', if: noSheet },
       { fix: 'Correct --members. To list the files of the archive, run `unzip -l FILE` or `tar -tf FILE`.', if: unfit },
       {
         fix: 'Pass the archive, and choose the files in it: `sluice ingest ARCHIVE --members PATTERN --index INDEX`.',
@@ -76,7 +79,7 @@ export const inputEntries = {
       {
         fix: 'Correct what the message names, or fetch the input again from its source. Then run the same command again.',
         unless:
-          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory at the end|is a file in it/i,
+          /permission|EACCES|EPERM|: it is a directory|EISDIR|install the program|data is corrupt|of this archive|directory at the end|is a file in it|sheet is called/i,
       },
     ],
     example: { input: 'logs/app.ndjson', problem: 'permission denied' },
@@ -162,11 +165,13 @@ export const inputEntries = {
     observed:
       'Every line is rejected with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
-      { cause: 'The file was exported in another format.', if: /CSV|XML|spreadsheet|elasticdump|_search/ },
+      { cause: 'The file was exported in another format.', if: /CSV|XML|elasticdump|_search/ },
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The file was written by hand, or for a program that reads more than JSON.', if: /JSON with/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
-      { cause: 'The archive contains another archive or a Parquet file.', if: /like a (ZIP|tar|Parquet)/ },
+      { cause: 'The file was saved in a format that Sluice does not read.', if: /like an? (old|binary|OpenDoc|Word|Power)/ },
+      { cause: 'The workbook has a password, so its content is encrypted.', if: /encrypted/ },
+      { cause: 'The archive contains a workbook, another archive or a Parquet file.', if: /like a (ZIP|tar|Parquet|workbook)/ },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
@@ -188,10 +193,18 @@ export const inputEntries = {
         if: /like JSON with/,
       },
       {
-        fix: 'Save it as CSV, then run `sluice ingest FILE.csv --index INDEX`.',
-        if: /like a spreadsheet/,
+        fix: 'Open it in a spreadsheet program, and save it as a workbook (.xlsx). Then run `sluice ingest FILE.xlsx --index INDEX`.',
+        if: /like an? (old|binary|OpenDoc)/,
       },
-      { fix: 'Unpack the outer archive, and pass the files in it.', if: /like a (ZIP|tar|Parquet)/ },
+      {
+        fix: 'Open it in a spreadsheet program, remove its password, and save it. Then run the same command again.',
+        if: /encrypted/,
+      },
+      {
+        fix: 'Copy its table into a spreadsheet, and save that as a workbook (.xlsx). Then load the workbook.',
+        if: /like a (Word|Power)/,
+      },
+      { fix: 'Unpack the outer archive, and pass the files in it.', if: /like a (ZIP|tar|Parquet|workbook)/ },
       { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
       {
         fix: 'To load each line as a document with the field `message`: `sluice ingest FILE --format text --index INDEX`.',

@@ -6,16 +6,33 @@ import { type Archive, archiveLines, type DecodeFile, type ArchiveNote } from '.
 import { ByteReader } from '../byte-reader.js'
 import { readTar } from './tar.js'
 import { readZip } from './zip.js'
-import { readZipDirectory } from './zip-directory.js'
+import { readZipDirectory, type ZipEntry } from './zip-directory.js'
 
-/** `bytes`: all of them. `members`: patterns of the names of files to read. Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED, INPUT_NOT_JSON for a spreadsheet. */
+/** How the files of an archive are read. */
+interface Opener {
+  /** Patterns of the names of files to read. */
+  readonly members: string | undefined
+  readonly decodeFile: DecodeFile
+  readonly note: ArchiveNote
+  /** Reads a ZIP archive that is a workbook. It closes the reader. */
+  openWorkbook(workbook: WorkbookFile): Promise<Lines>
+}
+
+/** A ZIP archive that is a workbook. */
+export interface WorkbookFile {
+  readonly input: string
+  /** All of its bytes, which are read for its checksum. */
+  readonly reader: ByteReader
+  readonly file: StoredFile
+  readonly entries: readonly ZipEntry[]
+}
+
+/** `bytes`: all of them. Throws SluiceError: INPUT_UNREADABLE, INPUT_TRUNCATED, INPUT_NOT_JSON for other files of office programs. */
 export async function openArchive(
   source: Source,
   kind: 'zip' | 'tar',
   bytes: AsyncIterable<Uint8Array>,
-  decodeFile: DecodeFile,
-  note: ArchiveNote,
-  members?: string,
+  { members, decodeFile, note, openWorkbook }: Opener,
 ): Promise<Lines> {
   const reader = new ByteReader(bytes)
   const input = source.name
@@ -25,16 +42,29 @@ export async function openArchive(
     return await archiveLines(archive, decodeFile, note)
   }
   try {
-    const entries = await readZipDirectory(input, await storedZip(source))
-    const has = (wanted: string) => entries.some(({ rawName }) => rawName.equals(Buffer.from(wanted)))
-    if (has('[Content_Types].xml') || (has('mimetype') && has('content.xml')))
-      throw fail('INPUT_NOT_JSON', { input, kind: 'a spreadsheet', observed: 'the files in it show it' })
+    const file = await storedZip(source)
+    const entries = await readZipDirectory(input, file)
+    const office = officeFile(entries)
+    if (office === 'a workbook') return await openWorkbook({ input, reader, file, entries })
+    if (office !== undefined)
+      throw fail('INPUT_NOT_JSON', { input, kind: office, observed: 'the files in it show it' })
     const archive: Archive = { input, kind: 'a ZIP archive', files: readZip(input, reader, entries), members, close }
     return await archiveLines(archive, decodeFile, note)
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** Returns what a file of an office program is, by the names of its parts. */
+function officeFile(entries: readonly ZipEntry[]): string | undefined {
+  const names = new Set(entries.map(({ rawName }) => rawName.toString().toLowerCase()))
+  if (names.has('mimetype') && names.has('content.xml')) return 'an OpenDocument file (.ods or .odt)'
+  if (!names.has('[content_types].xml')) return undefined
+  if (names.has('xl/workbook.bin')) return 'a binary workbook (.xlsb)'
+  if (names.has('word/document.xml')) return 'a Word document'
+  if (names.has('ppt/presentation.xml')) return 'a PowerPoint presentation'
+  return 'a workbook'
 }
 
 /** Returns the file of a ZIP archive, which has its directory at the end. */

@@ -1,7 +1,7 @@
 import { CARRIAGE_RETURN, LINE_FEED, refusedLineStart } from '../../../base/text/bytes.js'
 import { visible } from '../../../base/text/shown.js'
 import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from './columns.js'
-import { DOUBLED, ESCAPED, type RowSplitter } from './split-row.js'
+import { type Cells, DOUBLED, ESCAPED } from './split-row.js'
 
 const USUAL_BYTES = 256 << 10
 /** Lines are taken before the memory has no room for one. */
@@ -69,7 +69,7 @@ export class LineWriter {
   }
 
   /** Writes a row as a document, or as a blank line if all its cells are empty. It has a cell for each column. Returns why nothing was written. */
-  row(bytes: Buffer, cells: RowSplitter): string | undefined {
+  row(bytes: Buffer, cells: Cells): string | undefined {
     const { starts, ends, marks } = cells
     const columns = this.#columns
     const count = columns.length
@@ -122,7 +122,7 @@ export class LineWriter {
   }
 
   /** Writes a row that is no document, as a JSON array of its cells. */
-  refused(reason: string, bytes: Buffer, cells: RowSplitter): void {
+  refused(reason: string, bytes: Buffer, cells: Cells): void {
     const first = this.#refusal(reason)
     for (let cell = 0; cell < cells.count; cell += 1)
       this.#item(bytes, cells.starts[cell] as number, cells.ends[cell] as number, cells.marks[cell] as number)

@@ -11,13 +11,19 @@ export interface NamedColumns {
 
 /**
  * Gives each column a name of its own. R and pandas write no name above the names of rows, spreadsheets leave delimiters at the end of
- * rows, and exports of joined tables repeat names. `hasRowNames`: each row has one cell more than the first one, in front.
+ * rows, and exports of joined tables repeat names. `hasRowNames`: each row has one cell more than the first one, in front. `isUnused`:
+ * whether nothing stands in a column, so that its name is of no use to a person.
  */
-export function nameColumns(header: readonly string[], hasRowNames: boolean): NamedColumns {
+export function nameColumns(
+  header: readonly string[],
+  hasRowNames: boolean,
+  isUnused: (column: number) => boolean = () => false,
+): NamedColumns {
   const written = hasRowNames ? ['', ...header] : header
   const taken = new Set(written)
   const given = new Set<number>()
   const changed: string[] = []
+  let nameless = 0
   const seen = new Set<string>()
   const names = written.map((name, at) => {
     if (name !== '' && !seen.has(name)) {
@@ -27,10 +33,12 @@ export function nameColumns(header: readonly string[], hasRowNames: boolean): Na
     const own = free(name === '' ? (at === 0 ? 'row' : `column${at + 1}`) : name, taken, name !== '')
     taken.add(own)
     if (name === '') given.add(at)
+    if (name === '' && isUnused(at)) return own
+    if (name === '') nameless += 1
     changed.push(`column ${at + 1} ${visible(own)}`)
     return own
   })
-  return { names, given, note: noteOf(changed, given.size) }
+  return { names, given, note: noteOf(changed, nameless) }
 }
 
 /** Returns the name, or with the least number behind it that makes it free. */

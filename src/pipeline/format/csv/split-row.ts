@@ -12,6 +12,15 @@ export const DOUBLED = 2
 /** A row with more cells is only counted: their places would need much more memory than its text. No index has as many fields. */
 export const MOST_CELLS = 100_000
 
+/** The cells of a row, as places in its bytes. */
+export interface Cells {
+  /** For each cell: its first byte, the byte after its last one, and ESCAPED and DOUBLED if they hold. */
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+  readonly marks: readonly number[]
+  readonly count: number
+}
+
 const BLANK = 0x20
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
@@ -23,12 +32,11 @@ type FoundRow = 'row' | 'cut' | 'open' | 'broken'
  * Finds the cells of one row after the other (RFC 4180). A row ends with a line feed, a carriage return, or both. A quote is only
  * one at the start of a cell, or behind blanks there. The same arrays serve every row.
  */
-export class RowSplitter {
+export class RowSplitter implements Cells {
   /** The kinds of bytes in a cell without quotes, and in one with quotes. */
   readonly #bare: Uint8Array
   readonly #quoted: Uint8Array
   readonly #quote: number | undefined
-  /** For each cell: its first byte, the byte after its last one, and ESCAPED and DOUBLED if they hold. */
   readonly starts: number[] = []
   readonly ends: number[] = []
   readonly marks: number[] = []

@@ -198,10 +198,10 @@ describe('files of an archive that cannot be read are left out, and named', () =
     expect((await load(zipOf([good, good]))).lines).toHaveLength(2)
   })
 
-  test('a spreadsheet is no archive of documents', async () => {
+  test('a file of an office program is no archive of documents', async () => {
     const { code, problem } = await load(zipOf([{ name: '[Content_Types].xml', data: '<x/>' }]))
-    expect(code).toBe('INPUT_NOT_JSON')
-    expect(problem).toContain('looks like a spreadsheet')
+    expect(code).toBe('INPUT_UNREADABLE')
+    expect(problem).toContain('its workbook data cannot be read (it has no list of sheets)')
   })
 
   test('an archive without files is read as nothing', async () => {

@@ -88,10 +88,10 @@ describe('another kind of file is recognised', () => {
     ['UTF-16LE text', utf16(csv)],
     ['UTF-16BE text', utf16('{"a":"é"}\n{"a":2}\n').swap16()],
     [
-      'a spreadsheet',
+      'a workbook',
       Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.from('....[Content_Types].xml....xl/workbook.xml')]),
     ],
-    ['a spreadsheet', Buffer.from('d0cf11e0a1b11ae100000000', 'hex')],
+    ['an old or encrypted Office file', Buffer.from('d0cf11e0a1b11ae100000000', 'hex')],
     ['a ZIP archive', Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.from('....logs/app.ndjson....')])],
     ['gzip data inside gzip data', gzipSync('{"a":1}\n')],
     ['plain text', times(30, at => `2026-11-22 10:00:${at},123 INFO started, ready`)],
