@@ -11,6 +11,7 @@ import type {
   ServiceNowOptions,
   TableOptions,
 } from './connect-options.js'
+import { withMembers } from './archive-paths.js'
 import { checkCompanions, checkExcludes, checkNeeds } from './check-across.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollow, checkFollowedFormat } from './check-follow.js'
@@ -72,10 +73,10 @@ export function checkSettings(values: Settings, said: (name: OptionName) => stri
   checkFollowedFormat(values, said('follow'))
 }
 
-/** Checks options of a proposed mapping. */
-export function checkInferOptions(
-  given: InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
-): void {
+/** Checks options of a proposed mapping, and returns them with `members` instead of paths into archives. */
+export function checkInferOptions<
+  Options extends InputOptions & { readonly sample?: unknown; readonly signal?: unknown },
+>(given: Options): Options {
   const { format = check.anything, pick = check.anything, members = check.anything, sheet = check.anything } = top
   const { source, csv: anyCsv, stdin, signal } = options
   check.all('options', given, {
@@ -94,6 +95,7 @@ export function checkInferOptions(
   const names = [...namedIn(given.source), ...(listedIn(given.source) ?? [])]
   // Without the URL itself: it may hold a secret.
   if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
+  return withMembers(given)
 }
 
 /** Refuses an option that is unknown, or of another kind than its type says. */

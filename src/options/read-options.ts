@@ -26,6 +26,7 @@ import type {
 import type { Stage } from './option.js'
 import { type Check, invalid, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
+import { withMembers } from './archive-paths.js'
 import { foreignIndicesIn, tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
 import { parseJson } from '../base/json/parse-json.js'
@@ -35,7 +36,7 @@ import { fieldsIn } from '../base/text/shown.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
-  const options = completeForIndices(completeForTables(given))
+  const options = completeForIndices(completeForTables(withMembers(given)))
   const { source, remote } = splitRemote(options.source, options.remote)
   return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }

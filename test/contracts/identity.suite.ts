@@ -30,6 +30,7 @@ import {
 } from '../../src/index.js'
 import { startLab } from '../../src/lab/index.js'
 import { tarOf, zipOf } from '../support/facts/archives.js'
+import { workbookOf } from '../support/facts/workbooks.js'
 import { newIndex, loadThrough } from './options.js'
 import { streamedCases } from './streamed-cases.js'
 import { urlCases } from './url-cases.js'
@@ -847,6 +848,13 @@ const cases: Readonly<Record<string, Case>> = {
     await at.begun('a.zip', range(1, 200), zip(range(1, 5), range(6, 150), range(151, 200)))
     return await again(at, at.path('a.zip'), 'a.zip')
   },
+  'ZIP archive: files in it by a path, and then by `--members`': async at => {
+    await writeFile(at.path('a.zip'), zip(range(1, 25)))
+    at.first = await at.load(at.path('a.zip/*.ndjson'))
+    at.holds = range(1, 25)
+    const seen = await at.load(at.path('a.zip'), { members: '*.ndjson' })
+    return [at.did(seen, 'a.zip'), seen]
+  },
   'tar archive: one more file in it': async at => {
     await loadedAs(at, 'a.tar', tar)
     await writeFile(at.path('a.tar'), tar(range(1, 25), range(26, 30)))
@@ -872,6 +880,25 @@ const cases: Readonly<Record<string, Case>> = {
     await at.begun('a.parquet', range(1, 200), parquet(200))
     return await again(at, at.path('a.parquet'), 'a.parquet')
   },
+  'workbook: the same file, renamed': async at => {
+    await loadedAs(at, 'a.xlsx', () => workbook(25))
+    await rename(at.path('a.xlsx'), at.path('b.xlsx'))
+    return await again(at, at.path('b.xlsx'), 'b.xlsx')
+  },
+  'workbook: saved again with more rows': async at => {
+    await loadedAs(at, 'a.xlsx', () => workbook(25))
+    await writeFile(at.path('a.xlsx'), workbook(200))
+    at.holds.push(...range(26, 200))
+    return await again(at, at.path('a.xlsx'), 'a.xlsx')
+  },
+  'workbook: its first sheet, now by its name': async at => {
+    await loadedAs(at, 'a.xlsx', () => workbook(25))
+    return await again(at, at.path('a.xlsx'), 'a.xlsx', { sheet: 'Data' })
+  },
+  'workbook: interrupted': async at => {
+    await at.begun('a.xlsx', range(1, 200), workbook(200))
+    return await again(at, at.path('a.xlsx'), 'a.xlsx')
+  },
   'stdin, a pipe or a stream': async at => {
     const stream = () => Readable.from([Buffer.from(lines(range(1, 25)))], { objectMode: false })
     at.first = await at.load(stream())
@@ -893,6 +920,9 @@ const actions = (numbers: readonly number[]) =>
 /** A file of row groups with 50 rows each. */
 const parquet = (rows: 25 | 200) =>
   readFileSync(fileURLToPath(new URL(`../../fixtures/parquet/n${rows}.parquet`, import.meta.url)))
+
+const workbook = (count: number) =>
+  workbookOf({ sheets: [{ name: 'Data', rows: [['n'], ...range(1, count).map(n => [n])] }] })
 
 /** Archives of several files, each with lines of such numbers. */
 const zip = (...of: readonly (readonly number[])[]) => zipOf(filesOf(of))
@@ -1068,7 +1098,7 @@ export function describeIdentity(world: () => World, rows: 'all' | 'of the clust
 
 /** Paths are longer in a test than on the page, and runs have names. */
 function sentence(says: string): RegExp {
-  const parts = says.replaceAll(/^`|`$/g, '').split(/(…|\b[ab]\.(?:ndjson|json|csv|zip|parquet)(?:\.gz)?)/)
+  const parts = says.replaceAll(/^`|`$/g, '').split(/(…|\b[ab]\.(?:ndjson|json|csv|zip|parquet|xlsx)(?:\.gz)?)/)
   const pattern = parts.map(part => (part === '…' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)))
   return new RegExp(pattern.map((part, at) => (at % 2 === 1 && part !== '.*' ? `\\S*${part}` : part)).join(''))
 }

@@ -37,8 +37,13 @@ const SAMPLE = 10_000
  * @throws SluiceError OPTION_INVALID, INPUT_*
  */
 export async function inferMapping(options: InferOptions): Promise<InferredMapping> {
-  const { source, stdin, sample = SAMPLE, signal = new AbortController().signal, ...format } = options
-  checkInferOptions(options)
+  const {
+    source,
+    stdin,
+    sample = SAMPLE,
+    signal = new AbortController().signal,
+    ...format
+  } = checkInferOptions(options)
   const sources = await findSources(source, stdin === undefined ? {} : { stdin })
   const reading = new Sample(sample === 0 ? Infinity : sample)
   for (const one of sources) await reading.read(one, format, signal)

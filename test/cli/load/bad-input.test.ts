@@ -1,3 +1,4 @@
+import { workbookOf } from '../../support/facts/workbooks.js'
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -134,8 +135,43 @@ describe('inputs', () => {
       receipt: { created: 2 },
     })
     const inside = await ingest(['export.zip/*.csv'], files)
-    expect(inside.code).toBe(3)
-    expect(inside.stderr).toContain("Pass export.zip with --members '*.csv'")
+    expect(inside).toMatchObject({ code: 0, receipt: { created: 2, inputs: [{ name: 'export.zip' }] } })
+    const twice = await ingest(['export.zip/*.csv', '--members', '*.csv'], files)
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('by members, not both') as string })
+    const listed = await ingest(['--files-from', 'list'], { ...files, list: 'export.zip/a.csv\n' })
+    expect(listed.code).toBe(3)
+    expect(listed.stderr).toContain("Pass export.zip with --members 'a.csv'")
+  })
+
+  test('a workbook is loaded, a sheet that it does not have is refused, and old ones are named', async () => {
+    const book = workbookOf({
+      sheets: [
+        { name: 'Orders', rows: [['order'], [1], [2], [{ xml: '><f>1+1</f></c>' }]] },
+        { name: 'Codes', rows: [['code'], ['007']] },
+      ],
+    })
+    const all = await ingest(['a.xlsx'], { 'a.xlsx': book })
+    expect(all).toMatchObject({ code: 1, receipt: { created: 2, rejected: 1, status: 'finished' } })
+    expect(all.stderr).toContain(
+      'Excel workbook, sheet Orders, 1 column: order. Sluice does not read its other sheets: Codes',
+    )
+    expect(await ingest(['a.xlsx', '--sheet', 'codes'], { 'a.xlsx': book })).toMatchObject({
+      code: 0,
+      receipt: { created: 1 },
+    })
+    const wrong = await ingest(['a.xlsx', '--sheet', 'Code'], { 'a.xlsx': book })
+    expect(wrong).toMatchObject({ code: 3, receipt: { read: 0, failure: { code: 'INPUT_UNREADABLE' } } })
+    expect(wrong.stderr).toContain('no sheet is called Code. Its sheets: Orders, Codes. Did you mean Codes?')
+    expect(wrong.stderr).toContain('Correct --sheet')
+    const old = Buffer.concat([
+      Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+      Buffer.alloc(500),
+      Buffer.from('Workbook', 'utf16le'),
+    ])
+    const refused = await ingest(['a.xls'], { 'a.xls': old })
+    expect(refused).toMatchObject({ code: 3, receipt: { failure: { code: 'INPUT_NOT_JSON' } } })
+    expect(refused.stderr).toContain('looks like an old Excel workbook (.xls)')
+    expect(refused.stderr).toContain('save it as a workbook (.xlsx)')
   })
 
   test('a compressed file of no bytes is an empty file', async () => {

@@ -11,6 +11,7 @@ import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
 import { killWhen } from '../../support/command/kill.js'
+import { workbookOf } from '../../support/facts/workbooks.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
 // Each test starts some twenty processes.
@@ -278,6 +279,12 @@ test('CSV that is killed again and again loses and doubles no row, whatever line
 
 const joined = (lines: readonly string[], between: string) => lines.join(between)
 
+/** Returns the cells of a document. */
+function rowIn(line: string): [number, string] {
+  const { n, text } = JSON.parse(line) as { n: number; text: string }
+  return [n, text]
+}
+
 /** How documents stand in a file, and what is stored of each. */
 const forms: Readonly<
   Record<
@@ -297,6 +304,17 @@ const forms: Readonly<
   },
   'one-line.ndjson': { bytes: lines => joined(lines, '') },
   'wide.ndjson': { bytes: lines => Buffer.from(`\ufeff${joined(lines, '\n')}`, 'utf16le') },
+  'a.xlsx': {
+    bytes: lines =>
+      workbookOf({
+        sheets: [
+          { name: 'Cover', rows: [['nothing']], state: 'hidden' },
+          { name: 'Data', rows: [['n', 'text'], ...lines.map(rowIn)] },
+        ],
+      }),
+    // An empty cell is no field.
+    stored: line => line.replace(',"text":""', ''),
+  },
   'places.geojson': { bytes: lines => `{"type":"FeatureCollection","features":[${joined(lines, ',')}]}` },
 }
 

@@ -4,7 +4,7 @@ import { type Stored, zipOf } from './archives.js'
 /** A cell: a value, a number with a style, or the XML of a cell behind its place. Null: no cell. */
 export type WrittenCell = string | number | boolean | null | Styled | { readonly xml: string }
 
-export interface Styled {
+interface Styled {
   readonly number: number
   readonly style: keyof typeof styles
 }

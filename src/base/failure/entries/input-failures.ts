@@ -169,9 +169,15 @@ export const inputEntries = {
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The file was written by hand, or for a program that reads more than JSON.', if: /JSON with/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
-      { cause: 'The file was saved in a format that Sluice does not read.', if: /like an? (old|binary|OpenDoc|Word|Power)/ },
+      {
+        cause: 'The file was saved in a format that Sluice does not read.',
+        if: /like an? (old|binary|OpenDoc|Word|Power)/,
+      },
       { cause: 'The workbook has a password, so its content is encrypted.', if: /encrypted/ },
-      { cause: 'The archive contains a workbook, another archive or a Parquet file.', if: /like a (ZIP|tar|Parquet|workbook)/ },
+      {
+        cause: 'The archive contains a workbook, another archive or a Parquet file.',
+        if: /like a (ZIP|tar|Parquet|workbook)/,
+      },
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [

@@ -79,6 +79,8 @@ class Reading {
   /** Whether the user wants a file. Undefined: nobody said which. */
   readonly #isChosen: ((name: string) => boolean) | undefined
   #unchosen = 0
+  /** Files that the user chose, or all. */
+  #wanted = 0
   #files = 0
   #refusals = 0
   /** Number of the next line. */
@@ -101,6 +103,7 @@ class Reading {
       if (done === true) return undefined
       const { name, passedOver, refused, bytes } = file
       if (this.#passes(file)) continue
+      this.#wanted += 1
       if (passedOver !== undefined) this.#passedOver.set(passedOver, (this.#passedOver.get(passedOver) ?? 0) + 1)
       if (refused !== undefined) this.#refuse(name, refused)
       if (bytes === undefined) continue
@@ -181,7 +184,7 @@ class Reading {
     const rest = passed.length === 0 ? '' : `. Sluice skipped ${passed.join(', ')}`
     this.#note(input, `${kind} with ${this.#files} ${this.#files === 1 ? 'file' : 'files'}${rest}`)
     if (this.#files === 0 && this.#refusals === 0) {
-      if (members !== undefined)
+      if (members !== undefined && this.#wanted === 0)
         throw fail('INPUT_UNREADABLE', { input, problem: `no file of this archive fits --members ${members}` })
       // An archive of papers alone is probably not the right one.
       for (const name of this.#beside) this.#refuse(name, 'it holds no documents')

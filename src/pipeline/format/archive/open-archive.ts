@@ -46,8 +46,7 @@ export async function openArchive(
     const entries = await readZipDirectory(input, file)
     const office = officeFile(entries)
     if (office === 'a workbook') return await openWorkbook({ input, reader, file, entries })
-    if (office !== undefined)
-      throw fail('INPUT_NOT_JSON', { input, kind: office, observed: 'the files in it show it' })
+    if (office !== undefined) throw fail('INPUT_NOT_JSON', { input, kind: office, observed: 'the files in it show it' })
     const archive: Archive = { input, kind: 'a ZIP archive', files: readZip(input, reader, entries), members, close }
     return await archiveLines(archive, decodeFile, note)
   } catch (error) {

@@ -20,7 +20,9 @@ export function meaningOf(id: number, code: string | undefined): Meaning {
   const [, elapsed] = /\[(h+|m+|s+)\]/i.exec(withoutTexts(code)) ?? []
   if (elapsed !== undefined) return 'elapsed'
   // Only the first section is for all numbers.
-  const [section = ''] = withoutTexts(code).replaceAll(/\[[^\]]*\]/g, '').split(';')
+  const [section = ''] = withoutTexts(code)
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .split(';')
   if (/general/i.test(section)) return 'number'
   const letters = section.replaceAll(/am\/pm|a\/p/gi, 'h')
   const hasTime = /[hs]/i.test(letters)

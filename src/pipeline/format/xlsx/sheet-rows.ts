@@ -93,7 +93,8 @@ export class SheetRows implements Cells {
 
   /** Gives the row empty cells up to this many. */
   fill(count: number): void {
-    for (; this.count < count; this.count += 1) this.starts[this.count] = this.ends[this.count] = this.marks[this.count] = 0
+    for (; this.count < count; this.count += 1)
+      this.starts[this.count] = this.ends[this.count] = this.marks[this.count] = 0
   }
 
   #open(name: string): void {

@@ -125,7 +125,8 @@ async function* tagsIn(part: AsyncIterable<Uint8Array>, closing = false): AsyncG
     tokens.add(chunk)
     for (let token = tokens.next(); token !== undefined; token = tokens.next()) {
       const isOpen = token === 'open'
-      if (tokens.name !== '' && (isOpen || (closing && token === 'close'))) yield { name: tokens.name, isOpen, attribute }
+      if (tokens.name !== '' && (isOpen || (closing && token === 'close')))
+        yield { name: tokens.name, isOpen, attribute }
     }
   }
   tokens.end()

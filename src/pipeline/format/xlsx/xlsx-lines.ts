@@ -56,9 +56,18 @@ export async function xlsxLines(
     const first = await firstRows(rows, chunks, options.csv?.skipLines ?? 0)
     const table = tableOf(first, options)
     if (table.problem !== undefined)
-      throw fail('INPUT_MALFORMED', { input, format: 'xlsx', problem: `has a sheet ${visible(sheet.name)}, but ${table.problem}` })
+      throw fail('INPUT_MALFORMED', {
+        input,
+        format: 'xlsx',
+        problem: `has a sheet ${visible(sheet.name)}, but ${table.problem}`,
+      })
     const merged = () =>
-      rows.merged === 0 ? undefined : note(input, `a sheet with cells that are merged over rows (${rows.merged}). Only the first row of each has its value`)
+      rows.merged === 0
+        ? undefined
+        : note(
+            input,
+            `a sheet with cells that are merged over rows (${rows.merged}). Only the first row of each has its value`,
+          )
     return {
       kind: 'elements',
       at: 0,
@@ -90,7 +99,10 @@ const BLOCK_BYTES = 1 << 20
 /** Most bytes of what stands in front of a file, without its name. */
 const HEADER_BYTES = 30 + 0xffff
 
-async function* storedBytes(file: StoredFile, { offset, rawName, storedBytes: length }: ZipEntry): AsyncGenerator<Buffer> {
+async function* storedBytes(
+  file: StoredFile,
+  { offset, rawName, storedBytes: length }: ZipEntry,
+): AsyncGenerator<Buffer> {
   const size = file.reading?.stat.size ?? file.stat.size
   const end = Math.min(size, offset + HEADER_BYTES + rawName.length + length)
   for (let at = offset; at < end; at += BLOCK_BYTES) {

@@ -3,7 +3,9 @@ import { isWhiteSpace } from '../../../base/text/bytes.js'
 
 /** The names of tags that matter in a workbook. */
 const NAMES =
-  'c cellXfs cellStyleXfs f is mergeCell numFmt r rPh Relationship row sheet sheetData si sst t v workbookPr xf'.split(' ')
+  'c cellXfs cellStyleXfs f is mergeCell numFmt r rPh Relationship row sheet sheetData si sst t v workbookPr xf'.split(
+    ' ',
+  )
 
 /** Most bytes of a tag, a comment or a text in one piece. No cell of a spreadsheet holds as much. */
 const LONGEST_BYTES = 4 << 20

@@ -77,7 +77,11 @@ describe('cells keep what they are', () => {
     ['a large one, as Excel writes it', { xml: '><v>1.2345678901234567E+25</v></c>' }, '1.2345678901234567E+25'],
     ['a whole number of 20 digits', { xml: '><v>12345678901234567890</v></c>' }, '12345678901234567890'],
     ['a decimal of 21 digits', { xml: '><v>123456789012345678.901</v></c>' }, '123456789012345678.901'],
-    ['a decimal of 17 digits that no program made of a short one', { xml: '><v>1234567890123.4567</v></c>' }, '1234567890123.4567'],
+    [
+      'a decimal of 17 digits that no program made of a short one',
+      { xml: '><v>1234567890123.4567</v></c>' },
+      '1234567890123.4567',
+    ],
     ['leading zeros', { xml: '><v>007</v></c>' }, '7'],
     ['a number in a format with words', { number: 5, style: 'words' }, '5'],
     ['a number in a format of money', { number: 5.5, style: 'money' }, '5.5'],
@@ -89,7 +93,13 @@ describe('cells keep what they are', () => {
     ['a text with a control character', 'a_x000D_b_x005F_x000D_', '"a\\rb_x000D_"'],
     ['numbered characters', { xml: ' t="str"><v>&#228;&#xE4;&#x1F600;&unknown;</v></c>' }, '"ää😀&unknown;"'],
     ['CDATA and comments', { xml: ' t="str"><v>a<!-- <v> --><![CDATA[<b>&amp;]]>c</v></c>' }, '"a<b>&amp;c"'],
-    ['an inline text', { xml: ' t="inlineStr"><is><r><t>a</t></r><r><rPr><b/></rPr><t xml:space="preserve"> b</t></r><rPh sb="0" eb="1"><t>no</t></rPh></is></c>' }, '"a b"'],
+    [
+      'an inline text',
+      {
+        xml: ' t="inlineStr"><is><r><t>a</t></r><r><rPr><b/></rPr><t xml:space="preserve"> b</t></r><rPh sb="0" eb="1"><t>no</t></rPh></is></c>',
+      },
+      '"a b"',
+    ],
     ['a shared rich text', { xml: ' t="s"><v>0</v></c>' }, '"rich text"'],
     ['an error', { xml: ' t="e"><v>#N/A</v></c>' }, 'missing'],
     ['an empty text', { xml: ' t="str"><v></v></c>' }, 'missing'],
@@ -124,11 +134,27 @@ describe('cells keep what they are', () => {
   test.each<[string, WrittenCell, string]>([
     ['a formula without a value', { xml: '><f>SUM(A1:A9)</f></c>' }, 'it holds a formula without a value'],
     ['a formula of openpyxl', { xml: '><f>SUM(A1:A9)</f><v></v></c>' }, 'it holds a formula without a value'],
-    ['a text that is not there', { xml: ' t="s"><v>17</v></c>' }, 'it holds the number of a text that the workbook does not hold'],
-    ['the number of a text that is none', { xml: ' t="s"><v>x</v></c>' }, 'it holds the number of a text that the workbook does not hold'],
+    [
+      'a text that is not there',
+      { xml: ' t="s"><v>17</v></c>' },
+      'it holds the number of a text that the workbook does not hold',
+    ],
+    [
+      'the number of a text that is none',
+      { xml: ' t="s"><v>x</v></c>' },
+      'it holds the number of a text that the workbook does not hold',
+    ],
     ['a number that is none', { xml: '><v>one</v></c>' }, 'it holds a number that is none'],
-    ['a date before the first day', { number: -1, style: 'date' }, 'it holds a date that is not in the years 1900 to 9999'],
-    ['a date behind the last day', { number: 2_958_466, style: 'date' }, 'it holds a date that is not in the years 1900 to 9999'],
+    [
+      'a date before the first day',
+      { number: -1, style: 'date' },
+      'it holds a date that is not in the years 1900 to 9999',
+    ],
+    [
+      'a date behind the last day',
+      { number: 2_958_466, style: 'date' },
+      'it holds a date that is not in the years 1900 to 9999',
+    ],
   ])('%s rejects its row', async (_, cell, why) => {
     expect(await written(cell)).toContain(`row 2, column 2 (v): ${why}`)
   })
@@ -143,7 +169,10 @@ describe('cells keep what they are', () => {
         ),
     })
     const { lines, refused } = await load(spoiled)
-    expect({ lines, refused }).toEqual({ lines: ['{"id":"ok"}', '{"id":"fine"}'], refused: ['row 3 is not valid UTF-8'] })
+    expect({ lines, refused }).toEqual({
+      lines: ['{"id":"ok"}', '{"id":"fine"}'],
+      refused: ['row 3 is not valid UTF-8'],
+    })
   })
 })
 
@@ -162,14 +191,23 @@ describe('the table of a sheet is found', () => {
     ['with empty rows inside', [...table.slice(0, 2), null, [null, null], ...table.slice(2)]],
     ['with empty cells of some colour', table.map(row => [...(row ?? []), { xml: ' s="1"/>' }, { xml: ' s="1"/>' }])],
   ])('%s', async (_, rows) => {
-    for (const size of [1 << 16, 511, 7]) for (const isInline of [false, true]) {
-      const { lines, problem, kind } = await load(one(rows, { isInline }), { size })
-      expect({ lines, problem, kind }).toEqual({ lines: documents, problem: '', kind: 'elements' })
-    }
+    for (const size of [1 << 16, 511, 7])
+      for (const isInline of [false, true]) {
+        const { lines, problem, kind } = await load(one(rows, { isInline }), { size })
+        expect({ lines, problem, kind }).toEqual({ lines: documents, problem: '', kind: 'elements' })
+      }
   })
 
   test('what stands above it is said, also if it has several cells', async () => {
-    const rows: Rows = [['Report'], ['by', 'Ana'], null, ['a', 'b', 'c', 'd', 'e'], [1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [1, 1, 1, 1, 1]]
+    const rows: Rows = [
+      ['Report'],
+      ['by', 'Ana'],
+      null,
+      ['a', 'b', 'c', 'd', 'e'],
+      [1, 2, 3, 4, 5],
+      [6, 7, 8, 9, 10],
+      [1, 1, 1, 1, 1],
+    ]
     const { lines, found } = await load(one(rows))
     expect(lines[0]).toBe('{"a":1,"b":2,"c":3,"d":4,"e":5}')
     expect(found).toBe('Excel workbook, sheet Sheet1, 5 columns: a, b, c, d, e. Its row 4 names the columns')
@@ -194,7 +232,12 @@ describe('the table of a sheet is found', () => {
   })
 
   test('options name columns, types, rows above and words for missing values', async () => {
-    const rows: Rows = [['x', 'y'], ['zip', 'total', 'when'], [1234, '1.234,5', 'N/A'], [99, 7.25, '-']]
+    const rows: Rows = [
+      ['x', 'y'],
+      ['zip', 'total', 'when'],
+      [1234, '1.234,5', 'N/A'],
+      [99, 7.25, '-'],
+    ]
     const of = async (options: DecodeOptions['csv']) => (await load(one(rows), { csv: options })).lines
     expect(await of({ skipLines: 1, types: { zip: 'keyword', total: 'double' }, nullValues: ['N/A', '-'] })).toEqual([
       '{"zip":"1234","total":1234.5}',
@@ -208,7 +251,12 @@ describe('the table of a sheet is found', () => {
   })
 
   test('words for missing values are found in columns of numbers, and stay in columns of words', async () => {
-    const rows: Rows = [['n', 'w'], [1, 'NA'], ['NA', 'x'], [{ xml: ' t="e"><v>#DIV/0!</v></c>' }, 'y']]
+    const rows: Rows = [
+      ['n', 'w'],
+      [1, 'NA'],
+      ['NA', 'x'],
+      [{ xml: ' t="e"><v>#DIV/0!</v></c>' }, 'y'],
+    ]
     const { lines, found } = await load(one(rows))
     expect(lines).toEqual(['{"n":1,"w":"NA"}', '{"w":"x"}', '{"w":"y"}'])
     expect(found).toContain('NA and NULL are missing values in n. Errors such as #N/A are missing values')
@@ -228,7 +276,11 @@ describe('the table of a sheet is found', () => {
 
   test('an empty sheet has no documents', async () => {
     const { lines, found, problem } = await load(one([]))
-    expect({ lines, found, problem }).toEqual({ lines: [], found: 'Excel workbook, sheet Sheet1, no rows', problem: '' })
+    expect({ lines, found, problem }).toEqual({
+      lines: [],
+      found: 'Excel workbook, sheet Sheet1, no rows',
+      problem: '',
+    })
     expect((await load(one([['a', 'b']]))).lines).toEqual([])
   })
 
@@ -237,7 +289,8 @@ describe('the table of a sheet is found', () => {
   })
 
   test('cells that are merged over rows are said', async () => {
-    const merged = (...ranges: readonly string[]) => workbookOf({ sheets: [{ name: 'S', rows: table, merged: ranges }] })
+    const merged = (...ranges: readonly string[]) =>
+      workbookOf({ sheets: [{ name: 'S', rows: table, merged: ranges }] })
     expect((await load(merged('A1:B1'))).notes).toEqual([])
     expect((await load(merged('A1:B1', 'A2:A3'))).notes).toEqual([
       'a sheet with cells that are merged over rows (1). Only the first row of each has its value',
@@ -246,8 +299,14 @@ describe('the table of a sheet is found', () => {
 })
 
 describe('one sheet is read', () => {
-  const sheet = (name: string, state?: string) => ({ name, rows: [['v'], [name]], ...(state === undefined ? {} : { state }) })
-  const book = workbookOf({ sheets: [sheet('Old', 'hidden'), sheet('Orders'), sheet('Größe & more'), sheet('Keys', 'veryHidden')] })
+  const sheet = (name: string, state?: string) => ({
+    name,
+    rows: [['v'], [name]],
+    ...(state === undefined ? {} : { state }),
+  })
+  const book = workbookOf({
+    sheets: [sheet('Old', 'hidden'), sheet('Orders'), sheet('Größe & more'), sheet('Keys', 'veryHidden')],
+  })
 
   test('the first one that is not hidden, and the others are said', async () => {
     const { lines, found } = await load(book)
@@ -303,15 +362,49 @@ describe('what is no workbook, or a broken one', () => {
     ['without a list of sheets', withPart('xl/workbook.xml', undefined), 'it has no list of sheets'],
     ['without its sheet', withPart('xl/worksheets/sheet1.xml', undefined), 'its sheet Sheet1 is missing'],
     ['without its texts', withPart('xl/sharedStrings.xml', undefined), 'the part with its texts is missing'],
-    ['with XML that ends too early', withPart('xl/worksheets/sheet1.xml', '<worksheet><sheetData><row>'), 'its XML ends too early'],
+    [
+      'with XML that ends too early',
+      withPart('xl/worksheets/sheet1.xml', '<worksheet><sheetData><row>'),
+      'its XML ends too early',
+    ],
     ['with an empty sheet part', withPart('xl/worksheets/sheet1.xml', ''), 'its XML ends too early'],
     ['with a DTD', withPart('xl/sharedStrings.xml', '<!DOCTYPE sst [<!ENTITY a "aaa">]><sst/>'), 'has a DTD'],
-    ['with a tag that is not open', withPart('xl/sharedStrings.xml', '<sst></sst></sst>'), 'closes a tag that is not open'],
-    ['with rows that stand twice', withPart('xl/worksheets/sheet1.xml', '<w><sheetData><row r="2"><c><v>1</v></c></row><row r="2"/></sheetData></w>'), 'its row 2 stands behind row 2'],
-    ['with a cell twice', withPart('xl/worksheets/sheet1.xml', '<w><sheetData><row r="1"><c r="A1"><v>1</v></c><c r="A1"><v>1</v></c></row></sheetData></w>'), 'its row 1 has a column twice'],
-    ['with too many columns', withPart('xl/worksheets/sheet1.xml', '<w><sheetData><row r="1"><c r="ZZZ1"><v>1</v></c></row></sheetData></w>'), 'has more than 16384 columns'],
-    ['with a text of 5 MiB', withPart('xl/sharedStrings.xml', `<sst><si><t>${'x'.repeat(5 << 20)}</t></si></sst>`), 'of more than 4 MiB'],
-    ['with a tag of 5 MiB', withPart('xl/sharedStrings.xml', `<sst a="${'x'.repeat(5 << 20)}"/>`), 'of more than 4 MiB'],
+    [
+      'with a tag that is not open',
+      withPart('xl/sharedStrings.xml', '<sst></sst></sst>'),
+      'closes a tag that is not open',
+    ],
+    [
+      'with rows that stand twice',
+      withPart(
+        'xl/worksheets/sheet1.xml',
+        '<w><sheetData><row r="2"><c><v>1</v></c></row><row r="2"/></sheetData></w>',
+      ),
+      'its row 2 stands behind row 2',
+    ],
+    [
+      'with a cell twice',
+      withPart(
+        'xl/worksheets/sheet1.xml',
+        '<w><sheetData><row r="1"><c r="A1"><v>1</v></c><c r="A1"><v>1</v></c></row></sheetData></w>',
+      ),
+      'its row 1 has a column twice',
+    ],
+    [
+      'with too many columns',
+      withPart('xl/worksheets/sheet1.xml', '<w><sheetData><row r="1"><c r="ZZZ1"><v>1</v></c></row></sheetData></w>'),
+      'has more than 16384 columns',
+    ],
+    [
+      'with a text of 5 MiB',
+      withPart('xl/sharedStrings.xml', `<sst><si><t>${'x'.repeat(5 << 20)}</t></si></sst>`),
+      'of more than 4 MiB',
+    ],
+    [
+      'with a tag of 5 MiB',
+      withPart('xl/sharedStrings.xml', `<sst a="${'x'.repeat(5 << 20)}"/>`),
+      'of more than 4 MiB',
+    ],
   ])('%s', async (_, bytes, why) => {
     const { problem, code, lines } = await load(bytes)
     expect(problem).toContain(why)
@@ -333,9 +426,27 @@ describe('what is no workbook, or a broken one', () => {
   })
 
   test.each<[string, Buffer]>([
-    ['an OpenDocument file (.ods or .odt)', zipOf([{ name: 'mimetype', data: 'x', method: 0 }, { name: 'content.xml', data: '<a/>' }])],
-    ['a binary workbook (.xlsb)', zipOf([{ name: '[Content_Types].xml', data: '<a/>' }, { name: 'xl/workbook.bin', data: 'x' }])],
-    ['a Word document', zipOf([{ name: '[Content_Types].xml', data: '<a/>' }, { name: 'word/document.xml', data: '<a/>' }])],
+    [
+      'an OpenDocument file (.ods or .odt)',
+      zipOf([
+        { name: 'mimetype', data: 'x', method: 0 },
+        { name: 'content.xml', data: '<a/>' },
+      ]),
+    ],
+    [
+      'a binary workbook (.xlsb)',
+      zipOf([
+        { name: '[Content_Types].xml', data: '<a/>' },
+        { name: 'xl/workbook.bin', data: 'x' },
+      ]),
+    ],
+    [
+      'a Word document',
+      zipOf([
+        { name: '[Content_Types].xml', data: '<a/>' },
+        { name: 'word/document.xml', data: '<a/>' },
+      ]),
+    ],
     ['an encrypted workbook', compound('EncryptedPackage')],
     ['an old Excel workbook (.xls)', compound('Workbook')],
     ['an old or encrypted Office file', compound('WordDocument')],
@@ -363,19 +474,26 @@ describe('what is no workbook, or a broken one', () => {
   test('damaged XML in a sound archive, too', async () => {
     const random = seeded(41).real
     for (let round = 0; round < rounds(150, 20_000); round += 1) {
-      const bytes = one([['id', 'name', 'day'], [1, 'a "quoted" text', { number: 46_000, style: 'date' }], [2, 'x', null]], {
-        parts: all =>
-          all.map(part => {
-            if (random() < 0.5) return part
-            const data = Buffer.from(part.data)
-            const at = Math.floor(random() * data.length)
-            const kind = random()
-            if (kind < 0.3) return { ...part, data: data.subarray(0, at) }
-            if (kind < 0.6) return { ...part, data: Buffer.concat([data.subarray(0, at), data.subarray(at + 3)]) }
-            data[at] = '<>&"\'/ =1a'.charCodeAt(Math.floor(random() * 10))
-            return { ...part, data }
-          }),
-      })
+      const bytes = one(
+        [
+          ['id', 'name', 'day'],
+          [1, 'a "quoted" text', { number: 46_000, style: 'date' }],
+          [2, 'x', null],
+        ],
+        {
+          parts: all =>
+            all.map(part => {
+              if (random() < 0.5) return part
+              const data = Buffer.from(part.data)
+              const at = Math.floor(random() * data.length)
+              const kind = random()
+              if (kind < 0.3) return { ...part, data: data.subarray(0, at) }
+              if (kind < 0.6) return { ...part, data: Buffer.concat([data.subarray(0, at), data.subarray(at + 3)]) }
+              data[at] = '<>&"\'/ =1a'.charCodeAt(Math.floor(random() * 10))
+              return { ...part, data }
+            }),
+        },
+      )
       const { lines, code } = await load(bytes, { size: 1000 })
       expect(['', 'INPUT_UNREADABLE']).toContain(code)
       for (const line of lines) JSON.parse(line)
@@ -385,8 +503,7 @@ describe('what is no workbook, or a broken one', () => {
   test('a part that is larger than the directory says is refused', async () => {
     const bomb = Buffer.from(`<sst>${'<si/>'.repeat(1000)}</sst>`)
     const bytes = one([['a'], ['x']], {
-      parts: all =>
-        all.map(part => (part.name === 'xl/sharedStrings.xml' ? { ...part, data: bomb, size: 100 } : part)),
+      parts: all => all.map(part => (part.name === 'xl/sharedStrings.xml' ? { ...part, data: bomb, size: 100 } : part)),
     })
     expect(deflateRawSync(bomb).length).toBeLessThan(100)
     expect((await load(bytes)).problem).toContain('is longer than its directory says')
