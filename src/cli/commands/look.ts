@@ -14,7 +14,7 @@ export function shown({ name, found, documents, read, isWhole, rejected }: Looke
   for (const text of documents) lines.push(`    ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`)
   if (rejected.length > 0) lines.push('', `  A load would reject`)
   for (const { documents: many, reason, first } of rejected)
-    lines.push(`    ${plural(many, 'document')}: ${reason}. First: ${first}`)
+    lines.push(`    ${plural(many, 'document')}: ${reason}${first === reason ? '' : `. First: ${first}`}`)
   return lines
 }
 

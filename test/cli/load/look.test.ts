@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 import { folder } from '../../support/command/sluice.js'
+import { workbookOf } from '../../support/facts/workbooks.js'
 
-async function look(files: Readonly<Record<string, string>>, ...args: string[]) {
+async function look(files: Readonly<Record<string, string | Buffer>>, ...args: string[]) {
   await using work = await folder()
   for (const [name, text] of Object.entries(files)) await writeFile(join(work.path, name), text)
   return await sluice(['look', ...args], { cwd: work.path, env: {} })
@@ -79,4 +80,43 @@ test('what is no input is refused as in a load, and stdin is refused', async () 
   expect(log).toMatchObject({ code: 3, stderr: expect.stringContaining('--format text') as string })
   const stdin = await look({}, '-')
   expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining('the inputs: has stdin') as string })
+})
+
+test('a reason is said once', async () => {
+  const hits = '{"_index":"a","_id":"1","_source":{"n":1}}\n{"_index":"a","_id":"2"}\n{"_index":"a","_id":"3"}\n'
+  const { code, stdout } = await look({ 'dump.json': hits }, 'dump.json')
+  const [, rejected = ''] = stdout.split('  A load would reject\n')
+  expect(rejected.split('\n')[0]).toMatch(/^ {4}2 documents: (?!.*First)/)
+  expect(code).toBe(1)
+})
+
+test('a workbook is shown with its sheets, and its rows with a reason', async () => {
+  const book = workbookOf({
+    sheets: [
+      {
+        name: 'Orders',
+        rows: [
+          ['order', 'day'],
+          [1, { number: 46_328, style: 'date' }],
+          [2, { number: -1, style: 'date' }],
+          [3, { number: -1, style: 'date' }],
+        ],
+      },
+      { name: 'Codes', rows: [['zip'], ['007']], state: 'hidden' },
+    ],
+  })
+  const { code, stdout } = await look({ 'a.xlsx': book }, 'a.xlsx')
+  expect(stdout).toContain(
+    '  Excel workbook, sheet Orders, 2 columns: order, day. Sluice does not read its other sheets: Codes (hidden)\n',
+  )
+  expect(stdout).toContain('    {"order":1,"day":"2026-11-02"}\n')
+  const why = 'column 2 (day): it holds a date that is not in the years 1900 to 9999'
+  expect(stdout).toContain(`    2 documents: ${why}. First: row 3, ${why}\n`)
+  expect(stdout).toContain('"type": "date"')
+  expect(code).toBe(1)
+  const codes = await look({ 'a.xlsx': book }, 'a.xlsx', '--sheet', 'Codes')
+  expect(codes).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('sluice ingest a.xlsx --index a --sheet Codes\n') as string,
+  })
 })

@@ -75,7 +75,9 @@ async function another(
   notes: InputNotes,
 ): Promise<PlannedInput> {
   if (twin !== undefined) notes.twin(source, twin.input.name, twin.run)
-  if (differs !== undefined) notes.differs(source, differs)
+  // A person who only added rows would not expect that all of them are read again.
+  const other = differs ?? (twin === undefined ? replaces : undefined)
+  if (other !== undefined) notes.differs(source, other)
   return {
     ...(await fresh(source, planning)),
     ...(opened === undefined ? {} : { opened }),
