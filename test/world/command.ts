@@ -41,6 +41,7 @@ export function argsOf(world: Pick<World, 'at' | 'state' | 'target' | 'way'>, se
     // A file with ids of its own may have actions of its own, too.
     ...option('--op', world.way.hasActions === true ? undefined : op),
     ...option('--format', world.way.format),
+    ...(world.way.flags ?? []),
     ...option('--ids', ids === 'own' ? undefined : ids),
     ...option('--id-field', ids === 'field' || ids === 'hash' ? 'n' : undefined),
     ...option('--batch-docs', batchDocs),

@@ -1,4 +1,6 @@
 /** Writes documents as the formats of files carry them. */
+import { zipOf } from '../support/facts/archives.js'
+import { workbookOf } from '../support/facts/workbooks.js'
 import { isRare, type Line } from './facts.js'
 
 /** `isOpen`: the last line has no line end yet. `op`: what a format with actions says of each document. */
@@ -35,6 +37,38 @@ const separated =
   }
 
 export const csv = separated(',')
+
+/** A table below two titles, with a column of which no cell has a value. */
+export const titled: Format = lines => {
+  const row = ({ n, v, isBad }: Line) => [n, v, '-', partOf(n), fill, ...(isBad ? ['too much'] : [])].join(',')
+  return Buffer.from(['Numbers,of a story', 'n,v', 'n,v,none,part,fill', ...lines.map(row), ''].join('\n'))
+}
+
+/** The second sheet of a workbook. A row with a formula that was never calculated is no document. */
+export const xlsx: Format = lines => {
+  const row = ({ n, v, isBad }: Line) => [n, v, partOf(n), fill, ...(isBad ? [{ xml: '><f>A1</f></c>' }] : [])]
+  return workbookOf({
+    sheets: [
+      { name: 'Other', rows: [['n'], [1]] },
+      { name: 'Data', rows: [['Numbers'], null, ['n', 'v', 'part', 'fill'], ...lines.map(row)] },
+    ],
+  })
+}
+
+/** Lines beside files that nobody wants. */
+export const archive: Format = (lines, isOpen, op) =>
+  zipOf([
+    { name: 'other.csv', data: 'n,v\n1,1\n' },
+    { name: 'data/lines.ndjson', data: ndjson(lines, isOpen, op) },
+    { name: 'README.md', data: 'Read me' },
+  ])
+
+/** Lines of text, which happen to be JSON. A line that is no document is no UTF-8. */
+export const text: Format = (lines, isOpen) => {
+  const all = lines.map(line => (line.isBad ? Buffer.from(`${broken(line)} \xff`, 'latin1') : Buffer.from(json(line))))
+  const ended = all.flatMap((line, at) => (isOpen && at === all.length - 1 ? [line] : [line, Buffer.from('\n')]))
+  return Buffer.concat(ended)
+}
 export const tsv = separated('\t')
 
 export const jsonArray: Format = lines => {

@@ -24,9 +24,7 @@ export const notInModel: Readonly<Record<string, string>> = {
   'option --files-from': 'it names files, as the command does',
   'option --null': 'a part of --files-from',
   'option --poll': 'it changes when files are looked at',
-  text: 'its documents have no number that the oracle could know: test/lab/load/text.test.ts continues such loads',
   'option --pick': 'it selects a part of a JSON document',
-  'option --members': 'archives are not drawn: test/unit/pipeline/format/archive.test.ts',
   'option --columns':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --skip-header':
@@ -40,10 +38,6 @@ export const notInModel: Readonly<Record<string, string>> = {
   'option --infer-types':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --types':
-    'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
-  'option --skip-lines':
-    'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
-  'option --null-values':
     'one spelling of CSV is drawn: test/unit/pipeline/format and the corpus of csv-spectrum play the others',
   'option --nan': 'the model draws whole numbers only: test/unit/pipeline/format/parquet.test.ts plays the others',
   'option --empty':

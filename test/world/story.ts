@@ -69,8 +69,8 @@ export function draw(seed: number, only?: string): Story {
 
 /** Whether stories of this way have no options of documents. */
 function isPlain(way: string): boolean {
-  const { posts, isTable, isQueued } = ways[way] ?? fail(way)
-  return posts !== undefined || isTable === true || isQueued === true
+  const { posts, isTable, isQueued, isText } = ways[way] ?? fail(way)
+  return posts !== undefined || isTable === true || isQueued === true || isText === true
 }
 
 /** Draws last, so that a seed draws the acts that it drew before. */

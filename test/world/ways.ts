@@ -31,6 +31,10 @@ export interface Way {
   readonly hasIds?: true
   /** `--format`, where the first document may not show it. */
   readonly format?: string
+  /** Other options that say how the bytes are read. */
+  readonly flags?: readonly string[]
+  /** Whether the document stands as text in a field of the stored one, so that no option may change it. */
+  readonly isText?: true
   readonly hasActions?: true
   /** Whether callers post the inputs to a receiver, and how. Such a load has no edits and no name. */
   readonly posts?: { readonly hasKeys: boolean }
@@ -121,6 +125,46 @@ export const ways: Readonly<Record<string, Way>> = {
     isAppended: false,
     ops: ['create', 'create', 'index'],
     bytes: formats.csv,
+  },
+  'csv, titled': {
+    ...files,
+    plays: ['csv'],
+    extension: '.csv',
+    flags: ['--skip-lines', '2', '--null-values', '-'],
+    isAppended: false,
+    ops: ['create', 'create', 'index'],
+    bytes: formats.titled,
+  },
+  workbook: {
+    ...files,
+    plays: ['xlsx'],
+    extension: '.xlsx',
+    flags: ['--sheet', 'Data'],
+    isAppended: false,
+    packs: [],
+    ops: ['create', 'create', 'index'],
+    without: ['compress', 'unpack'],
+    bytes: formats.xlsx,
+  },
+  archive: {
+    ...files,
+    plays: ['zip'],
+    extension: '.zip',
+    flags: ['--members', '*.ndjson'],
+    isAppended: false,
+    packs: [],
+    without: ['compress', 'unpack'],
+    bytes: formats.archive,
+  },
+  text: {
+    ...files,
+    plays: ['text'],
+    extension: '.log',
+    format: 'text',
+    isText: true,
+    ops: ['create'],
+    without: ['narrowMapping'],
+    bytes: formats.text,
   },
   tsv: {
     ...files,

@@ -123,10 +123,14 @@ export class World {
   ) {
     this.op = story.op
     this.isByField = story.isByField === true
-    this.hasRare = !/[ct]sv$/.test(way.extension) && story.edit !== 'keep'
+    this.hasRare = !/(?:[ct]sv|xlsx)$/.test(way.extension) && story.edit !== 'keep'
     const { target } = story
     const isPlain =
-      way.posts === undefined && way.isTable !== true && way.isQueued !== true && story.transforms !== true
+      way.posts === undefined &&
+      way.isTable !== true &&
+      way.isQueued !== true &&
+      way.isText !== true &&
+      story.transforms !== true
     this.#mayNarrow = this.hasRare && isPlain && !this.isByField && target === undefined
     this.behind = target === undefined ? undefined : new Behind(index, target, stage.cluster)
     mkdirSync(join(folder, 'in/sub'), { recursive: true })
@@ -391,7 +395,7 @@ export class World {
     const stored: Stored[] = []
     for (const index of await this.#indices()) {
       for (const { id, source } of await this.stage.cluster.documents(index)) {
-        const { tag, ...document } = JSON.parse(source) as Record<string, string | number>
+        const { tag, ...document } = this.#documentIn(source)
         const { n, v } = document
         const fields = Object.keys(document).join(' ')
         const isElsewhere = this.isByField && index !== this.indexOf(Number(n))
@@ -402,17 +406,24 @@ export class World {
     return stored
   }
 
+  #documentIn(source: string): Record<string, string | number> {
+    const { message, ...stored } = JSON.parse(source) as Record<string, string | number>
+    const isText = this.way.isText === true && typeof message === 'string'
+    return isText ? { ...(JSON.parse(message) as Record<string, string | number>), ...stored } : stored
+  }
+
   async end(): Promise<void> {
     rmSync(this.folder, { recursive: true, force: true })
     for (const index of await this.#indices()) await this.stage.cluster.remove(index)
   }
 
   dead(file = 'dead.ndjson'): Dead[] {
-    return this.#records(file).map(({ id = '', line, document }) => {
-      const text = JSON.stringify(line ?? document)
-      const isMisfit = line === undefined && text.includes('"rare"')
+    return this.#records(file).map(({ id = '', line, base64, document }) => {
+      const isDocument = line === undefined && base64 === undefined
+      const text = textOf({ line, base64, document })
+      const isMisfit = isDocument && text.includes('"rare"')
       const [n, v = 1] = [...text.matchAll(/\d+/g)].map(Number)
-      return { id: String(id), n: Number(n), v, isRepaired: line === undefined && !isMisfit, isMisfit }
+      return { id: String(id), n: Number(n), v, isRepaired: isDocument && !isMisfit, isMisfit }
     })
   }
 
@@ -432,14 +443,13 @@ export class World {
 
   /** Gives each dead letter a document, in a new file, as a person would. Returns its name. */
   repair(): string {
-    const records = this.#records('dead.ndjson').map(({ line, ...record }) => {
-      const text = JSON.stringify(line ?? record['document'])
+    const records = this.#records('dead.ndjson').map(({ line, base64, ...record }) => {
+      const text = textOf({ line, base64, document: record['document'] })
+      const isDocument = line === undefined && base64 === undefined
       const n = Number(/\d+/.exec(text)?.[0])
       const document = { n, v: 1, part: partOf(n) }
       const upserted = text.includes('doc_as_upsert') ? { operation: 'upsert' } : {}
-      return JSON.stringify(
-        line === undefined && !text.includes('"rare"') ? record : { ...record, ...upserted, document },
-      )
+      return JSON.stringify(isDocument && !text.includes('"rare"') ? record : { ...record, ...upserted, document })
     })
     writeFileSync(this.at('dead.ndjson'), records.map(record => `${record}\n`).join(''))
     return 'dead.ndjson'
@@ -466,4 +476,11 @@ export class World {
     rmSync(this.state, { recursive: true, force: true })
     if (existsSync(from)) cpSync(from, this.state, { recursive: true, filter: path => !path.endsWith('.sock') })
   }
+}
+
+/** Returns what a dead letter holds of its document. */
+function textOf({ line, base64, document }: Record<'line' | 'base64' | 'document', unknown>): string {
+  return typeof base64 === 'string'
+    ? Buffer.from(base64, 'base64').toString('latin1')
+    : JSON.stringify(line ?? document)
 }
