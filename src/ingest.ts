@@ -5,7 +5,10 @@ import type { Receipt } from './pipeline/ledger/receipt.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { secretsOf } from './base/secrets.js'
 import { readOptions } from './options/read-options.js'
+import { systemClock } from './base/time/clock.js'
+import type { InferOptions, Look } from './features/mapping/infer-mapping.js'
 import type { OpenConnection } from './run/loop/hooks.js'
+import { stopSignalsOf } from './run/loop/stop-signals.js'
 import { run } from './run/loop/run.js'
 import { keptSegments } from './features/spool/segments.js'
 import type { OpenPlatform } from './features/tables/open-platform.js'
@@ -65,4 +68,22 @@ export async function loadOnce(
     ...(connection === undefined ? {} : { connection }),
     ...(await featuresOf(program, { ...given, spans })),
   })
+}
+
+/**
+ * Looks at the beginning of inputs, as `ingest` with the same options would read them. Asks no cluster, and opens only servers of inputs.
+ *
+ * @throws SluiceError OPTION_INVALID, INPUT_*, SOURCE_*
+ */
+export async function lookAtInputs(options: InferOptions): Promise<Look> {
+  const { lookAt } = await import('./features/mapping/infer-mapping.js')
+  const { source, signal } = options
+  // Nothing is sent to this target.
+  const load = readOptions({ source, signal, target: { url: 'http://localhost' }, index: 'documents' })
+  const { remote, inputs, connecting, retrying, stopping } = load
+  if (remote === undefined) return await lookAt(options)
+  const { openRemote } = await import('./features/remote/read-remote.js')
+  using stop = stopSignalsOf(stopping, systemClock)
+  await using servers = openRemote({ connecting, retrying, remote }, { stop, tell: () => {} })
+  return await lookAt({ ...options, source: inputs.source as InferOptions['source'] }, servers.elsewhere)
 }

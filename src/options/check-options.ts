@@ -16,7 +16,7 @@ import { checkCompanions, checkExcludes, checkNeeds } from './check-across.js'
 import { checkDocuments, checkDump, checkTableFormat } from './check-documents.js'
 import { checkFollow, checkFollowedFormat } from './check-follow.js'
 import { invalid } from './option-checks.js'
-import { checkIndexName, listedIn, namedIn } from './names.js'
+import { checkIndexName } from './names.js'
 import { checksAt, describeOption, type OptionName, optionNames, type Settings } from './describe-option.js'
 import { checkEdits } from './edit-kinds.js'
 import { isPattern } from '../base/text/index-pattern.js'
@@ -91,10 +91,6 @@ export function checkInferOptions<
     sample: check.whole(0, Number.MAX_SAFE_INTEGER),
   })
   checkCsv(given)
-  if (given.format === 'text') throw invalid('format', "is 'text', whose documents have only the field message")
-  const names = [...namedIn(given.source), ...(listedIn(given.source) ?? [])]
-  // Without the URL itself: it may hold a secret.
-  if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
   return withMembers(given)
 }
 

@@ -72,6 +72,11 @@ export function describeFormats(world: () => World): void {
     })
   })
 
+  describeFirstTries(world)
+}
+
+/** Files as people have them, with the options that they need. */
+export function describeFirstTries(world: () => World): void {
   describe('files as people have them', () => {
     let folder: string
     beforeAll(async () => {

@@ -1,3 +1,4 @@
+import { describeFirstTries } from '../contracts/formats.suite.js'
 import { allPairs, usualPair } from '../contracts/options.js'
 import { suitesOfAnswers, suitesOfRoutes, suitesOfVersions, suitesOnOneVersion } from '../contracts/suites.js'
 import { rounds } from '../support/rounds.js'
@@ -11,5 +12,6 @@ const answers = [...suitesOfAnswers, ...suitesOnOneVersion].filter(suite => !sui
 const [suites, pairs] = rounds(0, 1) === 0 ? [answers, usualPair] : [suitesOfVersions, allPairs]
 describeOnRealServers({ major: 8 }, world => {
   for (const suite of suites) suite(world, pairs)
-  for (const suite of [describeDeletions, describeDataStreams, describeRehearsalsOfKeys]) suite(world)
+  for (const suite of [describeFirstTries, describeDeletions, describeDataStreams, describeRehearsalsOfKeys])
+    suite(world)
 })

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { fail } from '../../base/failure/failure.js'
 import type { InferredMapping } from '../../index.js'
+import { isSourceUrl, readSourceUrl, shownSource } from '../../base/text/source-url.js'
+import { remoteSecrets } from '../../base/secrets.js'
 import { csvOptions } from '../settings/library-options.js'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
@@ -9,7 +10,7 @@ import { count, plural } from '../terminal/columns.js'
 import { checkStdin, stdinFor } from '../application/show-load.js'
 import { tell } from '../terminal/log.js'
 import { commandFor, indented, shown } from './look.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
 export function defineInfer(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command.argument('<source...>', 'files, quoted globs, or - for stdin, as for sluice ingest'), 'infer')
@@ -51,27 +52,32 @@ The mapping goes to stdout. Fields that no type fits go to stderr.`,
 }
 
 export function defineLook(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(command.argument('<source...>', 'files or quoted globs, as for sluice ingest'), 'infer')
+  addOptions(
+    command.argument('<source...>', 'files, quoted globs, URLs, or - for stdin, as for sluice ingest'),
+    'infer',
+  )
     .addHelpText(
       'after',
       `
 Examples:
   sluice look orders.csv
   sluice look orders.csv --types total:double
+  curl -s https://example.com/events | sluice look -
 
 Nothing is sent, and no cluster is needed. The exit code is 1 if a load would reject documents.`,
     )
     .action(async (source: string[], flags: Record<string, unknown>) => {
       const effective = await loadOptions(flags, terminal)
       sayWarnings(effective, terminal)
-      if (source.some(name => name === '-' || name === '/dev/stdin'))
-        throw fail('OPTION_INVALID', { option: 'source', problem: 'has stdin, which can be read only once' })
+      checkStdin(source)
+      keepSecrets(terminal, remoteSecrets(source.filter(isSourceUrl).flatMap(name => readSourceUrl(name) ?? [])))
       const { format, pick, members, sheet, sample } = effective.values
       using interruption = interruptible(terminal, 'stopping')
-      const { lookAt } = await import('../../features/mapping/infer-mapping.js')
+      const { lookAtInputs } = await import('../../ingest.js')
       const { signal } = interruption
-      const { inputs, mapping } = await lookAt({
+      const { inputs, mapping } = await lookAtInputs({
         source,
+        ...stdinFor(source, terminal),
         format,
         pick,
         members,
@@ -83,7 +89,9 @@ Nothing is sent, and no cluster is needed. The exit code is 1 if a load would re
       for (const input of inputs) terminal.out(`${shown(input).join('\n')}\n\n`)
       if (mapping.documents > 0)
         terminal.out(`Mapping\n\n${indented(JSON.stringify({ mappings: mapping.mappings }, null, 2))}\n\n`)
-      terminal.out(`To load ${inputs.length === 1 ? 'it' : 'them'}\n\n  ${commandFor(source, flags)}\n`)
+      terminal.out(
+        `To load ${inputs.length === 1 ? 'it' : 'them'}\n\n  ${commandFor(source.map(shownSource), flags)}\n`,
+      )
       done(inputs.some(({ rejected }) => rejected.length > 0) ? 1 : 0)
     })
 }

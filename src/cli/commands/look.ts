@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { describeOption, type OptionName } from '../../options/describe-option.js'
 import { plural } from '../terminal/columns.js'
 
-type LookedAt = Awaited<ReturnType<typeof import('../../features/mapping/infer-mapping.js').lookAt>>['inputs'][number]
+type LookedAt = Awaited<ReturnType<typeof import('../../ingest.js').lookAtInputs>>['inputs'][number]
 
 /** Characters of a document that are shown. */
 const LONGEST = 1000

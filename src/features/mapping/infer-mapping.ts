@@ -1,9 +1,14 @@
 import type { Lines, Source } from '../../base/flow.js'
 import { decode } from '../../pipeline/format/decode.js'
 import type { InputOptions } from '../../options/ingest-options.js'
+import { listedIn, namedIn } from '../../options/names.js'
+import { invalid } from '../../options/option-checks.js'
+import type { Format } from '../../pipeline/format/formats.js'
+import type { Elsewhere } from '../../pipeline/source/find-files.js'
 import { checkInferOptions } from '../../options/check-options.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
 import { ACTION_MARK, refusedLineIn } from '../../base/text/bytes.js'
+import { isSourceUrl } from '../../base/text/source-url.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { parseExactly } from './value-kinds.js'
 import { Observations } from './observe.js'
@@ -44,17 +49,23 @@ export async function inferMapping(options: InferOptions): Promise<InferredMappi
     signal = new AbortController().signal,
     ...format
   } = checkInferOptions(options)
+  const names = [...namedIn(source), ...(listedIn(source) ?? [])]
+  // Without the URL itself: it may hold a secret.
+  if (names.some(isSourceUrl)) throw invalid('source', 'is a URL. Save a part of it as a file first')
   const sources = await findSources(source, stdin === undefined ? {} : { stdin })
   const reading = new Sample(sample === 0 ? Infinity : sample)
-  for (const one of sources) await reading.read(one, format, signal)
-  const { observed, unreadable, first } = reading
+  for (const one of sources) await reading.read(one, one.open(signal), format)
+  return proposed(reading, sources.length)
+}
+
+function proposed({ observed, unreadable, first }: Sample, inputs: number): InferredMapping {
   const { mapping, conflicts, empty } = propose(observed)
   return {
     mappings: mapping,
     conflicts,
     empty,
     documents: observed.documents,
-    inputs: sources.length,
+    inputs,
     unreadable: { lines: unreadable, ...(first === undefined ? {} : { first }) },
     isCut: observed.isCut,
   }
@@ -72,14 +83,13 @@ class Sample {
 
   async read(
     source: Source,
+    bytes: AsyncIterable<Uint8Array>,
     { format = 'auto', pick, csv, members, sheet }: Partial<InferOptions>,
-    signal: AbortSignal,
   ): Promise<void> {
-    const how = { format, pick, members, sheet, csv, asValues: true }
-    const lines = await decode(source, source.open(signal), how)
+    const lines = await decode(source, bytes, { format, pick, members, sheet, csv, asValues: true })
     let number = 0
     let line = 0
-    for await (const text of linesOf(lines)) {
+    for await (const text of linesOf(lines, format)) {
       line += 1
       if (text.trim() === '') continue
       number += 1
@@ -104,7 +114,14 @@ const MARK = String.fromCodePoint(ACTION_MARK)
 /** Longer lines are no documents that a cluster takes. */
 const LONGEST = 100 << 20
 
-async function* linesOf({ bytes }: Lines): AsyncGenerator<string> {
+/** Yields lines as they are, or of `--format text` as the documents that a load makes of them. */
+async function* linesOf({ bytes }: Lines, format: Format): AsyncGenerator<string> {
+  const isText = format === 'text'
+  for await (const line of textsOf(bytes))
+    yield isText && line.trim() !== '' ? JSON.stringify({ message: line.replace(/\r$/, '') }) : line
+}
+
+async function* textsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of bytes) {
@@ -141,34 +158,79 @@ interface Rejected {
 /** Documents that are shown of each input. */
 const SHOWN = 3
 
+/** What a load would make of inputs, and a mapping for them. */
+export interface Look {
+  readonly inputs: readonly LookedAt[]
+  readonly mapping: InferredMapping
+}
+
 /**
- * Reads the first documents of files as a load with the same options does, and proposes a mapping for them. Sends nothing.
+ * Reads the first documents of inputs as a load with the same options does, and proposes a mapping for them. Sends nothing.
+ * `elsewhere`: finds inputs on servers.
  *
  * @throws SluiceError OPTION_INVALID, INPUT_*
  */
-export async function lookAt(
-  options: Omit<InferOptions, 'stdin'>,
-): Promise<{ readonly inputs: readonly LookedAt[]; readonly mapping: InferredMapping }> {
-  checkInferOptions(options)
+export async function lookAt(options: InferOptions, elsewhere?: Elsewhere): Promise<Look> {
+  const checked = checkInferOptions(options)
+  const { source, stdin, sample = SAMPLE, signal = new AbortController().signal } = checked
+  const where = { elsewhere, signal, ...(stdin === undefined ? {} : { stdin }) }
   const inputs: LookedAt[] = []
-  for (const source of await findSources(options.source, {})) inputs.push(await lookAtOne(source, options))
-  return { inputs, mapping: await inferMapping(options) }
+  const mapping = new Sample(sample === 0 ? Infinity : sample)
+  for (const one of await findSources(source, where)) {
+    using bytes = new BytesTwice(one, signal)
+    inputs.push(await lookAtOne(one, bytes.open(), checked))
+    await mapping.read(one, bytes.open(), checked)
+  }
+  return { inputs, mapping: proposed(mapping, inputs.length) }
+}
+
+/** Reads an input twice. Of one that is no file of this machine, it keeps what the first reading took. */
+class BytesTwice implements Disposable {
+  readonly #source: Source
+  readonly #signal: AbortSignal
+  readonly #kept: Buffer[] = []
+  #rest: AsyncIterator<Uint8Array> | undefined
+
+  constructor(source: Source, signal: AbortSignal) {
+    this.#source = source
+    this.#signal = signal
+  }
+
+  open(): AsyncIterable<Uint8Array> {
+    const { file, name } = this.#source
+    return file === undefined || isSourceUrl(name) ? this.#again() : this.#source.open(this.#signal)
+  }
+
+  /** A stream that still waits for bytes need not end. */
+  [Symbol.dispose](): void {
+    this.#rest?.return?.().catch(() => undefined)
+  }
+
+  async *#again(): AsyncGenerator<Uint8Array> {
+    for (const chunk of this.#kept) yield Buffer.from(chunk)
+    this.#rest ??= this.#source.open(this.#signal)[Symbol.asyncIterator]()
+    for (let next = await this.#rest.next(); next.done !== true; next = await this.#rest.next()) {
+      this.#kept.push(Buffer.from(next.value))
+      yield next.value
+    }
+  }
 }
 
 async function lookAtOne(
   source: Source,
-  { format = 'auto', pick, csv, members, sheet, sample = SAMPLE, signal = new AbortController().signal }: InferOptions,
+  bytes: AsyncIterable<Uint8Array>,
+  { format = 'auto', pick, csv, members, sheet, sample = SAMPLE }: InferOptions,
 ): Promise<LookedAt> {
   const notes: string[] = []
   const note = (_: string, what: string) => void notes.push(what)
   const how = { format, pick, members, sheet, csv, showsCells: true }
-  const lines = await decode(source, source.open(signal), how, note)
+  const lines = await decode(source, bytes, how, note)
   const documents: string[] = []
   const rejected = new Map<string, { documents: number; first: string }>()
   const most = sample === 0 ? Infinity : sample
   let read = 0
   let line = 0
-  for await (const text of linesOf(lines)) {
+  for await (const text of linesOf(lines, format)) {
     line += 1
     if (text.trim() === '') continue
     if (read === most) return seen(false)
@@ -186,12 +248,13 @@ async function lookAtOne(
 
   function seen(isWhole: boolean): LookedAt {
     const kinds = [...rejected].map(([reason, { documents: many, first }]) => ({ reason, documents: many, first }))
-    const found = [lines.found ?? kindOf(lines), ...notes].join('. ')
+    const found = [lines.found ?? kindOf(lines, format), ...notes].join('. ')
     return { name: source.name, found, documents, read, isWhole, rejected: kinds }
   }
 }
 
-function kindOf({ kind }: Lines): string {
+function kindOf({ kind }: Lines, format: Format): string {
+  if (format === 'text') return 'text: each line is a document with the field message'
   return kind === 'lines' ? 'NDJSON: each line is a document' : 'JSON'
 }
 

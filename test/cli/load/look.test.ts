@@ -1,8 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { lookAtInputs } from '../../../src/ingest.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
 import { folder } from '../../support/command/sluice.js'
+import { ObjectServer } from '../../support/servers/object-server.js'
 import { workbookOf } from '../../support/facts/workbooks.js'
 
 async function look(files: Readonly<Record<string, string | Buffer>>, ...args: string[]) {
@@ -75,11 +78,58 @@ test('several files and formats are shown, and all is well', async () => {
   expect(both.stdout).toContain("\nTo load them\n\n  sluice ingest '*.json' --index documents\n")
 })
 
-test('what is no input is refused as in a load, and stdin is refused', async () => {
+test('what is no input is refused as in a load', async () => {
   const log = await look({ 'a.log': 'GET /\nGET /a\n' }, 'a.log')
   expect(log).toMatchObject({ code: 3, stderr: expect.stringContaining('--format text') as string })
-  const stdin = await look({}, '-')
-  expect(stdin).toMatchObject({ code: 2, stderr: expect.stringContaining('the inputs: has stdin') as string })
+})
+
+test('stdin is read once', async () => {
+  const args = ['look', '-', '--format', 'csv', '--sample', '2']
+  const { code, stdout } = await sluice(args, { input: 'id,total\n1,1.5\n2,2.5\n3,3\n' })
+  expect(stdout).toContain('-\n  CSV with commas, UTF-8, 2 columns: id, total\n\n  The first of the first 2 documents')
+  expect(stdout).toContain('    {"id":"1","total":"1.5"}\n')
+  expect(stdout).toContain('"type": "double"')
+  expect(stdout).toContain('\n  sluice ingest - --index documents --format csv\n')
+  expect(code).toBe(0)
+})
+
+test('only the beginning of a stream is read', async () => {
+  let sent = 0
+  const endless = Readable.from(
+    (function* () {
+      for (; ; sent += 1) yield Buffer.from(`{"n":${sent}}\n`)
+    })(),
+    { objectMode: false },
+  )
+  const { inputs, mapping } = await lookAtInputs({ source: '-', stdin: endless, sample: 5 })
+  expect(inputs).toMatchObject([{ name: '-', read: 5, isWhole: false, documents: ['{"n":0}', '{"n":1}', '{"n":2}'] }])
+  expect(mapping).toMatchObject({ documents: 5, mappings: { properties: { n: { type: 'long' } } } })
+  expect(sent).toBeLessThan(100_000)
+})
+
+test('lines of text are shown as the documents that they become', async () => {
+  const { code, stdout } = await look({ 'a.log': 'GET / "x"\r\n\n{"n":1}\n' }, 'a.log', '--format', 'text')
+  expect(stdout).toContain(
+    'a.log\n  text: each line is a document with the field message\n\n  The first of 2 documents',
+  )
+  expect(stdout).toContain('    {"message":"GET / \\"x\\""}\n    {"message":"{\\"n\\":1}"}\n')
+  expect(stdout).toContain('"message": {')
+  expect(code).toBe(0)
+})
+
+test('of a URL, only the beginning is fetched', async () => {
+  await using server = await ObjectServer.start()
+  const rows = 1_000_000
+  server.put('a.csv', `n,text\n${'1,some words that take their place\n'.repeat(rows)}`)
+  const secret = server.url('a.csv').replace('//', '//me:my-password@')
+  const { code, stdout, stderr } = await look({}, secret, '--sample', '10')
+  expect(stdout + stderr).not.toContain('my-password')
+  expect(stdout).toContain('    {"n":"1","text":"some words that take their place"}\n')
+  expect(stdout).toContain(`\n  sluice ingest ${server.url('a.csv')} --index a\n`)
+  expect(code).toBe(0)
+  expect(server.ranges('a.csv')).toEqual(['bytes=0-255', 'bytes=0-4194303'])
+  const gone = await look({}, server.url('b.csv'))
+  expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining('INPUT_NOT_FOUND') as string })
 })
 
 test('a reason is said once', async () => {
