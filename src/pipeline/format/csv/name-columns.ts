@@ -25,12 +25,13 @@ export function nameColumns(
   const changed: string[] = []
   let nameless = 0
   const seen = new Set<string>()
+  const free = freeNames(taken)
   const names = written.map((name, at) => {
     if (name !== '' && !seen.has(name)) {
       seen.add(name)
       return name
     }
-    const own = free(name === '' ? (at === 0 ? 'row' : `column${at + 1}`) : name, taken, name !== '')
+    const own = free(name === '' ? (at === 0 ? 'row' : `column${at + 1}`) : name, name !== '')
     taken.add(own)
     if (name === '') given.add(at)
     if (name === '' && isUnused(at)) return own
@@ -41,10 +42,17 @@ export function nameColumns(
   return { names, given, note: noteOf(changed, nameless) }
 }
 
-/** Returns the name, or with the least number behind it that makes it free. */
-function free(name: string, taken: ReadonlySet<string>, isTaken: boolean): string {
-  if (!isTaken && !taken.has(name)) return name
-  for (let number = 2; ; number += 1) if (!taken.has(`${name}_${number}`)) return `${name}_${number}`
+/** Returns a function that returns a name, or the name with the least number behind it that makes it free. */
+function freeNames(taken: ReadonlySet<string>): (name: string, isTaken: boolean) => string {
+  // A file may repeat one name 100,000 times.
+  const next = new Map<string, number>()
+  return (name, isTaken) => {
+    if (!isTaken && !taken.has(name)) return name
+    let number = next.get(name) ?? 2
+    while (taken.has(`${name}_${number}`)) number += 1
+    next.set(name, number + 1)
+    return `${name}_${number}`
+  }
 }
 
 /** Most columns that a note names. */

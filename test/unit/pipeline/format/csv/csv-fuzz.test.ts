@@ -20,7 +20,7 @@ import { type Seeded, seeded } from '../../../../support/random/seeded.js'
 import { rounds } from '../../../../support/rounds.js'
 
 // `npm run fuzz:csv` asks for more, and for another seed each time.
-const TABLES = Number(process.env.FUZZ_COUNT ?? rounds(300, 100_000))
+const TABLES = Number(process.env.FUZZ_COUNT ?? rounds(100, 100_000))
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 
 interface Read {
@@ -196,7 +196,7 @@ test('the kernel writes what plain JavaScript writes of files that others wrote'
     const bytes = readFileSync(file)
     for (const csv of [{}, { inferTypes: true }, { empty: 'null' as const }]) {
       const expected = await read(bytes, bytes.length, csv, plain)
-      for (let size = 1; size <= Math.min(bytes.length, 200); size += 1)
+      for (let size = 1; size <= Math.min(bytes.length, 30); size += 1)
         same(`${file} in chunks of ${size}`, { bytes, csv }, await read(bytes, size, csv), expected)
     }
   }
@@ -207,13 +207,13 @@ test('a long table, of which the kernel holds a part at a time, is written whole
   const cell = () =>
     random.pick(['word', '12.5', '"a ""b""\n"', 'ä', '', '\u0001', random.chance(0.001) ? 'x'.repeat(300_000) : 'y'])
   const row = () => (random.chance(0.01) ? 'one,two' : [cell(), cell(), cell()].join(','))
-  const text = `a,b,c\n${Array.from({ length: 40_000 }, row).join('\n')}`
+  const text = `a,b,c\n${Array.from({ length: 8_000 }, row).join('\n')}`
   const whole = Buffer.from(text)
   const broken = Buffer.from(whole)
-  broken[300_000] = 0xff
+  broken[whole.length >> 1] = 0xff
   for (const bytes of [whole, broken]) {
     const expected = await read(bytes, 1 << 20, {}, plain)
-    for (const size of [bytes.length, 1 << 20, 65_537, 9_000])
+    for (const size of [bytes.length, 65_537, 9_000])
       same(`chunks of ${size}`, { bytes: bytes.subarray(0, 100), csv: {} }, await read(bytes, size, {}), expected)
   }
 })

@@ -111,6 +111,12 @@ describe('rows that do not fit are refused with their line:', () => {
 })
 
 describe('a header', () => {
+  test('that repeats one name very often names each column at once', async () => {
+    const { rows, failure } = await readCsv(`${'a,'.repeat(50_000)}a\n1\n`)
+    expect(failure).toBeUndefined()
+    expect(rows).toMatchObject([['line 2 has 1 cell for 50001 columns', ['1']]])
+  })
+
   test.each([['a,"b\n', 'the quotes of its first row are wrong']])(
     'that cannot name the columns ends the input at once: %j',
     async (input, problem) => {
