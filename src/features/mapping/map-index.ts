@@ -85,6 +85,32 @@ function refuseOthers({ inputs, tables, edits, transform, follow }: Sections): v
   throw invalid('mapping', `is 'infer', which cannot be combined with ${other}. ${advice}`)
 }
 
+async function settleTemplate({ cluster, run, makes }: Work, { name, body }: IndexTemplate): Promise<void> {
+  const path = `/_index_template/${encodeURIComponent(name)}`
+  const { status, json } = await cluster.call({ method: 'GET', path, expects: ['resource_not_found_exception'] })
+  const listed = Array.isArray(json['index_templates']) ? (json['index_templates'] as unknown[]) : []
+  const [known] = listed.filter(isObject)
+  if (status !== 404 && isObject(known?.['index_template']))
+    return refuse(run, `the index template ${name}`, '--template', compareTemplates(body, known['index_template']))
+  // Another load may make it at the same time.
+  if (makes) await cluster.call({ method: 'PUT', path, query: { create: 'true' }, body })
+}
+
+async function settleMapping(work: Work, name: string, mapping: JsonObject): Promise<void> {
+  const { cluster, run, makes } = work
+  let { facts, problem } = await cluster.indices.findWriter(name)
+  if (facts === undefined && problem === undefined) {
+    if (!makes) return
+    await cluster.indices.make(name, { mappings: mapping })
+    // Somebody else may have made it, and templates add to it.
+    ;({ facts, problem } = await cluster.indices.findWriter(name))
+  }
+  if (problem !== undefined) throw invalid('mapping', `needs one index: ${problem}`)
+  if (facts === undefined) return
+  const differences = compareMappings(mapping, facts.mappings)
+  refuse(run, `the mapping of ${facts.name}`, '--mapping', await withoutDefaults(cluster, facts, differences))
+}
+
 /** Fields in one URL. */
 const ASKED_AT_ONCE = 40
 
