@@ -107,6 +107,15 @@ describe('a proposed mapping', () => {
       ],
       { type: 'geo_shape' },
     ],
+    [
+      [{ type: 'GeometryCollection', geometries: [{ type: 'Polygon', arcs: [[0]] }] }],
+      {
+        properties: {
+          type: { type: 'keyword' },
+          geometries: { properties: { type: { type: 'keyword' }, arcs: { type: 'long' } } },
+        },
+      },
+    ],
     [[{ type: 'GeometryCollection', geometries: [] }, null], { type: 'geo_shape' }],
     [
       [{ type: 'Point', coordinates: [200, 52] }],
