@@ -165,7 +165,7 @@ def wrong_types(kinds, mapping):
         if kind not in TAKEN or mapping is None:
             continue
         field = mapping
-        for part in [name] if "subobjects" in mapping else name.split("."):
+        for part in [name] if "subobjects" in mapping else name.rstrip(".").split("."):
             field = field.get("properties", {}).get(part, {})
         if field.get("type") not in TAKEN[kind]:
             wrong.append(f"{name}: {kind}, not {field.get('type')}")

@@ -19,9 +19,8 @@ const NUMBER = /^[+-]?(?:(?:0|[1-9]\d*)\.\d*|\.\d+|[1-9]\d*(?=[eE])|0(?<=^-0))(?
 export class FieldSeen {
   /** Documents by kind of value. */
   readonly kinds = new Map<SeenKind, Seen>()
-  /** Formats that read every date so far. Undefined: none was seen. */
-  dateFormats: readonly string[] | undefined
-  readonly #oneOf = new Set<string>()
+  /** The formats that read its dates: what each date has, once. */
+  readonly dateForms = new Map<string, readonly string[]>()
   /** The range of its whole numbers. */
   least = Infinity
   most = -Infinity
@@ -56,19 +55,21 @@ export class FieldSeen {
     if (isCell && value.length < 40 && NUMBER.test(value.trim())) return this.count('number as text', document, place)
     const formats = dateFormatsOf(value)
     const isDate = formats.length > 0
-    if (isDate) this.#dates(formats)
+    if (isDate) this.dateForms.set(formats.join('||'), formats)
     this.count(isDate ? 'date' : 'text', document, place)
     this.texts += 1
     this.longest = Math.max(this.longest, value.length)
     this.words += (value.match(/\S+/g) ?? []).length
   }
 
-  /** Keeps formats that read every date. If no single one does, each has its own. */
-  #dates(formats: readonly string[]): void {
-    const [first = ''] = formats
-    if (formats.length === 1 || this.#oneOf.size === 0) this.#oneOf.add(first)
-    const shared = this.dateFormats?.filter(format => formats.includes(format)) ?? formats
-    this.dateFormats = shared.length > 0 ? shared : [...new Set([...(this.dateFormats ?? []), ...formats])].slice(0, 3)
+  /** Formats that read every date. If no single one does, the fewest that do so together. */
+  get dateFormats(): readonly string[] {
+    const [first = [], ...others] = [...this.dateForms.values()].toSorted((one, other) => one.length - other.length)
+    const shared = first.filter(format => others.every(formats => formats.includes(format)))
+    if (shared.length > 0) return shared
+    const all: string[] = []
+    for (const formats of [first, ...others]) if (!formats.some(one => all.includes(one))) all.push(formats[0] ?? '')
+    return all
   }
 }
 

@@ -147,11 +147,11 @@ function scalar(field: FieldSeen, kinds: readonly string[]): Type {
   return { type: kind }
 }
 
-function isAmbiguous({ kinds, dateFormats = [] }: FieldSeen): boolean {
+function isAmbiguous({ kinds, dateFormats }: FieldSeen): boolean {
   return kinds.size === 1 && kinds.has('date') && formatOf(dateFormats) === undefined
 }
 
-function dated({ dateFormats = [] }: FieldSeen): Type {
+function dated({ dateFormats }: FieldSeen): Type {
   const format = formatOf(dateFormats)
   // 03/04/2026 can be two different days. Without a 13th, the file does not show which one is meant.
   if (format === undefined) return { type: 'keyword' }

@@ -44,7 +44,11 @@ const SHAPES = new Set(['LineString', 'Polygon', 'MultiPoint', 'MultiLineString'
 
 /** Returns what an object is in GeoJSON: a place on Earth, and not a feature with other fields. */
 function geoJsonIn({ type, coordinates, geometries }: Readonly<Record<string, unknown>>): GeoJsonKind | undefined {
-  if (type === 'GeometryCollection') return Array.isArray(geometries) ? 'GeoJSON shape' : undefined
+  if (type === 'GeometryCollection') {
+    // TopoJSON calls its own shapes so, which have no coordinates.
+    const all = Array.isArray(geometries) ? (geometries as unknown[]) : [undefined]
+    return all.every(one => isObject(one) && geoJsonIn(one) !== undefined) ? 'GeoJSON shape' : undefined
+  }
   if (!Array.isArray(coordinates) || typeof type !== 'string') return undefined
   if (SHAPES.has(type)) return 'GeoJSON shape'
   const [lon, lat] = coordinates as unknown[]

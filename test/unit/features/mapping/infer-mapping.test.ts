@@ -64,6 +64,10 @@ describe('a proposed mapping', () => {
     [['01/02/2026', '12/31/2026'], { type: 'date', format: 'MM/dd/yyyy' }],
     [['01/02/2026', '03/04/2026'], { type: 'keyword' }],
     [['2026-01-02', '31.12.2026'], { type: 'date', format: 'strict_date_optional_time||dd.MM.yyyy' }],
+    [
+      ['2026-01-02 03:04:05', '2026-01-02 03:04:05.123456', '2026-01-03 03:04:05'],
+      { type: 'date', format: 'yyyy-MM-dd HH:mm:ss||yyyy-MM-dd HH:mm:ss.SSSSSS' },
+    ],
     [['24.12.2026 08:30'], { type: 'date', format: 'dd.MM.yyyy HH:mm' }],
     [['2026-12-24 08:30'], { type: 'date', format: 'yyyy-MM-dd HH:mm' }],
     [['01/02/2026 08:30', '12/31/2026 08:30'], { type: 'date', format: 'MM/dd/yyyy HH:mm' }],
@@ -106,6 +110,15 @@ describe('a proposed mapping', () => {
         },
       ],
       { type: 'geo_shape' },
+    ],
+    [
+      [{ type: 'GeometryCollection', geometries: [{ type: 'Polygon', arcs: [[0]] }] }],
+      {
+        properties: {
+          type: { type: 'keyword' },
+          geometries: { properties: { type: { type: 'keyword' }, arcs: { type: 'long' } } },
+        },
+      },
     ],
     [[{ type: 'GeometryCollection', geometries: [] }, null], { type: 'geo_shape' }],
     [
