@@ -6,7 +6,7 @@ import type { IngestOptions } from './options/ingest-options.js'
 import { secretsOf } from './base/secrets.js'
 import { readOptions } from './options/read-options.js'
 import { systemClock } from './base/time/clock.js'
-import type { InferOptions, Look } from './features/mapping/infer-mapping.js'
+import type { InferOptions, LookOfInputs } from './features/mapping/infer-mapping.js'
 import type { OpenConnection } from './run/loop/hooks.js'
 import { stopSignalsOf } from './run/loop/stop-signals.js'
 import { run } from './run/loop/run.js'
@@ -75,7 +75,7 @@ export async function loadOnce(
  *
  * @throws SluiceError OPTION_INVALID, INPUT_*, SOURCE_*
  */
-export async function lookAtInputs(options: InferOptions): Promise<Look> {
+export async function lookAtInputs(options: InferOptions): Promise<LookOfInputs> {
   const { lookAt } = await import('./features/mapping/infer-mapping.js')
   const { source, signal } = options
   // Nothing is sent to this target.

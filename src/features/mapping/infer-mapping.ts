@@ -181,7 +181,7 @@ interface Rejected {
 const SHOWN = 3
 
 /** What a load would make of inputs, and a mapping for them. */
-export interface Look {
+export interface LookOfInputs {
   readonly inputs: readonly LookedAt[]
   readonly mapping: InferredMapping
 }
@@ -192,7 +192,7 @@ export interface Look {
  *
  * @throws SluiceError OPTION_INVALID, INPUT_*
  */
-export async function lookAt(options: InferOptions, elsewhere?: Elsewhere): Promise<Look> {
+export async function lookAt(options: InferOptions, elsewhere?: Elsewhere): Promise<LookOfInputs> {
   const checked = checkInferOptions(options)
   const { source, stdin, sample = SAMPLE, signal = new AbortController().signal } = checked
   const where = { elsewhere, signal, ...(stdin === undefined ? {} : { stdin }) }
