@@ -40,7 +40,7 @@ const proxyUrls: readonly OptionsCause[] = [
   ),
   proxyUrl('socks5:// with port 9293', `socks5://user:${WRONG}@proxy.example:9293`, 'port 9293, which is HTTP'),
   proxyUrl('http:// with port 1080', `http://user:${WRONG}@proxy.example:1080`, 'port 1080, which is SOCKS5'),
-  proxyUrl('a proxy URL that was built from an empty variable', 'http://undefined:9293', 'has the host "undefined"'),
+  proxyUrl('a proxy URL that was built from an empty variable', 'http://none:9293', 'has the host "none"'),
 ]
 
 const contradictions: readonly OptionsCause[] = [
