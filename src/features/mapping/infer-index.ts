@@ -2,10 +2,17 @@
 import type { Source } from '../../base/flow.js'
 import type { InputSection } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
-import type { Retrier } from '../../run/loop/hooks.js'
+import type { Cluster } from '../../route/cluster/open-cluster.js'
+import type { Retrier, Run } from '../../run/loop/hooks.js'
 import { inferFrom } from './infer-mapping.js'
-import type { Work } from './map-index.js'
 import { shownFields } from './say-proposal.js'
+
+interface Making {
+  readonly cluster: Cluster
+  readonly run: Run
+  /** Whether a missing index is made. */
+  readonly makes: boolean
+}
 
 interface Proposing {
   readonly index: string
@@ -16,7 +23,7 @@ interface Proposing {
 }
 
 /** Leaves an index that exists as it is. Throws SluiceError OPTION_INVALID if an input can be read only once. */
-export async function inferIndex({ cluster, run, makes }: Work, proposing: Proposing): Promise<void> {
+export async function inferIndex({ cluster, run, makes }: Making, proposing: Proposing): Promise<void> {
   const { index, sources, inputs, retrying } = proposing
   const { format, pick, members, sheet, csv } = inputs
   const once = sources.find(

@@ -44,7 +44,7 @@ export function mapIndex(sections: Sections): Feature {
   }
 }
 
-export interface Work {
+interface Work {
   readonly cluster: Cluster
   readonly run: Run
   /** Whether what is missing is made. A dry run only compares. */

@@ -75,7 +75,7 @@ test('several files and formats are shown, and all is well', async () => {
   expect(stdout).toContain('\nTo load it\n\n  sluice ingest a.json --index a --mapping infer\n')
   const both = await look({ ...files, 'b.json': '{"n":2}' }, '*.json')
   expect(both.stdout).toContain('b.json\n')
-  expect(both.stdout).toContain("\nTo load them\n\n  sluice ingest '*.json' --index documents\n")
+  expect(both.stdout).toContain("\nTo load them\n\n  sluice ingest '*.json' --index documents --mapping infer\n")
 })
 
 test('what is no input is refused as in a load', async () => {
