@@ -40,11 +40,15 @@ export function valueOf(column: usize, kind: u8, start: usize, end: usize, mark:
     if (kind == KIND_BOOLEAN) return booleanOf(start, end)
     if (kind == KIND_NUMBER) return isPlain(start, end, flags, load<u8>(column, COLUMN_DIGITS)) ? AS_JSON : IS_OTHER
     if (kind == KIND_INFERRED) {
-      const first = load<u8>(start)
-      if (first <= NINE) {
-        if (isPlain(start, end, TAKES_MINUS | TAKES_POINT, MOST_DIGITS)) return AS_JSON
-        if (isPlain(start, end, TAKES_MINUS, MOST_DIGITS + 1)) return IS_OTHER
-      } else if (isTrueOrFalse(start, end)) return AS_JSON
+      // JSON takes blanks around a value.
+      let from = start
+      let to = end
+      while (from < to && load<u8>(from) == BLANK) from += 1
+      while (to > from && load<u8>(to - 1) == BLANK) to -= 1
+      if (load<u8>(from) <= NINE) {
+        if (isPlain(from, to, TAKES_MINUS | TAKES_POINT, MOST_DIGITS)) return AS_JSON
+        if (isPlain(from, to, TAKES_MINUS, MOST_DIGITS + 1)) return IS_OTHER
+      } else if (isTrueOrFalse(from, to)) return AS_JSON
     }
   }
   if (kind != KIND_INFERRED) return IS_OTHER
