@@ -36,7 +36,7 @@ import { fieldsIn } from '../base/text/shown.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
-  const options = completeForIndices(completeForTables(withMembers(given)))
+  const options = completeForIndices(withMembers(completeForTables(given)))
   const { source, remote } = splitRemote(options.source, options.remote)
   return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }

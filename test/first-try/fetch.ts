@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** How a person sees a file that is not plain CSV or JSON. Absent: commas or tabs by its name, UTF-8, names in the first row. */
-export interface Dialect {
+interface Dialect {
   readonly encoding?: string
   readonly delimiter?: string
   readonly quote?: string

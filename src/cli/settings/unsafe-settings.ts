@@ -118,10 +118,7 @@ export function findUnsafe(
       ...secrets.filter(isFileOption),
       ...(receiver === 'cluster' ? bodies.filter(name => !isJson(values[name])) : []),
     ].find(isOutside)
-    const what =
-      secret === undefined
-        ? fileSent && `the file of ${candidates.get(fileSent)?.said}`
-        : `${candidates.get(secret)?.said} of the environment`
+    const what = saidOf(secret, fileSent, candidates)
     const tokens = hasTokens === true && reader !== undefined ? 'tokens of an earlier login' : undefined
     const option = isPlace && what !== undefined ? place : reader
     const sent = what ?? tokens
@@ -130,6 +127,15 @@ export function findUnsafe(
     found[receiver] = { option: candidates.get(option)?.said ?? option, problem }
   }
   return found
+}
+
+function saidOf(
+  secret: OptionName | undefined,
+  file: OptionName | undefined,
+  candidates: Candidates,
+): string | undefined {
+  if (secret !== undefined) return `${candidates.get(secret)?.said} of the environment`
+  return file === undefined ? undefined : `the file of ${candidates.get(file)?.said}`
 }
 
 /** Outside the folder of the file may be keys that the user has for others, and files that a shell or a service runs. */

@@ -59,7 +59,9 @@ export async function openArchive(
 function officeFile(entries: readonly ZipEntry[]): string | undefined {
   // Others choose how many names there are, and how long they are.
   const has = (wanted: string) =>
-    entries.some(({ rawName }) => rawName.length === wanted.length && rawName.toString('latin1').toLowerCase() === wanted)
+    entries.some(
+      ({ rawName }) => rawName.length === wanted.length && rawName.toString('latin1').toLowerCase() === wanted,
+    )
   if (has('mimetype') && has('content.xml')) return 'an OpenDocument file (.ods or .odt)'
   if (!has('[content_types].xml')) return undefined
   if (has('xl/workbook.bin')) return 'a binary workbook (.xlsb)'
