@@ -88,8 +88,12 @@ Nothing is sent, and no cluster is needed. The exit code is 1 if a load would re
       for (const input of inputs) terminal.out(`${shown(input).join('\n')}\n\n`)
       if (mapping.documents > 0)
         terminal.out(`Mapping\n\n${indented(JSON.stringify({ mappings: mapping.mappings }, null, 2))}\n\n`)
+      // Only what can be read twice gets its mapping from the load.
       const infers = mapping.documents > 0 && !inputs.some(({ isDump }) => isDump)
-      for (const line of waysToLoad(source.map(shownSource), flags, inputs, infers)) terminal.out(`${line}\n`)
+      const isOnce = source.includes('-') || format === 'text'
+      const isTable = inputs.some(({ found }) => found.startsWith('CSV'))
+      const more = infers && !isOnce ? { mapping: 'infer' } : isOnce && isTable ? { inferTypes: true } : {}
+      for (const line of waysToLoad(source.map(shownSource), flags, inputs, more)) terminal.out(`${line}\n`)
       done(inputs.some(({ rejected }) => rejected.length > 0) ? 1 : 0)
     })
 }

@@ -27,10 +27,10 @@ export function waysToLoad(
   source: readonly string[],
   flags: Readonly<Record<string, unknown>>,
   inputs: readonly LookedAt[],
-  infers: boolean,
+  more: Readonly<Record<string, unknown>>,
 ): string[] {
   const it = inputs.length === 1 ? 'it' : 'them'
-  const given = infers ? { ...flags, mapping: 'infer' } : flags
+  const given = { ...flags, ...more }
   const lines = [`To load ${it}`, '', `  ${commandFor(source, given)}`]
   const { types } = flags as { readonly types?: string }
   const offered = inputs.flatMap(({ offered: of }) => Object.entries(of).map(([name, type]) => `${name}:${type}`))

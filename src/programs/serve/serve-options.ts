@@ -11,6 +11,7 @@ export const ofOneLoad = [
   'servicenow',
   'table',
   'remote',
+  'from',
   'format',
   'csv',
   'members',

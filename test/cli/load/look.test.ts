@@ -87,9 +87,9 @@ test('stdin is read once', async () => {
   const args = ['look', '-', '--format', 'csv', '--sample', '2']
   const { code, stdout } = await sluice(args, { input: 'id,total\n1,1.5\n2,2.5\n3,3\n' })
   expect(stdout).toContain('-\n  CSV with commas, UTF-8, 2 columns: id, total\n\n  The first of the first 2 documents')
-  expect(stdout).toContain('    {"id":"1","total":"1.5"}\n')
+  expect(stdout).toContain('    {"id":1,"total":1.5}\n')
   expect(stdout).toContain('"type": "double"')
-  expect(stdout).toContain('\n  sluice ingest - --index documents --format csv\n')
+  expect(stdout).toContain('\n  sluice ingest - --index documents --format csv --infer-types\n')
   expect(code).toBe(0)
 })
 
@@ -124,8 +124,8 @@ test('of a URL, only the beginning is fetched', async () => {
   const secret = server.url('a.csv').replace('//', '//me:my-password@')
   const { code, stdout, stderr } = await look({}, secret, '--sample', '10')
   expect(stdout + stderr).not.toContain('my-password')
-  expect(stdout).toContain('    {"n":"1","text":"some words that take their place"}\n')
-  expect(stdout).toContain(`\n  sluice ingest ${server.url('a.csv')} --index a\n`)
+  expect(stdout).toContain('    {"n":1,"text":"some words that take their place"}\n')
+  expect(stdout).toContain(`\n  sluice ingest ${server.url('a.csv')} --index a --mapping infer\n`)
   expect(code).toBe(0)
   expect(server.ranges('a.csv')).toEqual(['bytes=0-255', 'bytes=0-4194303'])
   const gone = await look({}, server.url('b.csv'))
@@ -167,6 +167,6 @@ test('a workbook is shown with its sheets, and its rows with a reason', async ()
   const codes = await look({ 'a.xlsx': book }, 'a.xlsx', '--sheet', 'Codes')
   expect(codes).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('sluice ingest a.xlsx --index a --sheet Codes\n') as string,
+    stdout: expect.stringContaining('sluice ingest a.xlsx --index a --sheet Codes --mapping infer\n') as string,
   })
 })

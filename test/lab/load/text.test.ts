@@ -118,5 +118,5 @@ test('cannot be followed, has nothing to pick, and is no table', async () => {
   await writeFile(path('a.log'), 'one\n')
   for (const more of [{ follow: true }, { pick: 'a' }, { csv: { inferTypes: true } }])
     expect(await codeOf(load(path('a.log'), more))).toMatch(/^OPTION_INVALID/)
-  expect(await codeOf(inferMapping({ source: path('a.log'), format: 'text' }))).toMatch(/^OPTION_INVALID/)
+  expect(await inferMapping({ source: path('a.log'), format: 'text' })).toMatchObject({ documents: 1 })
 })

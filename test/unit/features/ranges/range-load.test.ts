@@ -14,6 +14,9 @@ const ofTheWorker = [
 /** A worker reads no tables. */
 const ofTables = ['displayValue', 'fields', 'maxDeleted', 'pageSize', 'query', 'reconcileEveryMs']
 
+/** Nor does it read another cluster. */
+const ofAnotherCluster = 'from fromApiKey fromCa fromPassword fromProxy fromQuery fromUsername'.split(' ')
+
 /** Inputs of these options are loaded whole. */
 const ofWholeInputs = ['transform']
 
@@ -25,5 +28,5 @@ test('an option of a load goes to the queue, is one of the worker, or is refused
   })
   const refused: readonly string[] = ofWhole
   const others = left.filter(name => !refused.includes(name))
-  expect(others.toSorted()).toEqual([...ofTheWorker, ...ofTables, ...ofWholeInputs].toSorted())
+  expect(others.toSorted()).toEqual([...ofTheWorker, ...ofTables, ...ofAnotherCluster, ...ofWholeInputs].toSorted())
 })

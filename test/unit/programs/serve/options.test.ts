@@ -71,6 +71,7 @@ test('an option of a load is one of the command `sluice serve`, or the library r
     if (['query', 'fields', 'displayValue', 'pageSize'].includes(name)) return 'table'
     if (name.startsWith('servicenow')) return 'servicenow'
     if (name.startsWith('source')) return 'remote'
+    if (name.startsWith('from')) return 'from'
     return name
   }
   const taken = (command: 'ingest' | 'serve') =>
