@@ -31,27 +31,36 @@ const FIRST_DOCUMENTS = 500
 const MOST_DOCUMENTS = 10_000
 /** A shard has at most so many pages that are read and not yet taken. */
 const AHEAD = 1
+/** Shards that are read at once: each holds a page in memory. */
+const AT_ONCE = 4
 
 /**
  * Yields the pages of all shards. While one page is loaded, the next ones are read. Throws SluiceError: INDEX_REQUEST_REFUSED, CLUSTER_*,
  * and every failure of the route that lasts too long.
  */
 export async function* readShards(reading: Reading): AsyncGenerator<ShardPage> {
-  const { shards, signal } = reading
-  const readers = Array.from({ length: shards }, (_, shard) => ahead(readShard(reading, shard)))
+  const waiting = Array.from({ length: reading.shards }, (_, shard) => shard)
+  const open: ReturnType<typeof ahead>[] = []
+  const openNext = () => {
+    const shard = waiting.shift()
+    if (shard !== undefined) open.push(ahead(readShard(reading, shard)))
+  }
   try {
-    // In turn, so that each shard is read while pages of the others are loaded.
-    const left = new Set(readers)
-    while (left.size > 0) {
-      for (const reader of left) {
+    for (let at = 0; at < AT_ONCE; at += 1) openNext()
+    while (open.length > 0) {
+      // In turn, so that each shard is read while pages of the others are loaded.
+      for (const reader of [...open]) {
         const page = await reader.next()
-        signal.throwIfAborted()
-        if (page === undefined) left.delete(reader)
-        else yield page
+        reading.signal.throwIfAborted()
+        if (page !== undefined) yield page
+        else {
+          open.splice(open.indexOf(reader), 1)
+          openNext()
+        }
       }
     }
   } finally {
-    await Promise.all(readers.map(async reader => await reader.close()))
+    await Promise.all(open.map(async reader => await reader.close()))
   }
 }
 
