@@ -47,16 +47,15 @@ export async function* readShards(reading: Reading): AsyncGenerator<ShardPage> {
   }
   try {
     for (let at = 0; at < AT_ONCE; at += 1) openNext()
-    while (open.length > 0) {
-      // In turn, so that each shard is read while pages of the others are loaded.
-      for (const reader of [...open]) {
-        const page = await reader.next()
-        reading.signal.throwIfAborted()
-        if (page !== undefined) yield page
-        else {
-          open.splice(open.indexOf(reader), 1)
-          openNext()
-        }
+    // In turn, so that each shard is read while pages of the others are loaded.
+    for (let [reader] = open; reader !== undefined; [reader] = open) {
+      open.push(...open.splice(0, 1))
+      const page = await reader.next()
+      reading.signal.throwIfAborted()
+      if (page !== undefined) yield page
+      else {
+        open.splice(open.indexOf(reader), 1)
+        openNext()
       }
     }
   } finally {
