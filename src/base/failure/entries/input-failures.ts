@@ -22,16 +22,21 @@ export const inputEntries = {
     message: 'no such input: {input}',
     observed: 'ENOENT, "No such file or directory". Or the loader loads nothing and reports success.',
     causes: [
-      { cause: 'The path is mistyped, or relative to another folder.', unless: /(https?|s3):/ },
+      { cause: 'The path is mistyped, or relative to another folder.', unless: /(https?|s3|elasticsearch):/ },
       { cause: 'The URL, the bucket or the key is mistyped, or the object was deleted.', if: /(https?|s3):/ },
-      { cause: 'The glob matches no file.', if: /[*?[{]/ },
+      { cause: 'The cluster of --from has no such index, alias or data stream.', if: /elasticsearch:/ },
+      { cause: 'The glob matches no file.', if: /^(?!.*elasticsearch:).*[*?[{]/ },
     ],
     fixes: [
       {
         fix: 'Check the path with `ls`. Quote globs, so that Sluice expands them and not the shell.',
-        unless: /(https?|s3):/,
+        unless: /(https?|s3|elasticsearch):/,
       },
       { fix: 'Check the URL with `curl -I URL`, or the key with `aws s3 ls`.', if: /(https?|s3):/ },
+      {
+        fix: 'Compare the name with `GET _cat/indices` of that cluster, and the URL with --from.',
+        if: /elasticsearch:/,
+      },
     ],
     example: { input: 'logs/*.ndjson' },
   },
