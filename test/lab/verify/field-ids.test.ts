@@ -110,6 +110,8 @@ test('an input that changed, or is gone, is named', async () => {
   const { run } = await world.load('a.ndjson', byField)
   await writeFile(world.path('a.ndjson'), lines(10, 2))
   expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*a\.ndjson has changed since/)
+  await writeFile(world.path('a.ndjson'), lines(10))
+  expect(await look(world, run)).toMatchObject({ ok: true, found: 10 })
   await rm(world.path('a.ndjson'))
   expect(await codeOf(takeBack(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*a\.ndjson is no longer there/)
 })
