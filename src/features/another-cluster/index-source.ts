@@ -40,8 +40,6 @@ export function indexSource(options: IndexSourceOptions): Source {
         query: JSON.stringify(query ?? {}),
       },
       holdsHits: true,
-      // A page of one shard holds no document twice, and a changed document comes with a later number.
-      mayRepeat: false,
       placeAt: document => log.placeAt(document),
       after: place => place,
     },
