@@ -34,7 +34,7 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
     if (stream !== undefined) memory.expected.takeBack(stream.lines, false)
     for (const { lines, parts } of memory.records.all)
       for (const part of parts) if (part.run === run) memory.expected.takeBack(lines.slice(part.from, part.to), false)
-  } else if (memory.keyed === undefined && ended.exit !== 2) {
+  } else if (ended.exit !== 2) {
     if (stream !== undefined) memory.expected.takeBack(stream.lines, stream.isSure && ended.exit === 0)
     // Only the newest of the runs with this name is undone (docs/guide/verify-and-undo.md).
     const isOneOfMany = ended.said.includes('had the same name')

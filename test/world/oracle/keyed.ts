@@ -24,6 +24,8 @@ const outcomes: Readonly<Record<string, (before: number, v: number) => string>> 
 
 export class Keyed implements Expected {
   readonly #possible = new Map<number, ReadonlySet<number>>()
+  /** Documents that others wrote. */
+  readonly #ofOthers = new Set<number>()
   readonly #op: string
 
   readonly #skips: boolean
@@ -62,11 +64,13 @@ export class Keyed implements Expected {
   }
 
   gone(lines: readonly Line[]): void {
+    for (const { n } of lines) this.#ofOthers.delete(n)
     for (const line of lines) this.#set(line, () => [ABSENT])
   }
 
-  takeBack(): void {
-    // undo works only with ids of Sluice.
+  /** Which run created a document is not known here, but undo never deletes what others wrote (docs/guide/verify-and-undo.md). */
+  takeBack(lines: readonly Line[]): void {
+    this.mayBeGone(lines.filter(({ n }) => !this.#ofOthers.has(n)))
   }
 
   repaired(lines: readonly Line[]): void {
@@ -74,11 +78,14 @@ export class Keyed implements Expected {
   }
 
   lost(): void {
+    this.#ofOthers.clear()
     this.#possible.clear()
   }
 
-  prefilled(index: readonly Stored[]): void {
+  /** `numbers`: those that others wrote. */
+  prefilled(index: readonly Stored[], numbers: readonly number[]): void {
     for (const { n, v } of index) this.#possible.set(n, new Set([v]))
+    for (const n of numbers) this.#ofOthers.add(n)
   }
 
   /** How a load of these lines is counted, if only one thing is possible. */

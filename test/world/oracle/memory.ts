@@ -176,7 +176,7 @@ export class Memory {
   }
 
   prefilled(after: After, numbers: readonly number[]): void {
-    this.keyed?.prefilled(after.index)
+    this.keyed?.prefilled(after.index, numbers)
     this.expected.begin(this.#maySettle)
     // A job that is open has settled some. A load that was repeated after its index was lost may be complete. Neither sends them again.
     if (this.isUnsure || this.isJobOpen) for (const n of numbers) this.writtenByOthers.add(n)
