@@ -69,7 +69,7 @@ const written = rows.filter(({ file }) => file === 'written').map(({ name }) => 
 /** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
 const programs = rows.filter(({ file }) => file === 'run').map(({ name }) => name)
 const words: ReadonlySet<unknown> = new Set(['nothing', 'incident'])
-/** Options by which others choose the files that Sluice reads. Whoever writes the file may also say where their contents go. */
+/** Options that choose the files that Sluice reads. The author of a configuration file may also choose where Sluice sends their contents. */
 const choosing = ['filesFrom', 'queue'] as const satisfies readonly OptionName[]
 
 type CredentialReceiver = keyof typeof receivers

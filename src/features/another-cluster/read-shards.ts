@@ -69,7 +69,7 @@ function ahead(pages: AsyncGenerator<ShardPage>) {
   const fill = () => {
     while (waiting.length < AHEAD) {
       const page = pages.next()
-      // Whoever takes the page hears of the error.
+      // The reader of the page gets the error.
       page.catch(() => undefined)
       waiting.push(page)
     }

@@ -87,8 +87,9 @@ async function listening(name: string, port: number, starting: Promise<RunningPr
   return { port, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-async function accepts(port: number): Promise<true | undefined> {
-  const socket = connect({ host: '127.0.0.1', port })
+/** Resolves to true if a server accepts connections. */
+export async function accepts(port: number, host = '127.0.0.1'): Promise<true | undefined> {
+  const socket = connect({ host, port })
   try {
     await once(socket, 'connect')
     return true

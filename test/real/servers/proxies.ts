@@ -1,12 +1,11 @@
 /** Real proxies, each started in its own folder on a free port of the loopback. */
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Certificate } from './certificates.js'
 import type { Credentials } from './credentials.js'
+import { accepts } from './gateway.js'
 import { onFreePorts } from './ports.js'
 import { startProcess, untilReady } from './process.js'
 
@@ -46,18 +45,6 @@ async function startAt({ folder, host = '127.0.0.1' }: ProxyStart, program: (por
     }
     return { port, folder, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   })
-}
-
-async function accepts(port: number, host: string): Promise<true | undefined> {
-  const socket = connect({ host, port })
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return undefined
-  } finally {
-    socket.destroy()
-  }
 }
 
 /** `upstream`: another proxy that it asks instead of the target. */

@@ -11,7 +11,7 @@ interface ColumnForms {
   readonly forms: ReadonlyMap<number, NumberForm>
   /** Types that columns without one could have, by their names. */
   readonly offered: Readonly<Record<string, CellType>>
-  /** What a person should know of them: one sentence each. */
+  /** Notes for people, one sentence each. */
   readonly notes: readonly string[]
 }
 

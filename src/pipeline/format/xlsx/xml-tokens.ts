@@ -14,7 +14,7 @@ type Token = 'open' | 'close' | 'text'
 
 export class XmlTokens {
   bytes: Buffer = Buffer.alloc(0)
-  /** Where the text stands, or the value of the attribute that was found last. */
+  /** The place of the text, or of the value of the last attribute that was found. */
   from = 0
   to = 0
   /** The name of the tag without its prefix. Empty: a name that does not matter. */
@@ -41,7 +41,7 @@ export class XmlTokens {
     if (this.bytes.length > 0 || this.#depth > 0 || !this.#hasRoot) throw new Error('its XML ends too early')
   }
 
-  /** Moves to the next token. Undefined: more bytes must come first. What is left of the last chunk is copied then. */
+  /** Moves to the next token. Returns undefined if it needs more bytes. Then it copies the rest of the last chunk. */
   next(): Token | undefined {
     if (this.#isOfEmpty) {
       this.#isOfEmpty = false

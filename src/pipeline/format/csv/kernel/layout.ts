@@ -22,7 +22,7 @@ export const COLUMN_KIND = 8
 export const COLUMN_FLAGS = 9
 /** The most digits of a whole number that surely fits. */
 export const COLUMN_DIGITS = 10
-/** Where the texts of the columns lie. */
+/** The place of the texts of the columns. */
 export const TEXTS = 69632
 export const TEXTS_BYTES = 262144
 
