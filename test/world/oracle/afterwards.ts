@@ -28,8 +28,10 @@ export function judgeUndo(memory: Memory, run: string, ended: Ended, after: Afte
   const stream = memory.streams.get(run)
   const isKnown = stream !== undefined || memory.records.all.some(({ parts }) => parts.some(part => part.run === run))
   if (memory.transforms && ended.exit === 0) return [`undo of ${run}, with a function, is not refused`]
-  if (after.isSwitched && ended.exit === 1) {
-    memory.lenient('an index that is no longer behind its alias')
+  // A document that two lines wrote has changed since it was created: undo keeps it, and loads still know the run.
+  const isKept = memory.keyed !== undefined && ended.exit === 1
+  if (isKept || (after.isSwitched && ended.exit === 1)) {
+    if (!isKept) memory.lenient('an index that is no longer behind its alias')
     memory.disturbed.add(run)
     if (stream !== undefined) memory.expected.takeBack(stream.lines, false)
     for (const { lines, parts } of memory.records.all)
