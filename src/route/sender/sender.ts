@@ -134,8 +134,9 @@ export class Sender {
 
   /** Resolves when one more batch may be read while others are being sent. For one reader. */
   async room(): Promise<void> {
+    // First: while the compressor is what everybody waits for, more requests under way would only take memory.
+    await this.#encoder.room()
     await this.#concurrency.room()
-    await this.#concurrency.countWait(this.#encoder.room())
     await this.#budget?.room()
   }
 

@@ -33,15 +33,12 @@ export class Concurrency {
 
   /** Resolves when one more batch may be read while others are being sent. For one reader. */
   async room(): Promise<void> {
-    if (!this.#hasRoom) await this.countWait(new Promise<void>(resolve => (this.#reader = resolve)))
-  }
-
-  /** Counts how long the reader waits for `room`: more requests may then help. */
-  async countWait(room: Promise<void>): Promise<void> {
+    if (this.#hasRoom) return
     const { clock } = this.options
     const { limit } = this.learning
+    // Counts how long the reader waits: more requests may then help.
     limit.waits(clock.now())
-    await room
+    await new Promise<void>(resolve => (this.#reader = resolve))
     limit.continues(clock.now())
   }
 
