@@ -42,14 +42,15 @@ export function delimiter(): Kind<string> {
   return character('char', text => words[text.toLowerCase()] ?? text)
 }
 
-/** Reads `none` as the empty string: no cell stands in quotes. */
+/** Reads `none` as the empty string: no cell stands in quotes. `\"`: a backslash stands before quotes in cells. */
 export function quotation(): Kind<string> {
   const { read, check, label } = character('char|none', text => text)
   const isNone = (raw: unknown) => raw === 'none' || raw === ''
+  const isSlashed = (raw: unknown) => raw === String.raw`\"` || raw === String.raw`\'`
   return {
     label,
-    read: raw => (isNone(raw) ? '' : read(raw)),
-    check: value => (value === '' ? undefined : check(value)),
+    read: raw => (isNone(raw) ? '' : isSlashed(raw) ? String(raw) : read(raw)),
+    check: value => (value === '' || isSlashed(value) ? undefined : check(value)),
   }
 }
 

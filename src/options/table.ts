@@ -290,7 +290,10 @@ export const table = {
     csvKinds.delimiter(),
     'character between cells: comma, semicolon, tab or another. Default: Sluice detects it',
   ),
-  quote: csv(csvKinds.quotation(), 'character around cells, or none. Default: Sluice detects it'),
+  quote: csv(
+    csvKinds.quotation(),
+    'character around cells, `\\"` if a backslash stands before quotes in cells, or none. Default: Sluice detects it',
+  ),
   encoding: csv(kinds.choice(...encodings), 'encoding of the file. Default: Sluice detects it'),
   inferTypes: csv(
     kinds.toggle(),

@@ -170,6 +170,27 @@ export function describeMapping(world: () => World): void {
       await rm(folder, { recursive: true })
     })
 
+    test('with a mapping to infer that has very many fields: raise the limit of the new index', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'inferred-'))
+      const index = newIndex('inferred')
+      const source = join(folder, 'wide.ndjson')
+      // Of a text, also the keyword beside it is a field.
+      const fields = Array.from(
+        { length: 600 },
+        (_, at) => [`f${at}`, 'several words that are read as a text'] as const,
+      )
+      await writeFile(source, `${JSON.stringify(Object.fromEntries(fields))}\n`)
+      const plain = await load(newIndex('inferred'), { source })
+      expect(plain).toMatchObject({ created: 0, rejected: 1 })
+      const said: string[] = []
+      const onEvent: IngestOptions['onEvent'] = event => {
+        if (event.type === 'mapping') said.push(event.message)
+      }
+      expect(await load(index, { source, mapping: 'infer', onEvent })).toMatchObject({ created: 1, rejected: 0 })
+      expect(said).toContain(`${index} needs many fields, so index.mapping.total_fields.limit is 2000`)
+      await rm(folder, { recursive: true })
+    })
+
     test('without the privilege nothing is made', async () => {
       const index = newIndex('least-mapped')
       const { target, ...others } = base()

@@ -37,7 +37,7 @@ export const indexErrors: readonly IndexError[] = [
   {
     type: 'illegal_argument_exception',
     meaning: 'The index or a pipeline does not accept the document, for example because it has too many fields.',
-    fix: 'Read the reason in the dead letters. For too many fields, raise index.mapping.total_fields.limit. Then run `sluice replay FILE`.',
+    fix: 'Read the reason in the dead letters. For too many fields, raise index.mapping.total_fields.limit, or pass --mapping infer with a new index, which does that. Then run `sluice replay FILE`.',
   },
   {
     type: 'routing_missing_exception',

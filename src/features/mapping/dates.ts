@@ -5,9 +5,24 @@ export const ISO = 'strict_date_optional_time'
 const iso =
   /^(?<y>\d{4})-(?<M>\d{2})(?:-(?<d>\d{2})(?:T(?:[01]\d|2[0-3])(?::[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?)?$/
 
+/** As databases and programs write them: with as many digits of a second, and as much of a zone, as they like. */
+const written =
+  /^(?<y>\d{4})-(?<M>\d{2})-(?<d>\d{2}) (?:[01]\d|2[0-3]):[0-5]\d(?:(?<seconds>:[0-5]\d)(?:\.(?<digits>\d{1,9}))?(?<zone>Z|[+-]\d{2}(?:\d{2})?|[+-]\d{2}:\d{2}| [+-]\d{4}| UTC)?)?$/
+
+function writtenFormat({ groups = {} }: RegExpExecArray): string {
+  const { seconds, digits = '', zone } = groups
+  if (seconds === undefined) return 'yyyy-MM-dd HH:mm'
+  return `yyyy-MM-dd HH:mm:ss${digits && '.'}${'S'.repeat(digits.length)}${zone === undefined ? '' : zoneFormat(zone)}`
+}
+
+function zoneFormat(zone: string): string {
+  if (zone === ' UTC') return " 'UTC'"
+  if (zone.startsWith(' ')) return ' Z'
+  return zone.includes(':') ? 'XXX' : 'X'
+}
+
 /** As people, spreadsheets, databases, web servers and mail write them. The first one of several that fit is preferred. */
 const patterns = [
-  ...withTimes('yyyy-MM-dd', ' HH:mm', ' HH:mm:ss', ' HH:mm:ss.SSS', ' HH:mm:ss.SSSSSS', ' HH:mm:ssXXX', ' HH:mm:ss Z'),
   ...withTimes('yyyy/MM/dd', '', ' HH:mm', ' HH:mm:ss'),
   ...withTimes('dd.MM.yyyy', '', ' HH:mm', ' HH:mm:ss'),
   ...withTimes('d.M.yyyy', '', ' H:mm', ' H:mm:ss'),
@@ -50,11 +65,8 @@ const parts: Readonly<Record<string, string>> = {
   h: String.raw`(?:0?[1-9]|1[0-2])`,
   mm: String.raw`[0-5]\d`,
   ss: String.raw`[0-5]\d`,
-  SSS: String.raw`\d{3}`,
-  SSSSSS: String.raw`\d{6}`,
   a: '[AP]M',
   Z: String.raw`[+-]\d{4}`,
-  XXX: String.raw`(?:Z|[+-]\d{2}:\d{2})`,
 }
 
 const formats: readonly (readonly [format: string, pattern: RegExp])[] = [
@@ -88,6 +100,8 @@ function exampleOf(format: string): string {
 export function dateFormatsOf(text: string): readonly string[] {
   // Most texts are no dates.
   if (text.length < 7 || text.length > 35) return []
+  const found = written.exec(text)
+  if (found !== null) return isDay(found) ? [writtenFormat(found)] : []
   const candidates = groups.find(([start]) => start.test(text))?.[1] ?? []
   return candidates.flatMap(([format, pattern]) => (isDay(pattern.exec(text)) ? [format] : []))
 }

@@ -4,6 +4,7 @@ import type { InputSection } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Retrier, Run } from '../../run/loop/hooks.js'
+import { fieldLimit } from './field-limit.js'
 import { inferFrom } from './infer-mapping.js'
 import { shownFields } from './say-proposal.js'
 
@@ -39,10 +40,17 @@ export async function inferIndex({ cluster, run, makes }: Making, proposing: Pro
   const proposal = await inferFrom(sources, { format, pick, members, sheet, csv, sample: SAMPLE }, run.stop.signal)
   // A run that is stopped loads nothing.
   if (run.stop.signal.aborted || proposal.documents === 0) return
-  await retrying(async () => await cluster.indices.make(index, { mappings: proposal.mappings }))
-  run.tell({ type: 'mapping', index, message: `Sluice creates ${index} with ${shownFields(proposal.mappings)}` })
+  const { mappings } = proposal
+  const limit = fieldLimit(mappings)
+  const settings = limit === undefined ? {} : { settings: { [LIMIT]: limit } }
+  await retrying(async () => await cluster.indices.make(index, { mappings, ...settings }))
+  run.tell({ type: 'mapping', index, message: `Sluice creates ${index} with ${shownFields(mappings)}` })
+  if (limit !== undefined)
+    run.tell({ type: 'mapping', index, message: `${index} needs many fields, so ${LIMIT} is ${limit}` })
   for (const message of proposal.notes) run.tell({ type: 'mapping', index, message })
 }
+
+const LIMIT = 'index.mapping.total_fields.limit'
 
 /** Documents that are read of each input. */
 const SAMPLE = 10_000

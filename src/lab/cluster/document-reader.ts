@@ -3,7 +3,7 @@ import { type Value, dynamicFormat, dynamicType, isScalar, objectObjection, obje
 import { geoObjection, isGeo } from './geo-values.js'
 import type { JsonCursor } from './json-cursor.js'
 import { beyondLab } from './query/values.js'
-import { Field, type Mapping, maxDepth, maxFields } from './mapping.js'
+import { Field, type Mapping, maxDepth } from './mapping.js'
 
 const metadataFields = new Set(['_id', '_index', '_source', '_routing', '_field_names', '_ignored'])
 
@@ -205,7 +205,7 @@ export class DocumentReader {
     }
     if (field.parent?.type === 'unmapped') this.#map(field.parent, 'object', at)
     if (this.#mapping.add(field, type)) return
-    const { pending } = this.#mapping
+    const { pending, maxFields } = this.#mapping
     throw parseFailure(
       `Limit of total fields [${maxFields}] has been exceeded while adding new fields [${pending}]`,
       at,

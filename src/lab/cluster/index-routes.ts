@@ -1,8 +1,16 @@
 import { describeAliases, declaredAliases } from './alias-routes.js'
 import { RequestRefused, answer, illegalArgument } from './answers.js'
 import { indexNameFault } from './index-names.js'
-import { changeSettings, describeSettings, flat } from './index-settings.js'
-import { describeMapping, extendMapping, mappingConflict, fieldAt, fieldDefaults } from './mapping.js'
+import { changeSettings, describeSettings, FIELD_LIMIT, flat } from './index-settings.js'
+import {
+  declaredMapping,
+  describeMapping,
+  extendMapping,
+  mappingConflict,
+  fieldAt,
+  fieldDefaults,
+  MAX_FIELDS,
+} from './mapping.js'
 import { type Exchange, findIndices, parseBody, permit } from './exchange.js'
 import { checkMapping } from './known-mapping.js'
 import { permissions } from './permissions.js'
@@ -64,9 +72,13 @@ function createIndex(exchange: Exchange, name: string): void {
   if (template?.['data_stream'] !== undefined)
     throw new RequestRefused(illegalArgument(streamOnly(name, cluster.templates.nameOf(name))))
   checkMapping(mappings)
+  const changes = flat(settings)
+  const limit = Number(changes[FIELD_LIMIT] ?? MAX_FIELDS)
+  if (declaredMapping(mappings).fields > limit)
+    throw new RequestRefused(illegalArgument(`Limit of total fields [${limit}] has been exceeded`))
   const index = cluster.create(name)
+  changeSettings(index, changes)
   extendMapping(index.mapping, mappings)
-  changeSettings(index, flat(settings))
   for (const [alias, properties] of declaredAliases(aliases)) index.aliases.set(alias, properties)
   answer(response, 200, JSON.stringify({ acknowledged: true, shards_acknowledged: true, index: name }))
 }

@@ -1,3 +1,4 @@
+import { MAX_FIELDS } from './mapping.js'
 import type { Index } from './store.js'
 
 /** Settings by dotted name without the leading `index.`, values as text: `{"index":{"blocks":{"write":true}}}` too. */
@@ -13,12 +14,15 @@ export function flat(settings: unknown, prefix = ''): Record<string, unknown> {
   return found
 }
 
+export const FIELD_LIMIT = 'mapping.total_fields.limit'
+
 /** Changes settings. A setting with the value undefined gets its default again. */
 export function changeSettings(index: Index, changes: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) delete index.settings[name]
     else index.settings[name] = value
   }
+  index.mapping.maxFields = Number(index.settings[FIELD_LIMIT] ?? MAX_FIELDS)
   index.isWriteBlocked = index.settings['blocks.write'] === 'true'
 }
 

@@ -53,6 +53,8 @@ export class Mapping {
   meta: Readonly<Record<string, unknown>> | undefined
   /** False: a dot in a name is a character like others, and fields stand in no objects. */
   hasSubobjects = true
+  /** The setting `index.mapping.total_fields.limit`. */
+  maxFields = MAX_FIELDS
   #count = 0
   #pending: Field[] = []
   #pendingCount = 0
@@ -64,10 +66,14 @@ export class Mapping {
   /** Sets a field's type. Returns false if the index would have too many fields. */
   add(field: Field, type: FieldType): boolean {
     this.#pendingCount += fieldCost(type)
-    if (this.#count + this.#pendingCount > maxFields) return false
+    if (this.#count + this.#pendingCount > this.maxFields) return false
     field.type = type
     this.#pending.push(field)
     return true
+  }
+
+  get fields(): number {
+    return this.#count
   }
 
   /** The number of fields that the current document adds. */
@@ -97,7 +103,7 @@ export class Mapping {
   }
 }
 
-export const maxFields = 1000
+export const MAX_FIELDS = 1000
 export const maxDepth = 20
 
 /** Dynamic text has a keyword beside it. */
@@ -107,10 +113,12 @@ function fieldCost(type: FieldType): number {
 
 type Declared = { type?: unknown; dynamic?: unknown; enabled?: unknown; properties?: unknown }
 
-/** A mapping from the `mappings` of an index creation. Throws a string, the reason, when it cannot be understood. */
+/** A mapping from the `mappings` of an index creation, however many fields it has. */
 export function declaredMapping(mappings: unknown): Mapping {
   const mapping = new Mapping()
+  mapping.maxFields = Infinity
   extendMapping(mapping, mappings)
+  mapping.maxFields = MAX_FIELDS
   return mapping
 }
 

@@ -57,7 +57,10 @@ export interface CsvOptions {
   readonly skipLines?: number | undefined
   /** One ASCII character. */
   readonly delimiter?: string | undefined
-  /** One ASCII character, or an empty string if cells are never quoted. */
+  /**
+   * One ASCII character around cells, or an empty string if cells are never quoted. Behind a backslash (`\"`): in cells, a backslash stands
+   * before quotes and backslashes.
+   */
   readonly quote?: string | undefined
   readonly encoding?: Encoding | undefined
   /** Write numbers and truth values as such if no digit is lost. Default false: every cell is text. */

@@ -83,8 +83,18 @@ async function readDocuments({ ask }: Elasticsearch, index: string): Promise<str
   if (refreshed.status === 404) return []
   const { status, text } = await ask('GET', `/${name}/_search?size=10000`)
   if (status !== 200) throw new Error(`no documents of ${index}: ${status} ${text}`)
-  const { hits } = JSON.parse(text) as { hits: { hits: readonly { _source: unknown }[] } }
-  return hits.hits.map(hit => JSON.stringify(hit._source))
+  const { hits } = JSON.parse(text.replaceAll(STRING_OR_NUMBER, keptNumber)) as {
+    hits: { hits: readonly { _source: unknown }[] }
+  }
+  return hits.hits.map(hit => JSON.stringify(hit._source).replaceAll(KEPT_NUMBER, '$1'))
+}
+
+/** JavaScript would write some numbers anew: the index holds them as they came. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+const KEPT_NUMBER = /"\\u0001([^"]*)"/g
+
+function keptNumber(token: string): string {
+  return token.startsWith('"') ? token : `"\\u0001${token}"`
 }
 
 async function readSource({ ask }: Elasticsearch, index: string, id: string): Promise<string | undefined> {

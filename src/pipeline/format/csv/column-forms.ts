@@ -4,6 +4,7 @@ import { type FirstRows, forEachRow } from './first-rows.js'
 import type { IsMissing } from './missing-values.js'
 import { type NumberForm, numberFormOf, shownForm } from './number-forms.js'
 import { offerOf } from './offer-type.js'
+import { type Quotation, unquoted } from './quotation.js'
 import { DOUBLED } from './split-row.js'
 
 /** How the columns write their numbers, by their position. */
@@ -22,7 +23,7 @@ interface Asked {
   readonly isMissing: IsMissing
   /** Whether decimals may have a comma anyway. */
   readonly takesComma: boolean
-  readonly quote: string | undefined
+  readonly quotation: Quotation
   /** Whether notes may hold cells. */
   readonly showsCells: boolean
 }
@@ -30,7 +31,7 @@ interface Asked {
 /** Looks at the columns that have a type of numbers, and with `inferTypes` also at those without a type, which stay text. */
 export function columnForms(
   rows: FirstRows,
-  { names, types, inferTypes, isMissing, takesComma, quote, showsCells }: Asked,
+  { names, types, inferTypes, isMissing, takesComma, quotation, showsCells }: Asked,
 ): ColumnForms {
   const typeOf = (name: string) => (Object.hasOwn(types, name) ? types[name] : undefined)
   const looked = names.flatMap((name, at) => {
@@ -47,8 +48,8 @@ export function columnForms(
       const [start, end] = [splitter.starts[at] as number, splitter.ends[at] as number]
       if (start === end || isMissing(sample, start, end)) continue
       const text = sample.toString('utf8', start, end).trim()
-      const isDoubled = quote !== undefined && ((splitter.marks[at] as number) & DOUBLED) !== 0
-      cells.add(isDoubled ? text.replaceAll(quote + quote, quote) : text)
+      const isDoubled = ((splitter.marks[at] as number) & DOUBLED) !== 0
+      cells.add(isDoubled ? unquoted(text, quotation) : text)
     }
   })
   const notes: string[] = []

@@ -5,6 +5,7 @@ import type { CellType } from '../formats.js'
 import { booleanIn, decimalIn, integerIn, isInferred, MOST_DIGITS, plainNumber } from './cell-types.js'
 import type { IsMissing } from './missing-values.js'
 import { type NumberForm, readAs } from './number-forms.js'
+import { type Quotation, unquoted } from './quotation.js'
 import { DOUBLED } from './split-row.js'
 
 /** How the cells of one column are written. */
@@ -55,7 +56,7 @@ interface ColumnTyping {
   readonly types: Readonly<Record<string, CellType>>
   /** Whether decimals may have a comma. */
   readonly takesComma: boolean
-  readonly quote: string | undefined
+  readonly quotation: Quotation
   /** How numbers are written in columns that do not write them plainly. */
   readonly forms: ReadonlyMap<number, NumberForm>
   /** Finds the cells without a value in a column, if it may have any. */
@@ -136,10 +137,10 @@ function inferredCell(bytes: Buffer, start: number, end: number): typeof AS_IT_S
 
 function reader(
   type: CellType,
-  { takesComma, quote }: ColumnTyping,
+  { takesComma, quotation }: ColumnTyping,
   form: NumberForm | undefined,
 ): ReadCell | undefined {
-  if (type === 'object') return jsonReader(quote)
+  if (type === 'object') return jsonReader(quotation)
   if (form !== undefined) return formReader(type, form)
   const read = readerOf(type, takesComma)
   if (read === undefined) return undefined
@@ -191,13 +192,13 @@ const OPENING_BRACE = 0x7b
 const OPENING_BRACKET = 0x5b
 
 /** Reads cells that hold an object or an array. */
-function jsonReader(quote: string | undefined): ReadCell {
+function jsonReader(quotation: Quotation): ReadCell {
   return (bytes, start, end, mark) => {
     let first = start
     while (first < end && isWhiteSpace(bytes[first])) first += 1
     if (bytes[first] !== OPENING_BRACE && bytes[first] !== OPENING_BRACKET) return UNFIT
     let text = bytes.toString('latin1', first, end)
-    if ((mark & DOUBLED) !== 0 && quote !== undefined) text = text.replaceAll(quote + quote, quote)
+    if ((mark & DOUBLED) !== 0) text = unquoted(text, quotation)
     if (jsonFault(Buffer.from(text, 'latin1'), 0, text.length) !== NO_FAULT) return UNFIT
     // They stand only between its values.
     return text.replaceAll(/[\r\n]/g, ' ')

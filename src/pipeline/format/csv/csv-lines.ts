@@ -10,6 +10,7 @@ import { Rows } from './rows.js'
 import { missingIn } from './missing-values.js'
 import { headerProblem, numbersAsNames } from './header-problem.js'
 import { nameColumns } from './name-columns.js'
+import { quotationOf } from './quotation.js'
 import { endsShort, hasRowNames } from './row-shapes.js'
 import { MOST_CELLS, RowSplitter } from './split-row.js'
 import { type ToUtf8, toUtf8 } from '../to-utf8.js'
@@ -38,7 +39,8 @@ export async function csvLines(
     const { skipLines } = options
     if (skipLines !== undefined && lead.lines < skipLines && !isWhole)
       throw malformed(`is not valid csv: --skip-lines is ${skipLines}, but these lines have more than 64 KiB`)
-    const rows = new Rows(delimiter, quote, lead.lines + (sepBytes === 0 ? 1 : 2))
+    const quotation = quotationOf(quote)
+    const rows = new Rows(delimiter, quotation, lead.lines + (sepBytes === 0 ? 1 : 2))
     const convert = toUtf8(dialect.encoding)
     rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes + lead.bytes))
     const hasHeader = options.columns === undefined || options.skipHeader === true
@@ -56,7 +58,7 @@ export async function csvLines(
     const { types = {}, inferTypes = false } = options
     const problem = names.length === 0 ? undefined : columnsProblem(names, types, idColumns)
     if (problem !== undefined) throw malformed(`is not valid csv: ${problem}`)
-    const splitter = new RowSplitter(delimiter.charCodeAt(0), quote?.charCodeAt(0))
+    const splitter = new RowSplitter(delimiter.charCodeAt(0), quotation)
     const first = { sample: dialect.rows, isWhole, splitter, hasHeader }
     const missing = missingIn(first, names, options)
     const { isMissing } = missing
@@ -71,14 +73,14 @@ export async function csvLines(
       inferTypes,
       isMissing,
       takesComma,
-      quote,
+      quotation,
       showsCells,
     })
     const columns = columnsOf(names, given, {
       types,
       inferTypes,
       takesComma,
-      quote,
+      quotation,
       missingIn: missing.of,
       forms,
     })
@@ -86,13 +88,13 @@ export async function csvLines(
     const table: CsvTable = {
       columns,
       delimiter: delimiter.charCodeAt(0),
-      quote: quote?.charCodeAt(0),
+      quotation,
       writesNull,
       longestMissing: missing.longest,
     }
     const openWriter = () => {
       const usual = columns.length === 0 ? undefined : usualRows(table)
-      return { usual, writer: new LineWriter(columns, writesNull, table.quote, showsCells, usual?.memory) }
+      return { usual, writer: new LineWriter(columns, writesNull, quotation, showsCells, usual?.memory) }
     }
     const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
@@ -227,7 +229,7 @@ async function* linesOf({
   function writeRow(found: 'row' | 'broken'): void {
     const { bytes, cells, from, to, line } = rows
     const at = `line ${line}`
-    if (found === 'broken') return writer.refusedText(`${at}: text follows a closing quote`, bytes, from, to)
+    if (found === 'broken') return writer.refusedText(`${at}: ${brokenIn(bytes.subarray(from, to))}`, bytes, from, to)
     const unfit = `${at} has ${counted(cells.count, 'cell')} for ${counted(columns, 'column')}`
     if (cells.count > MOST_CELLS) return writer.refusedText(unfit, bytes, from, to)
     if (!rows.isValid) return writer.refused(`${at} is not valid ${ENCODINGS[encoding]}`, bytes, cells)
@@ -239,6 +241,12 @@ async function* linesOf({
     const problem = writer.row(bytes, cells)
     if (problem !== undefined) writer.refused(`${at}, ${problem}`, bytes, cells)
   }
+}
+
+function brokenIn(row: Buffer): string {
+  const isSlashed = row.includes(String.raw`\"`)
+  const advice = String.raw`. If a backslash stands before quotes in cells, pass --quote '\"'`
+  return `text follows a closing quote${isSlashed ? advice : ''}`
 }
 
 const DELIMITERS: Readonly<Record<string, string>> = {
@@ -254,7 +262,7 @@ const NAMED = 20
 
 /** Says what was found: `CSV with ;, Windows-1252, 12 columns: id, name, …`. */
 function described({ delimiter, quote, encoding }: Dialect, names: readonly string[], note: string): string {
-  const quotes = quote === '"' ? '' : quote === undefined ? ', no quotes' : `, quote ${quote}`
+  const quotes = quote === '"' ? '' : quote === '' ? ', no quotes' : `, quote ${quote}`
   const columns = counted(names.length, 'column')
   const list = names.length === 0 ? '' : `: ${listed(names)}`
   return `CSV with ${DELIMITERS[delimiter] ?? delimiter}${quotes}, ${ENCODINGS[encoding]}, ${columns}${list}${note === '' ? '' : `. ${note}`}`

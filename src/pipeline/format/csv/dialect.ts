@@ -8,9 +8,10 @@ import { toUtf8 } from '../to-utf8.js'
 
 export interface Dialect {
   readonly encoding: Encoding
-  /** One ASCII character each. No quote: every cell is taken as it stands. */
+  /** One ASCII character. */
   readonly delimiter: string
-  readonly quote: string | undefined
+  /** As `quote` of `CsvOptions`. */
+  readonly quote: string
   /** Bytes before the first row: a byte order mark. */
   readonly skipBytes: number
   /** Bytes of Excel's line `sep=;` in UTF-8, which comes next. */
@@ -39,14 +40,15 @@ export function findDialect(sample: Buffer, isWhole: boolean, given: DialectOpti
   const text = toUtf8(encoding)(sample.subarray(skipBytes), isWhole)
   const [sepLine = '', separator] = /^sep=([^\r\n])(?:\r\n|[\r\n]|$)/i.exec(text.toString('latin1', 0, 8)) ?? []
   const all = text.subarray(sepLine.length)
-  const quote = given.quote ?? quoteIn(all)
   const named = given.delimiter ?? separator
-  const { lead, delimiter } = placed(all, named === undefined ? DELIMITERS : [named], quote, isWhole, given)
+  const among = named === undefined ? DELIMITERS : [named]
+  const quote = given.quote ?? slashedOr(quoteIn(all), all, among, isWhole)
+  const { lead, delimiter } = placed(all, among, quote, isWhole, given)
   const rows = all.subarray(lead.bytes)
   return {
     encoding,
     delimiter,
-    quote: quote === '' ? undefined : quote,
+    quote,
     skipBytes,
     sepBytes: sepLine.length,
     lead,
@@ -111,6 +113,14 @@ function quoteIn(rows: Buffer): string {
   if (/^'[^']*'(?:[,;|\t]'[^']*')+$/.test(names)) return "'"
   const single = lines.filter(line => /(?:^|[,;|\t])'[^']*'(?:[,;|\t]|$)/.test(line)).length
   return single > 0 && single >= lines.length / 2 ? "'" : '"'
+}
+
+/** Returns the quote behind a backslash if more rows fit so. Otherwise the quote. */
+function slashedOr(quote: string, rows: Buffer, among: readonly string[], isWhole: boolean): string {
+  const slashed = `\\${quote}`
+  if (!rows.includes(slashed)) return quote
+  const shareWith = (one: string) => delimiterIn(rows, among, one, isWhole).share
+  return shareWith(slashed) > shareWith(quote) ? slashed : quote
 }
 
 const DELIMITERS = [',', ';', '\t', '|']

@@ -1,6 +1,7 @@
 import { CARRIAGE_RETURN, LINE_FEED, refusedLineStart } from '../../../base/text/bytes.js'
 import { visible } from '../../../base/text/shown.js'
 import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from './columns.js'
+import type { Quotation } from './quotation.js'
 import { type Cells, DOUBLED, ESCAPED } from './split-row.js'
 
 const USUAL_BYTES = 256 << 10
@@ -21,7 +22,7 @@ const SHORT_BYTES = 64
 export class LineWriter {
   readonly #columns: readonly Column[]
   readonly #writesNull: boolean
-  readonly #quote: number | undefined
+  readonly #quotation: Quotation
   readonly #showsCells: boolean
   readonly #usual: Buffer
   #out: Buffer
@@ -31,7 +32,7 @@ export class LineWriter {
   constructor(
     columns: readonly Column[],
     writesNull: boolean,
-    quote: number | undefined,
+    quotation: Quotation,
     showsCells: boolean,
     memory: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES),
   ) {
@@ -39,7 +40,7 @@ export class LineWriter {
     this.#out = memory
     this.#columns = columns
     this.#writesNull = writesNull
-    this.#quote = quote
+    this.#quotation = quotation
     this.#showsCells = showsCells
   }
 
@@ -162,7 +163,7 @@ export class LineWriter {
   /** Writes a cell and the quotation mark behind it. There is room. */
   #cell(bytes: Buffer, start: number, end: number, mark: number): void {
     if (mark === 0) this.#copy(bytes, start, end)
-    else this.#escaped(bytes, start, end, (mark & DOUBLED) === 0 ? undefined : this.#quote)
+    else this.#escaped(bytes, start, end, (mark & DOUBLED) !== 0)
     this.#out[this.#at++] = QUOTATION
   }
 
@@ -174,13 +175,19 @@ export class LineWriter {
     this.#at = to
   }
 
-  /** `doubled`: the quote that stands twice for once. */
-  #escaped(bytes: Buffer, start: number, end: number, doubled: number | undefined): void {
+  /** `isDoubled`: a quote stands twice for once, or behind a backslash. */
+  #escaped(bytes: Buffer, start: number, end: number, isDoubled: boolean): void {
     const out = this.#out
+    const quote = isDoubled ? this.#quotation.byte : undefined
+    const slash = isDoubled && this.#quotation.isSlashed ? BACKSLASH : undefined
     let to = this.#at
     for (let at = start; at < end; at += 1) {
-      const byte = bytes[at] as number
-      if (byte === doubled) at += 1
+      let byte = bytes[at] as number
+      if (byte === quote) at += 1
+      else if (byte === slash && (bytes[at + 1] === quote || bytes[at + 1] === slash)) {
+        at += 1
+        byte = bytes[at] as number
+      }
       if (byte >= 0x20 && byte !== QUOTATION && byte !== BACKSLASH) out[to++] = byte
       else {
         const escape = escapes[byte] as string

@@ -1,4 +1,5 @@
 import { endOfLine } from '../../../base/text/bytes.js'
+import { quotationOf } from './quotation.js'
 import { RowSplitter } from './split-row.js'
 
 /** What one row looks like with some delimiter and quote. */
@@ -15,7 +16,7 @@ export const MOST_ROWS = 200
 
 /** Returns the shapes of the first rows that are not blank. `isWhole`: nothing follows `rows`. */
 export function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhole: boolean): Shape[] {
-  const splitter = new RowSplitter(delimiter.charCodeAt(0), quote === '' ? undefined : quote.charCodeAt(0))
+  const splitter = new RowSplitter(delimiter.charCodeAt(0), quotationOf(quote))
   const shapes: Shape[] = []
   let at = 0
   while (at < rows.length && shapes.length < MOST_ROWS) {

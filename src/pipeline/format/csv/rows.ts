@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { CARRIAGE_RETURN, LINE_FEED } from '../../../base/text/bytes.js'
+import { type Quotation, unquoted } from './quotation.js'
 import { DOUBLED, RowSplitter } from './split-row.js'
 
 /** Most bytes of a row in memory. A quote that is never closed makes one row of the rest of the file. */
@@ -24,7 +25,7 @@ export class Rows {
   from = 0
   to = 0
   line = 0
-  readonly #quote: string | undefined
+  readonly #quotation: Quotation
   /** The first line of the next row. */
   nextLine: number
   isLast = false
@@ -39,10 +40,10 @@ export class Rows {
   /** The part of the chunk behind `bytes` that is not looked at yet. */
   #rest: Buffer | undefined
 
-  constructor(delimiter: string, quote: string | undefined, firstLine: number) {
-    this.#quote = quote
+  constructor(delimiter: string, quotation: Quotation, firstLine: number) {
+    this.#quotation = quotation
     this.nextLine = firstLine
-    this.cells = new RowSplitter(delimiter.charCodeAt(0), quote?.charCodeAt(0))
+    this.cells = new RowSplitter(delimiter.charCodeAt(0), quotation)
   }
 
   /** Adds a chunk. Call `keep` before its memory changes. */
@@ -146,8 +147,7 @@ export class Rows {
     const { starts, ends, marks, count } = this.cells
     return Array.from({ length: count }, (_, cell) => {
       const text = this.bytes.toString('utf8', starts[cell], ends[cell])
-      const quote = this.#quote ?? ''
-      return ((marks[cell] ?? 0) & DOUBLED) === 0 ? text : text.replaceAll(quote + quote, quote)
+      return ((marks[cell] ?? 0) & DOUBLED) === 0 ? text : unquoted(text, this.#quotation)
     })
   }
 

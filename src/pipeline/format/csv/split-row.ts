@@ -1,3 +1,5 @@
+import type { Quotation } from './quotation.js'
+
 /** The kinds of bytes. The first two continue the cell, and only the second needs an escape in JSON. */
 const PLAIN = 0
 export const ESCAPED = 1
@@ -5,8 +7,9 @@ const DELIMITER = 2
 const QUOTE = 3
 const CR = 4
 const LF = 5
+const BACKSLASH = 6
 
-/** The mark of a cell whose quotes stand twice. */
+/** The mark of a cell in which a quote stands twice, or behind a backslash. */
 export const DOUBLED = 2
 
 /** A row with more cells is only counted: their places would need much more memory than its text. No index has as many fields. */
@@ -22,6 +25,7 @@ export interface Cells {
 }
 
 const BLANK = 0x20
+const BACKSLASH_BYTE = 0x5c
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
@@ -30,7 +34,8 @@ type FoundRow = 'row' | 'cut' | 'open' | 'broken'
 
 /**
  * Finds the cells of one row after the other (RFC 4180). A row ends with a line feed, a carriage return, or both. A quote is only
- * one at the start of a cell, or behind blanks there. The same arrays serve every row.
+ * one at the start of a cell, or behind blanks there. A backslash counts only inside quotes, and only if it may stand there. The same
+ * arrays serve every row.
  */
 export class RowSplitter implements Cells {
   /** The kinds of bytes in a cell without quotes, and in one with quotes. */
@@ -47,7 +52,7 @@ export class RowSplitter implements Cells {
   /** Line ends inside its cells. */
   innerLines = 0
 
-  constructor(delimiter: number, quote: number | undefined) {
+  constructor(delimiter: number, { byte: quote, isSlashed }: Quotation) {
     this.#quote = quote
     const kinds = new Uint8Array(256).fill(ESCAPED, 0, 0x20)
     for (const byte of [0x22, 0x5c]) kinds[byte] = ESCAPED
@@ -55,6 +60,7 @@ export class RowSplitter implements Cells {
     kinds[LINE_FEED] = LF
     this.#quoted = Uint8Array.from(kinds)
     if (quote !== undefined) this.#quoted[quote] = QUOTE
+    if (isSlashed) this.#quoted[BACKSLASH_BYTE] = BACKSLASH
     this.#bare = kinds
     this.#bare[delimiter] = DELIMITER
   }
@@ -148,6 +154,13 @@ export class RowSplitter implements Cells {
         if (bytes[at + 1] !== this.#quote) return at
         this.#mark |= DOUBLED | ESCAPED
         at += 1
+        continue
+      }
+      if (kind === BACKSLASH) {
+        if (at + 1 === to && !isLast) return CUT
+        const isBefore = bytes[at + 1] === this.#quote || bytes[at + 1] === BACKSLASH_BYTE
+        this.#mark |= isBefore ? DOUBLED | ESCAPED : ESCAPED
+        if (isBefore) at += 1
         continue
       }
       if (isOneLine && (kind === LF || kind === CR)) return OPEN

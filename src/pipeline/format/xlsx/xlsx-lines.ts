@@ -14,6 +14,7 @@ import type { FirstRows } from '../csv/first-rows.js'
 import { LineWriter } from '../csv/line-writer.js'
 import { missingIn } from '../csv/missing-values.js'
 import { nameColumns } from '../csv/name-columns.js'
+import { quotationOf } from '../csv/quotation.js'
 import { RowSplitter } from '../csv/split-row.js'
 import type { CsvOptions } from '../formats.js'
 import { readSharedStrings } from './shared-strings.js'
@@ -174,10 +175,10 @@ function tableOf(first: readonly SheetRow[], { csv = {}, idColumns = [], showsCe
   // Cells say what they are, so words for missing values are found as if types were inferred.
   const missing = missingIn(sample, names, { ...csv, inferTypes: true })
   const { isMissing } = missing
-  const known = { names, types, inferTypes: true, isMissing, takesComma: false, quote: undefined, showsCells }
+  const known = { names, types, inferTypes: true, isMissing, takesComma: false, quotation: NO_QUOTES, showsCells }
   // Only numbers that are texts have a form.
   const { forms, notes } = columnForms(asCsv(rows, width, OWN), known)
-  const typing = { types, inferTypes, takesComma: false, quote: undefined, forms, missingIn: missing.of }
+  const typing = { types, inferTypes, takesComma: false, quotation: NO_QUOTES, forms, missingIn: missing.of }
   const plain = { ...typing, forms: new Map(), missingIn: () => undefined }
   const columns = ofCells(
     columnsOf(names, named.given, typing),
@@ -191,7 +192,7 @@ function tableOf(first: readonly SheetRow[], { csv = {}, idColumns = [], showsCe
     names: names.filter((_, column) => !named.given.has(column) || isUsed(column)),
     notes: [...above, named.note, ...lacking, ...errors, ...notes].filter(text => text !== ''),
     rows,
-    writer: new LineWriter(columns, empty === 'null', undefined, showsCells),
+    writer: new LineWriter(columns, empty === 'null', NO_QUOTES, showsCells),
     widen: count => {
       if (count <= columns.length) return columns.length
       const more = nameColumns([...names, ...Array.from({ length: count - names.length }, () => '')], false).names
@@ -230,7 +231,7 @@ function filled(row: SheetRow, count: number): SheetRow {
 }
 
 const COMMA = 0x2c
-const QUOTE = 0x22
+const NO_QUOTES = quotationOf('')
 
 /** Writes rows as CSV, because what is found in rows of CSV is found in these as well. `without`: the mark of cells that are left out. */
 function asCsv(rows: readonly SheetRow[], width: number, without = 0): FirstRows {
@@ -242,7 +243,7 @@ function asCsv(rows: readonly SheetRow[], width: number, without = 0): FirstRows
     }).join(','),
   )
   const sample = Buffer.from(lines.map(line => `${line}\n`).join(''), 'latin1')
-  return { sample, isWhole: true, splitter: new RowSplitter(COMMA, QUOTE), hasHeader: false }
+  return { sample, isWhole: true, splitter: new RowSplitter(COMMA, quotationOf('"')), hasHeader: false }
 }
 
 interface Reading {

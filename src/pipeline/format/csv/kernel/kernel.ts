@@ -3,6 +3,7 @@ import { compile, type Global, newMemory, webAssembly } from '../../../../base/m
 import { falsehoods, truths } from '../cell-types.js'
 import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from '../columns.js'
 import { escapes } from '../line-writer.js'
+import type { Quotation } from '../quotation.js'
 import { kernelCode } from './code.js'
 import {
   SUM_AREA,
@@ -60,7 +61,7 @@ type ReadCell = (column: number, start: number, end: number, mark: number, to: n
 export interface CsvTable {
   readonly columns: readonly Column[]
   readonly delimiter: number
-  readonly quote: number | undefined
+  readonly quotation: Quotation
   /** Whether an empty cell becomes null. */
   readonly writesNull: boolean
   /** Bytes of the longest word that stands for no value. */
@@ -117,8 +118,10 @@ export class Kernel {
   }
 
   /** Sets what it writes. Returns false if that is too unusual. */
-  prepare({ columns, delimiter, quote, writesNull, longestMissing }: CsvTable): boolean {
+  prepare({ columns, delimiter, quotation, writesNull, longestMissing }: CsvTable): boolean {
     const isPlain = (byte: number) => byte === TAB || (byte >= SPACE && byte < LAST_ASCII)
+    const { byte: quote, isSlashed } = quotation
+    if (isSlashed) return false
     if (columns.length > MOST_COLUMNS || !isPlain(delimiter) || delimiter === quote) return false
     if (quote !== undefined && (!isPlain(quote) || quote === SPACE || quote === TAB)) return false
     let text = TEXTS

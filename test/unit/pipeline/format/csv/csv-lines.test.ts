@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { quotationOf } from '../../../../../src/pipeline/format/csv/quotation.js'
 import { Rows } from '../../../../../src/pipeline/format/csv/rows.js'
 import { type CsvRead, readCsv } from '../../../../support/facts/read-csv.js'
 
@@ -31,6 +32,25 @@ describe('rows become documents:', () => {
       'quotes inside a cell that does not begin with one',
       'a,b\n5" pipe,37°36\'37.8"N\n',
       [{ a: '5" pipe', b: '37°36\'37.8"N' }],
+    ],
+    [
+      'quotes behind a backslash, as Spark and MySQL write them',
+      String.raw`a,b
+"the \"Fox\", Inc.","C:\\x\\"
+"\"",x\y
+`,
+      [
+        { a: 'the "Fox", Inc.', b: 'C:\\x\\' },
+        { a: '"', b: 'x\\y' },
+      ],
+    ],
+    [
+      'a backslash at the end of a cell',
+      'a,b\n"C:\\x\\","D:\\"\n"1","2"\n',
+      [
+        { a: 'C:\\x\\', b: 'D:\\' },
+        { a: '1', b: '2' },
+      ],
     ],
     ['line ends in quotes', 'a,b\n"1\n2\r\n3\r4",5\n', [{ a: '1\n2\r\n3\r4', b: '5' }]],
     ['what JSON has to escape', 'a,b\nC:\\x,\u0001\u001f\u007f\n', [{ a: 'C:\\x', b: '\u0001\u001f\u007f' }]],
@@ -241,6 +261,19 @@ describe('the fault is named:', () => {
   })
 })
 
+test('quotes behind a backslash that the first rows do not show are refused with the option that takes them', async () => {
+  const text = `a,b\n${'"3","4"\n'.repeat(10_000)}"5 \\"x\\" 6","7"\n`
+  const { rows } = await readCsv(text)
+  expect(rows.at(-1)).toEqual([
+    String.raw`line 10002: text follows a closing quote. If a backslash stands before quotes in cells, pass --quote '\"'`,
+    [String.raw`"5 \"x\" 6","7"`],
+  ])
+  expect((await readCsv(text, { quote: String.raw`\"` })).rows.at(-1)).toEqual({ a: '5 "x" 6', b: '7' })
+  const json = String.raw`"{\"n\":[1,\"x\\\"y\"]}",1`
+  const typed = await readCsv(`a,b\n${json}\n`, { quote: String.raw`\"`, types: { a: 'object' } })
+  expect(typed.rows).toEqual([{ a: { n: [1, 'x"y'] }, b: '1' }])
+})
+
 describe('very many cells', () => {
   test('of a row are counted, and the row is refused as it stands', async () => {
     const { rows } = await readCsv(`a,b\n${','.repeat(100_000)}\n1,2\n`)
@@ -255,7 +288,7 @@ describe('very many cells', () => {
 })
 
 test('a long row in very small chunks is not read anew with each of them', { tags: 'long' }, () => {
-  const rows = new Rows(',', '"', 1)
+  const rows = new Rows(',', quotationOf('"'), 1)
   const seen = new Set<Buffer>()
   for (const byte of Buffer.from(`1,"${'x'.repeat(200_000)}`)) {
     rows.add(Buffer.of(byte))
