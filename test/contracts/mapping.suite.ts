@@ -182,6 +182,7 @@ export function describeMapping(world: () => World): void {
       await writeFile(source, `${JSON.stringify(Object.fromEntries(fields))}\n`)
       const plain = await load(newIndex('inferred'), { source })
       expect(plain).toMatchObject({ created: 0, rejected: 1 })
+      expect(plain.rejections).toMatchObject([{ reason: 'the index takes only 1000 fields' }])
       const said: string[] = []
       const onEvent: IngestOptions['onEvent'] = event => {
         if (event.type === 'mapping') said.push(event.message)

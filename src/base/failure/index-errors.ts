@@ -37,7 +37,7 @@ export const indexErrors: readonly IndexError[] = [
   {
     type: 'illegal_argument_exception',
     meaning: 'The index or a pipeline does not accept the document, for example because it has too many fields.',
-    fix: 'Read the reason in the dead letters. For too many fields, raise index.mapping.total_fields.limit, or pass --mapping infer with a new index, which does that. Then run `sluice replay FILE`.',
+    fix: 'Read the reason in the dead letters. For too many fields, raise index.mapping.total_fields.limit, or load into a new index with --mapping infer, which does that. Then run `sluice replay FILE`.',
   },
   {
     type: 'routing_missing_exception',
@@ -92,8 +92,19 @@ export const indexErrors: readonly IndexError[] = [
   },
 ]
 
+const FIELDS = 'the index takes only '
+
+/** Says why an index rejected a document, if its fields are too many. */
+export function tooManyFields(limit: string): string {
+  return `${FIELDS}${limit} fields`
+}
+
+const MANY_FIELDS =
+  'The documents have more fields than the index takes. To load them into a new index that takes them, pass --mapping infer. Or raise index.mapping.total_fields.limit of this index, and run `sluice replay FILE`.'
+
 /** Returns what a type in a receipt means and what to do: that of Elasticsearch, or Sluice's own code. `reason`: as the receipt has it. */
 export function adviceOn(type: string, reason?: string): string | undefined {
+  if (reason?.startsWith(FIELDS) === true) return MANY_FIELDS
   const error = indexErrors.find(one => one.type === type)
   if (error !== undefined) return `${error.meaning} ${error.fix}`
   const own = explain(type as FailureCode) as ReturnType<typeof explain> | undefined

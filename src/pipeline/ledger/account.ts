@@ -3,6 +3,7 @@ import { outcomes } from '../../base/operation.js'
 import type { Batch, Input, Mark, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../../base/flow.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 import { type Failure, failure } from '../../base/failure/failure.js'
+import { tooManyFields } from '../../base/failure/index-errors.js'
 
 type Reason = Pick<Refused, 'status' | 'type' | 'reason'> & { readonly origin?: Origin | undefined }
 
@@ -95,8 +96,16 @@ function kindOf({ status, type, reason }: Reason): Omit<Rejections, 'documents'>
   if (status === 0 && type === OF_ROW) return { status, type, ...rowProblem(reason) }
   // What was never sent was refused for no field of the index.
   const field = status === 0 ? undefined : fieldOf(reason)
-  return { status, type, ...(field === undefined ? {} : { field }) }
+  const limit = status === 0 ? undefined : FULL.exec(reason)?.[1]
+  return {
+    status,
+    type,
+    ...(field === undefined ? {} : { field }),
+    ...(limit === undefined ? {} : { reason: tooManyFields(limit) }),
+  }
 }
+
+const FULL = /^(?:\[-?\d+:-?\d+\] )?(?:failed to parse: )?Limit of total fields \[(\d+)\] has been exceeded/
 
 const OF_ROW = 'DOCUMENT_ROW_INVALID'
 

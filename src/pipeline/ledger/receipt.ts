@@ -41,7 +41,7 @@ export interface Rejections {
   readonly type: string
   /** The field that the reason names, if it does. */
   readonly field?: string
-  /** Of a row of a table: what is wrong with it, and in which column. */
+  /** What is wrong with a row of a table, and in which column. Or that the index takes no more fields. */
   readonly reason?: string
   /** Only in a dry run, which writes no dead letters: the cell of the first of these rows that does not fit. */
   readonly value?: string
