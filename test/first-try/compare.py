@@ -76,7 +76,7 @@ def read_csv(data, case, spec):
         text = text[text.index("\n") + 1 :]
     plain_name = re.sub(r"\.gz$", "", case["path"])
     delimiter = spec.get("delimiter", "\t" if re.search(r"\.(tsv|tab)$", plain_name) else ",")
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spec.get("blanks", False), quotechar=spec.get("quote", '"'))
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spec.get("blanks", False), quotechar=spec.get("quote", '"'), escapechar=spec.get("escape"))
     rows = [row for row in lines if any(cell != "" for cell in row)]
     if "columns" in spec:
         rows = [[f"c{number + 1}" for number in range(spec["columns"])], *rows]

@@ -17,6 +17,8 @@ interface Dialect {
   readonly columns?: number
   /** Whether blanks stand behind delimiters. */
   readonly blanks?: boolean
+  /** What stands before quotes in cells. */
+  readonly escape?: string
   /** The array of documents inside. */
   readonly picked?: string
 }

@@ -11,6 +11,7 @@ import { type Lab, startLab } from '../../../src/lab/index.js'
 import type { Receipt } from '../../../src/pipeline/ledger/receipt.js'
 import { type Folder, folder, startSluice } from '../../support/command/sluice.js'
 import { killWhen } from '../../support/command/kill.js'
+import { ObjectServer } from '../../support/servers/object-server.js'
 import { workbookOf } from '../../support/facts/workbooks.js'
 import { type Seeded, seeded } from '../../support/random/seeded.js'
 
@@ -315,19 +316,69 @@ const forms: Readonly<
     // An empty cell is no field.
     stored: line => line.replace(',"text":""', ''),
   },
+  'a.csv': {
+    flags: ['--format', 'csv', '--types', 'n:long'],
+    bytes: lines =>
+      `n,text\n${joined(
+        lines.map(line => `${rowIn(line).join()}\n`),
+        '',
+      )}`,
+    stored: line => line.replace(',"text":""', ''),
+  },
   'places.geojson': { bytes: lines => `{"type":"FeatureCollection","features":[${joined(lines, ',')}]}` },
+}
+
+const documents = (random: Seeded) =>
+  Array.from({ length: 12_000 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(random.below(200))}"}`)
+
+async function expectHeld(
+  { receipt, kills, code }: Awaited<ReturnType<typeof killAndFinish>>,
+  expected: readonly string[],
+): Promise<void> {
+  expect({ code, ...receipt }).toMatchObject({ code: 0, rejected: 0, unknown: 0, status: 'finished' })
+  // The load may have ended before its last kill. Then the last process has nothing to do.
+  expect(kills).toBeGreaterThan(0)
+  const held = lab.control.ids(index).map(id => String(lab.control.source(index, id)))
+  expect(held).toHaveLength(expected.length)
+  expect(new Set(held)).toEqual(new Set(expected))
 }
 
 test.each(Object.entries(forms))('the same of %s', async (name, { flags = [], bytes, stored = line => line }) => {
   const random = seeded(11)
-  const lines = Array.from({ length: 12_000 }, (_, n) => `{"n":${n},"text":"${'x'.repeat(random.below(200))}"}`)
+  const lines = documents(random)
   await writeFile(join(work.path, name), bytes(lines))
   lab.control.plant({ latencyMs: 30 })
-  const { receipt, kills, code } = await killAndFinish(random, () => start([name], ...flags), {})
-  // The load may have ended before its last kill. Then the last process has nothing to do.
-  expect(kills).toBeGreaterThan(0)
-  expect({ code, ...receipt }).toMatchObject({ code: 0, rejected: 0, unknown: 0, status: 'finished' })
-  const held = lab.control.ids(index).map(id => String(lab.control.source(index, id)))
-  expect(held).toHaveLength(lines.length)
-  expect(new Set(held)).toEqual(new Set(lines.map(stored)))
+  await expectHeld(await killAndFinish(random, () => start([name], ...flags), {}), lines.map(stored))
 })
+
+test.each(Object.entries(forms))(
+  'the same of %s on a web server',
+  async (name, { flags = [], bytes, stored = line => line }) => {
+    await using server = await ObjectServer.start()
+    const random = seeded(13)
+    const lines = documents(random)
+    server.put(name, bytes(lines))
+    lab.control.plant({ latencyMs: 30 })
+    await expectHeld(await killAndFinish(random, () => start([server.url(name)], ...flags), {}), lines.map(stored))
+  },
+)
+
+/** A workbook cannot be read from stdin, and the name of a file says that its features are the documents. */
+const { 'a.xlsx': _, 'places.geojson': places, ...others } = forms
+const streams: typeof forms = {
+  ...others,
+  ...(places === undefined ? {} : { features: { ...places, flags: ['--pick', 'features'] } }),
+}
+
+test.each(Object.entries(streams))(
+  'a named run of %s from stdin',
+  async (_name, { flags = [], bytes, stored = line => line }) => {
+    const random = seeded(19)
+    const lines = documents(random)
+    const input = bytes(lines)
+    lab.control.plant({ latencyMs: 30 })
+    const args = ['ingest', '-', ...options, '--state-dir', state(), '--run-id', 'nightly', ...flags]
+    const again = () => startSluice(args, { cwd: work.path, env: lab.env, input })
+    await expectHeld(await killAndFinish(random, again, { keepsState: false }), lines.map(stored))
+  },
+)
