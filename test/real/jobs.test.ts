@@ -7,6 +7,7 @@ import { countingRelay } from '../support/servers/counting-relay.js'
 import { eventuallySeen } from '../support/eventually.js'
 import { rounds } from '../support/rounds.js'
 import { sluiceHere } from '../support/command/in-process.js'
+import type { Running } from '../support/command/sluice.js'
 import { index, lab, path, shareLab } from '../support/lab/shared-lab.js'
 import { endAll, jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
@@ -205,6 +206,51 @@ for (const [name, start] of Object.entries(engines))
       expect(await stored()).toBe(4000)
       worker.child.kill('SIGTERM')
       await worker.ended
+    })
+
+    test('never exceeds the plan of its proxy over all workers and kills, and continues with a larger one', async () => {
+      writeFiles(4, 1000, 1500)
+      await using relay = await countingRelay(lab.line.proxy.http)
+      const through = ['--proxy', relay.url]
+      // Uncompressed, so that one plan is not enough for all.
+      const limited = [...through, '--compress', 'none', ...slowly, '--range-bytes', '100kb', '--plan-limit', 'stop']
+      lab.control.plant({ latencyMs: 10 })
+      const workers = new Set<Running>()
+      const more = async () => {
+        const worker = startWorker(queue.url, ...through)
+        workers.add(worker)
+        await worker.printed('working on')
+      }
+      await Promise.all([more(), more()])
+      // The queue keeps its count from test to test, so each plan is larger than those before.
+      const ended: string[] = []
+      for (let plan = 3_000_000; ended.at(-1) !== 'finished' && ended.length < 12; plan += 3_000_000) {
+        const ingest = startIngest(queue.url, ...limited, '--plan', `${plan}/month`)
+        const [victim] = workers
+        const kill = async () => {
+          await victim?.printed('documents in')
+          victim?.child.kill('SIGKILL')
+          await victim?.ended
+          workers.delete(victim as Running)
+        }
+        // A plan that is spent before its victim loads anything kills nobody.
+        const [{ code, ...output }] = await Promise.all([ingest.ended, Promise.race([kill(), ingest.ended])])
+        const { status, failure, read, created, duplicate, plan: told } = receiptOf(output)
+        expect(relay.bytes).toBeLessThanOrEqual(plan)
+        expect(told).toMatchObject({ bytes: plan })
+        expect(told?.used).toBeLessThanOrEqual(plan)
+        ended.push(failure?.code ?? status)
+        expect(code, output.stderr).toBe(status === 'finished' ? 0 : failure?.code === 'PLAN_SPENT' ? 4 : 5)
+        if (status === 'finished') expect({ read, stored: created + duplicate }).toEqual({ read: 4000, stored: 4000 })
+        if (workers.size < 2) await more()
+      }
+      expect(ended.at(-1)).toBe('finished')
+      expect(ended).toContain('PLAN_LIMIT_REACHED')
+      expect(await stored()).toBe(4000)
+      for (const worker of workers) worker.child.kill('SIGTERM')
+      await Promise.all([...workers].map(async worker => await worker.ended))
+      // The queue names no user of the proxy.
+      expect(await everything(queue.url)).not.toContain(new URL(relay.url).username)
     })
 
     test('opens one incident, whether ingest lives or is killed, and workers take no secret of it from the queue', async () => {
