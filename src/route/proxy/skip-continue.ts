@@ -16,10 +16,10 @@ export function skipContinue(socket: Socket): void {
   let held: Buffer | undefined
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null
-  socket.write = ((...args: unknown[]) => {
+  socket.write = (...args: unknown[]) => {
     isAwaiting = true
     return write(...args)
-  }) as Socket['write']
+  }
   socket.read = (size?: number) => {
     if (!isAwaiting || size !== undefined) return read(size)
     for (let more = read(); more !== null; more = read()) {

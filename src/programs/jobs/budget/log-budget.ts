@@ -55,7 +55,7 @@ export class LogBudget {
   }
 
   get left(): number {
-    return Math.max(0, this.#rows.left) + this.free
+    return Math.max(0, this.#rows.left + this.#free)
   }
 
   async take(bytes: number, least: number): Promise<number> {
@@ -94,7 +94,9 @@ export class LogBudget {
   }
 
   async #fill(bytes: number, least: number): Promise<void> {
-    const { ahead, patient } = this.#given
+    const { ahead, patient, isLasting } = this.#given
+    // What the queue has lost is counted again before more is taken.
+    if (isLasting === true) await patient(async () => await this.#read())
     const share = Math.floor(ahead(Math.max(0, this.#rows.left)))
     let taken: number | undefined
     while (taken === undefined) {
@@ -110,7 +112,7 @@ export class LogBudget {
 
   async #tell(row: JobRow): Promise<void> {
     const { log, stamp, open } = this.#given
-    const stamped = { ...row, ...stamp?.() }
+    const stamped = { ...stamp?.(), ...row }
     try {
       await tellJob(log, stamped)
     } catch (error) {
@@ -153,10 +155,9 @@ export class LogBudget {
   async #repeat(bytes: number): Promise<void> {
     const lost = bytes - [...this.#own.values()].reduce((sum, one) => sum + one, 0)
     if (lost <= 0) return
-    const row = { type: 'take', id: randomUUID(), bytes: lost, least: 0 } as const
-    this.#own.set(row.id, 0)
-    const { log, stamp } = this.#given
-    await tellJob(log, { ...row, ...stamp?.(), limit: Number.MAX_SAFE_INTEGER })
-    await this.#read(row.id)
+    const id = randomUUID()
+    this.#own.set(id, 0)
+    await this.#tell({ type: 'take', id, bytes: lost, least: 0, limit: Number.MAX_SAFE_INTEGER })
+    await this.#read(id)
   }
 }

@@ -115,7 +115,11 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     const { preflightConnections = defaults.preflightConnections } = options
     const share = bytes && (await BudgetShare.open(bytes, preflightConnections, STEPS_BYTES))
     try {
-      return await parts.loadWhole(whole, dispatchRanges({ ...dispatching, share, plan }), job.data.planned !== undefined)
+      return await parts.loadWhole(
+        whole,
+        dispatchRanges({ ...dispatching, share, plan }),
+        job.data.planned !== undefined,
+      )
     } finally {
       share?.close()
       // The next coordinator takes its own.

@@ -3,7 +3,13 @@ import { hostname } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import { parseObject } from '../../../base/json/parse-json.js'
-import { describeOption, type OptionName, optionNames, type Settings } from '../../../options/describe-option.js'
+import {
+  defaults,
+  describeOption,
+  type OptionName,
+  optionNames,
+  type Settings,
+} from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
 import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
 import { formOf, inputForms, readSourceUrl } from '../../../base/text/source-url.js'

@@ -38,7 +38,7 @@ export interface Working {
   optionsOf: Coordination['optionsOf']
   /** Returns the monthly plan of this worker's proxy, or the one that a job asks for. */
   planOf(data: JobData): SharedPlan | undefined
-  readonly report?: Coordination['report']
+  readonly report?: Coordination['report'] | undefined
   /** How it reaches the cluster, whatever it loads. */
   access(): ReturnType<Coordination['optionsOf']>
   /** Milliseconds by which the clock of the queue is ahead of this machine's. */
@@ -137,7 +137,16 @@ async function startCoordinator(
       leases.set(id, lease)
       const letters = (folder: string) => lettersFolder(working.limits, folder)
       const check = (name: string) => checkFound(working.limits, name)
-      const ended = coordinateJob(job, token, { ...working, control, budgets, lease, now, worker: self, letters, check })
+      const ended = coordinateJob(job, token, {
+        ...working,
+        control,
+        budgets,
+        lease,
+        now,
+        worker: self,
+        letters,
+        check,
+      })
       coordinating.add(ended)
       try {
         return await ended

@@ -105,6 +105,7 @@ test('a plan that only reports counts all, and a forecast needs two days', async
   expect(await one.take(5000, 5000)).toBe(5000)
   one.give(1000)
   await one.leave()
+  await one.look()
   expect(one.use.receipt()).toMatchObject({ bytes: 1000, used: 4000, says: expect.stringMatching(/^4 of 1 kB used/) })
   clock.now += 1
   expect(one.use.perSecond).toBe(Infinity)
