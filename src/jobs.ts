@@ -25,9 +25,9 @@ const parts: LoadParts = {
     // A connection has one request under way. Its ranges follow each other under one limit.
     const kept = new WeakMap<object, Shared>()
     return {
-      load: async (options, job, { feature: own, connection }) => {
+      load: async (options, job, { feature: own, connection, perSecond }) => {
         const load = readRangeOptions(ofRanges(options), job)
-        const shared = kept.get(connection) ?? sharedOf(load, undefined)
+        const shared = kept.get(connection) ?? sharedOf(load, undefined, perSecond)
         kept.set(connection, shared)
         const given = { load, shared, own, servers, isFirstDelivery: job.isFirstDelivery }
         return await loadOnce('worker', given, connection)

@@ -39,10 +39,10 @@ export interface Shared {
   readonly reminder: Feature
 }
 
-/** Returns what loads share that follow each other. `planDir`: see `Shared`. */
-export function sharedOf(load: Load, planDir: string | undefined): Shared {
+/** Returns what loads share that follow each other. `planDir`: see `Shared`. `perSecond`: see `sharedLimits`. */
+export function sharedOf(load: Load, planDir: string | undefined, perSecond?: () => number): Shared {
   return {
-    limits: sharedLimits(load.traffic),
+    limits: sharedLimits(load.traffic, perSecond),
     planDir,
     timeline: recordTimeline(load),
     reminder: remindOfRejected({ isFollowed: load.follow !== undefined, ...load }),

@@ -49,7 +49,7 @@ const requests = group('Requests', ['ingest', 'replay', 'serve'], { stage: 'batc
 const runs = group('Runs', ['ingest', 'replay'], { stage: 'state' })
 const endings = group('Runs', ['ingest', 'replay'], { stage: 'stopping' })
 const ofRuns = group('Runs', ['ingest', 'replay'])
-const plan = group('Runs', [...toCluster, 'pull', 'login'], { stage: 'traffic' })
+const plan = group('Runs', [...toCluster, 'pull', 'login'], { stage: 'traffic', queued: 'loading' })
 const servicenow = group('ServiceNow', ['ingest', 'pull', 'login', 'doctor', 'tunnel', 'run'], {
   section: 'servicenow',
 })
@@ -496,10 +496,7 @@ export const table = {
   plan: plan(
     trafficKinds.monthlyPlan(),
     'traffic that you pay the proxy for, as in 100gb/month. Sluice counts what all commands use, and reports when the plan will be used up',
-    {
-      notByWorkers: 'it is counted on one machine only. Use --byte-budget',
-      needs: { stateDir: 'where Sluice counts' },
-    },
+    { needs: { stateDir: 'where Sluice counts' } },
   ),
   planDay: plan(kinds.wholeNumber({ min: 1, max: 28 }), 'day on which the month of the plan begins, at midnight UTC', {
     default: '1',

@@ -7,6 +7,7 @@ import { countingRelay } from '../support/servers/counting-relay.js'
 import { eventuallySeen } from '../support/eventually.js'
 import { rounds } from '../support/rounds.js'
 import { sluiceHere } from '../support/command/in-process.js'
+import type { Running } from '../support/command/sluice.js'
 import { index, lab, path, shareLab } from '../support/lab/shared-lab.js'
 import { endAll, jobs, listed, receiptOf, startIngest, startWorker, stored, writeFiles } from './jobs-world.js'
 import { newOwner, type Owner } from './servers/owner.js'
@@ -207,14 +208,61 @@ for (const [name, start] of Object.entries(engines))
       await worker.ended
     })
 
+    test('never exceeds the plan of its proxy over all workers and kills, and continues with a larger one', async () => {
+      writeFiles(4, 1000, 1500)
+      await using relay = await countingRelay(lab.line.proxy.http)
+      const through = ['--proxy', relay.url]
+      // Uncompressed, so that one plan is not enough for all.
+      const limited = [...through, '--compress', 'none', ...slowly, '--range-bytes', '100kb', '--plan-limit', 'stop']
+      lab.control.plant({ latencyMs: 10 })
+      const workers = new Set<Running>()
+      const more = async () => {
+        const worker = startWorker(queue.url, ...through)
+        workers.add(worker)
+        await worker.printed('working on')
+      }
+      await Promise.all([more(), more()])
+      // The queue keeps its count from test to test, so each plan is larger than those before.
+      const ended: string[] = []
+      for (let plan = 3_000_000; ended.at(-1) !== 'finished' && ended.length < 12; plan += 3_000_000) {
+        const ingest = startIngest(queue.url, ...limited, '--plan', `${plan}/month`)
+        const [victim] = workers
+        const kill = async () => {
+          await victim?.printed('documents in')
+          victim?.child.kill('SIGKILL')
+          await victim?.ended
+          workers.delete(victim as Running)
+        }
+        // A plan that is spent before its victim loads anything kills nobody.
+        const [{ code, ...output }] = await Promise.all([ingest.ended, Promise.race([kill(), ingest.ended])])
+        const { status, failure, read, created, duplicate, plan: told } = receiptOf(output)
+        expect(relay.bytes).toBeLessThanOrEqual(plan)
+        // A job that cannot begin has no receipt.
+        if (failure?.code !== 'PLAN_SPENT') expect(told).toMatchObject({ bytes: plan })
+        expect(told?.used ?? 0).toBeLessThanOrEqual(plan)
+        ended.push(failure?.code ?? status)
+        expect(code, output.stderr).toBe(status === 'finished' ? 0 : failure?.code === 'PLAN_SPENT' ? 4 : 5)
+        if (status === 'finished') expect({ read, stored: created + duplicate }).toEqual({ read: 4000, stored: 4000 })
+        if (workers.size < 2) await more()
+      }
+      expect(ended.at(-1)).toBe('finished')
+      expect(ended).toContain('PLAN_LIMIT_REACHED')
+      expect(await stored()).toBe(4000)
+      for (const worker of workers) worker.child.kill('SIGTERM')
+      await Promise.all([...workers].map(async worker => await worker.ended))
+      // The queue names no user of the proxy.
+      expect(await everything(queue.url)).not.toContain(new URL(relay.url).username)
+    })
+
     test('opens one incident, whether ingest lives or is killed, and workers take no secret of it from the queue', async () => {
       const job = `job-${name.toLowerCase()}`
       const incidents = () =>
         lab.control.servicenow.rows('incident').filter(one => one['correlation_id'] === `sluice:${job}`)
-      const alarm = ['--on-failure', 'incident', '--job', job]
+      writeFileSync(path('queue.key'), '0123456789abcdef0123456789abcdef')
+      const alarm = ['--on-failure', 'incident', '--job', job, '--queue-key-file', path('queue.key')]
       writeFiles(4, 1000, 1500, 0, '{"n":1\n')
       lab.control.plant({ latencyMs: 30 })
-      const worker = startWorker(queue.url)
+      const worker = startWorker(queue.url, '--queue-key-file', path('queue.key'))
       await worker.printed('working on')
       const ingest = startIngest(queue.url, ...slowly, ...alarm)
       await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
@@ -232,6 +280,29 @@ for (const [name, start] of Object.entries(engines))
       worker.child.kill('SIGTERM')
       await worker.ended
       expect(await everything(queue.url)).not.toContain(lab.line.servicenow.password)
+    })
+
+    test('whose queue has no key opens incidents only from ingest, because anyone could name them', async () => {
+      const job = `unkeyed-${name.toLowerCase()}`
+      const incidents = () =>
+        lab.control.servicenow.rows('incident').filter(one => one['correlation_id'] === `sluice:${job}`)
+      const alarm = ['--on-failure', 'incident', '--job', job]
+      writeFiles(4, 1000, 1500, 0, '{"n":1\n')
+      lab.control.plant({ latencyMs: 30 })
+      const worker = startWorker(queue.url)
+      await worker.printed('working on')
+      const ingest = startIngest(queue.url, ...slowly, ...alarm)
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]?.ranges.done).toBeGreaterThan(0))
+      ingest.child.kill('SIGKILL')
+      await eventuallySeen(async () => expect((await listed(queue.url))[0]).toMatchObject({ state: 'finished' }))
+      expect(incidents()).toEqual([])
+      // The same command again waits for the end, and reports it.
+      const { code, stderr } = await startIngest(queue.url, ...slowly, ...alarm).ended
+      expect(code).toBe(1)
+      expect(stderr).toContain('without --queue-key-file, only this command reports the end of the job')
+      expect(incidents()).toHaveLength(1)
+      worker.child.kill('SIGTERM')
+      await worker.ended
     })
   })
 

@@ -96,8 +96,6 @@ const rows: readonly Row[] = [
     from: 'Debian, and a relay of the test',
     part: proxies.tinyproxy,
     scheme: 'http',
-    schemes: ['https'],
-    note: 'undici takes no 100 Continue that nobody asked for, in answer to a request over http',
     start: async (owner, given) => await owner.own(sayContinue((await tinyproxy(owner, given)).port)),
   },
   { name: 'Apache (mod_proxy_connect)', from: 'Debian', part: proxies.apache, scheme: 'http', start: apache([]) },

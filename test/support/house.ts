@@ -183,7 +183,7 @@ export const districts: readonly District[] = [
         doors:
           'await-access check-entry check-queue give-back in-time job-state lease open-engine seal trust-job until-done worker-event worker-sign',
       },
-      'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share job-budget' },
+      'jobs/budget': { beside: 'jobs jobs/queue', doors: 'budget-share budgets shared-bytes' },
       'jobs/plan': {
         beside: 'jobs',
         doors: 'ended-ranges known-ranges plan-ranges queue-ranges queued-options rate-share',

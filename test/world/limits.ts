@@ -22,9 +22,8 @@ export const limits: Readonly<Record<string, Kind>> = {
     fits: hasEnd,
     of: trouble => ({ flags: ['--byte-budget', `${bytes(trouble)}`], options: { byteBudget: bytes(trouble) } }),
   },
-  // Workers have no plan (docs/guide/limits.md).
   plan: {
-    fits: world => hasEnd(world) && world.way.isQueued !== true,
+    fits: hasEnd,
     of: trouble => ({
       flags: ['--plan', `${bytes(trouble)}/month`, '--plan-limit', 'stop'],
       options: { plan: bytes(trouble), planLimit: 'stop' },

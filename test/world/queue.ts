@@ -40,6 +40,7 @@ export async function runQueue(world: World, settings: Settings): Promise<Ended>
       limits: {},
       optionsOf: async job =>
         await Promise.resolve({ ...wayOf(world), ...documentsOf(settings), index: indexOf(job), graceMs: 1 }),
+      planOf: () => planOf(settings),
       access: async () => await Promise.resolve(wayOf(world)),
       queueAheadMs: async () => await Promise.resolve(0),
       isMeasured: false,
@@ -64,6 +65,12 @@ export async function runQueue(world: World, settings: Settings): Promise<Ended>
 function told(world: World, ended: Ended): Ended {
   world.tell(`sluice ingest in/* --queue memory → ${ended.exit} ${ended.code ?? ''}`)
   return ended
+}
+
+/** Workers keep a plan on the queue. */
+function planOf({ limit }: Settings) {
+  const { plan, planLimit = 'report' } = limit?.options ?? {}
+  return plan === undefined ? undefined : { plan, planLimit, planDay: 1 }
 }
 
 const indexOf = (job: JobData) => String(withJob(none, job).values.index)

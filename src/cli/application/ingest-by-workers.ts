@@ -31,6 +31,11 @@ export async function ingestByWorkers(
   using interruption = interruptible(terminal, 'returning unfinished ranges to the queue')
   const { work } = await import('../../jobs.js')
   const alarm = effective.values.onFailure === 'incident' ? { alarm: alarmText(effective, terminal, asked) } : {}
+  if ('alarm' in alarm && effective.values.queueKeyFile === undefined) {
+    const message =
+      'without --queue-key-file, only this command reports the end of the job to ServiceNow. If it is killed, nobody does'
+    tell(terminal, { level: 'warn', event: 'job', message })
+  }
   const asIs = { name: job.name, data: { ...job.data, ...alarm, url: withoutCredentials(job.data.url) } }
   const problems = hearProblems(terminal)
   const patience = { signal: interruption.signal, tell: problems }

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import type { FreshCredentials, ServiceNowOptions } from '../../index.js'
-import { type ClusterAccess, readAccess, readServiceNowAccess } from '../settings/option-files.js'
+import { type ClusterAccess, readAccess, readServiceNowAccess, refuseUnsafeOutput } from '../settings/option-files.js'
 import { connectOptions } from '../settings/library-options.js'
 import { isTable } from '../../options/names.js'
 import { withoutCredentials, knownSecrets } from '../../base/secrets.js'
@@ -10,7 +11,7 @@ import { asTyped, proxySetBy, sayingOf } from './as-typed.js'
 import { countTraffic } from './count-traffic.js'
 import { keepInstanceSecrets, keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { chooseLog, tell } from '../terminal/log.js'
-import { fail } from '../../base/failure/failure.js'
+import { fail, isSluiceError } from '../../base/failure/failure.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -89,14 +90,29 @@ export async function readConfigFile(flags: OptionSources['flags'], terminal: Te
   return { path, isNamed, values: text === undefined ? undefined : parse(text, path) }
 }
 
+/** More than any configuration file has. */
+const MOST_CONFIG_BYTES = 1 << 20
+
 async function readConfig(path: string, isNamed: boolean): Promise<string | undefined> {
   try {
+    if (!isNamed) refuseOther(path, await stat(path))
     return await readFile(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
+    if (isSluiceError(error)) throw error
     if (code === 'ENOENT' && !isNamed) return undefined
     throw fail('OPTION_INVALID', { option: path, problem: `cannot be read (${code})` }, { cause: error })
   }
+}
+
+/** In a folder that others can write to, the file may be a pipe that nobody writes to, or never ends. */
+function refuseOther(path: string, found: Stats): void {
+  const problem = !found.isFile()
+    ? 'is no file'
+    : found.size > MOST_CONFIG_BYTES
+      ? `has more than ${MOST_CONFIG_BYTES.toLocaleString('en-US')} bytes`
+      : undefined
+  if (problem !== undefined) throw fail('OPTION_INVALID', { option: path, problem })
 }
 
 function parse(text: string, path: string): unknown {
@@ -110,8 +126,10 @@ function parse(text: string, path: string): unknown {
   }
 }
 
-/** Returns the folder for checkpoints: the option's value, or the usual place of this system. */
-export function stateDir({ values }: Effective, { env }: Terminal): string {
+/** Returns the folder for checkpoints: the option's value, or the usual place of this system. Throws SluiceError OPTION_INVALID. */
+export function stateDir(effective: Effective, { env }: Terminal): string {
+  refuseUnsafeOutput(effective)
+  const { values } = effective
   return values.stateDir ?? join(env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'sluice')
 }
 

@@ -55,6 +55,7 @@ export async function ownPart(
   terminal: Terminal,
 ): Promise<Omit<Working, 'signal' | 'tell' | 'isMeasured'>> {
   const { jobs: slots, leaseMs, url = '' } = effective.values
+  const { planFor } = await import('../../programs/jobs/plan/queued-options.js')
   return {
     engine: queued.engine,
     pid: process.pid,
@@ -70,6 +71,7 @@ export async function ownPart(
       ingestOptions(effective, await loadAccess(effective, terminal), {}, await readRemoteAccess(effective)),
     queueAheadMs: async () => (await queued.check()).clockAheadMs,
     optionsOf: async (data: JobData) => await jobOptions(data, effective, terminal),
+    planOf: (data: JobData) => planFor(effective, data),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Settings } from '../../options/describe-option.js'
 import type { Needed } from '../settings/resolve.js'
 import { addOptions } from '../terminal/help.js'
 import { confirm } from '../terminal/confirm.js'
-import { readAdminKey } from '../settings/option-files.js'
+import { readAdminKey, refuseUnseenAddresses } from '../settings/option-files.js'
 import { interruptible, unlessInterrupted } from '../terminal/interrupt.js'
 import { loadForCluster } from '../application/load-options.js'
 import { knownSecrets, masked } from '../../base/secrets.js'
@@ -70,6 +70,7 @@ async function run(
   terminal: Terminal,
 ): Promise<number> {
   const { effective, values, connecting } = await loadForCluster(flags, terminal, needs)
+  if (yes && (name === 'create' || name === 'attach')) refuseUnseenAddresses(effective)
   const key = await readAdminKey(effective)
   keepSecrets(terminal, knownSecrets({ apiKey: key }))
   using interruption = interruptible(terminal, 'stopping')

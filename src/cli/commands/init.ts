@@ -48,7 +48,7 @@ file in .sluice that only you can read. Without a terminal it asks nothing.`,
         terminal.err(lines.map(visible).join('\n'))
         return yes || (isAsking ? await isYes(line, 'Continue?') : undefined)
       }
-      const register = isAsking || yes ? registering(confirm) : async () => await Promise.resolve(false as const)
+      const register = isAsking || yes ? registering(confirm, yes) : async () => await Promise.resolve(false as const)
       const dialog = { terminal, flags, signal, line: isAsking ? line : undefined, register }
       done(await unlessInterrupted(signal, initialise(dialog, force), () => left))
     })

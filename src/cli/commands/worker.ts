@@ -48,7 +48,9 @@ async function workUntilSignal(flags: Record<string, unknown>, terminal: Termina
       const entry = entryOf(event)
       if (entry !== undefined) tell(terminal, entry)
     }
-    await work({ ...own, signal, isMeasured: hear !== undefined, tell: hearing })
+    // Without a key, whoever can write to the queue would open incidents with the access of this worker.
+    const report = jobs.engine.seal.hasKey ? own.report : undefined
+    await work({ ...own, report, signal, isMeasured: hear !== undefined, tell: hearing })
   })
   return 0
 }

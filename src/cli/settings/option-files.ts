@@ -144,6 +144,11 @@ export function refuseUnsafeOutput(effective: Effective): void {
   refuseUnsafe(effective, 'written')
 }
 
+/** Throws SluiceError OPTION_INVALID for addresses of a found configuration file, which nobody may look at before they are let through. */
+export function refuseUnseenAddresses(effective: Effective): void {
+  refuseUnsafe(effective, 'allowed')
+}
+
 /** Reads how inputs on servers are reached. */
 export async function readRemoteAccess(effective: Effective): Promise<Pick<RemoteOptions, 'ca' | 'token'>> {
   refuseUnsafe(effective, 'source')

@@ -64,8 +64,8 @@ const receivers = {
 const rows = optionNames.map(describeOption)
 /** Options whose files are sent as they are. */
 const bodies = rows.filter(({ file }) => file === 'json' || file === 'text').map(({ name }) => name)
-/** Options whose files Sluice writes. */
-const written = rows.filter(({ file }) => file === 'written').map(({ name }) => name)
+/** Options whose files Sluice writes. What lies in a state folder also decides what Sluice loads. */
+const written = [...rows.filter(({ file }) => file === 'written').map(({ name }) => name), 'stateDir' as const]
 /** Options whose value the shell runs, unless it is a word of ours, or whose file Sluice runs. */
 const programs = rows.filter(({ file }) => file === 'run').map(({ name }) => name)
 const words: ReadonlySet<unknown> = new Set(['nothing', 'incident'])
@@ -90,8 +90,8 @@ export function findUnsafe(
   values: Settings,
   candidates: Candidates,
   { file, env }: { readonly file: string | undefined; readonly env: Readonly<Record<string, string | undefined>> },
-): Partial<Readonly<Record<CredentialReceiver | 'proxy' | 'written', Unsafe>>> {
-  const found: Partial<Record<CredentialReceiver | 'proxy' | 'written', Unsafe>> = {}
+): Partial<Readonly<Record<CredentialReceiver | 'proxy' | 'written' | 'allowed', Unsafe>>> {
+  const found: Partial<Record<CredentialReceiver | 'proxy' | 'written' | 'allowed', Unsafe>> = {}
   const empty = emptyProxy(values, env)
   if (empty !== undefined) found.proxy = empty
   if (file === undefined) return found
@@ -102,6 +102,11 @@ export function findUnsafe(
     found.written = {
       option: candidates.get(output)?.said ?? output,
       problem: `${NOT_NAMED}, and ${whatItDoes(output)}. ${allow}`,
+    }
+  if (values.staticIps !== undefined && isInFile('staticIps', candidates))
+    found.allowed = {
+      option: candidates.get('staticIps')?.said ?? 'staticIps',
+      problem: `${NOT_NAMED}. With --yes, Sluice would let its addresses through the IP filter without a question. ${allow}`,
     }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
     const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]

@@ -19,8 +19,8 @@ export interface SharedLimits {
   plan?: PlanUse
 }
 
-/** Returns limits for all loads over one connection. */
-export function sharedLimits({ maxRate, plan, planLimit }: TrafficSection): SharedLimits {
+/** Returns limits for all loads over one connection. `share`: bytes per second that a plan of many processes leaves for it. */
+export function sharedLimits({ maxRate, plan, planLimit }: TrafficSection, share?: () => number): SharedLimits {
   const rates: TokenBucket[] = []
   const limits: SharedLimits = { rates }
   if (maxRate !== undefined) {
@@ -31,6 +31,7 @@ export function sharedLimits({ maxRate, plan, planLimit }: TrafficSection): Shar
   const isSlow = plan !== undefined && (planLimit === 'slow' || (typeof planLimit === 'object' && 'slow' in planLimit))
   const perSecond = () => limits.plan?.perSecond ?? Infinity
   if (isSlow) rates.push(new TokenBucket({ counts: 'bytes', perSecond, clock: systemClock }))
+  if (share !== undefined) rates.push(new TokenBucket({ counts: 'bytes', perSecond: share, clock: systemClock }))
   return limits
 }
 

@@ -77,7 +77,11 @@ export class Attachments {
     try {
       const { sysId, size } = one
       const take = async (body: AsyncIterable<Buffer>): Promise<string | undefined> => {
-        const file = await writing(part, async () => await open(part, 'w', 0o600))
+        // A link that others have put there would lead to another file.
+        const file = await writing(part, async () => {
+          await rm(part, { force: true })
+          return await open(part, 'wx', 0o600)
+        })
         try {
           const taken = await pour(body, file, one, path)
           bytes = taken.bytes

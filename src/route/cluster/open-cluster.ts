@@ -39,7 +39,7 @@ export interface ClusterOptions {
   readonly signal?: AbortSignal | undefined
   /** Hears that the way to the cluster is not silent. */
   readonly heard?: (() => void) | undefined
-  /** Hears of the route before it carries anything. It counts what an opening costs that fails. */
+  /** Hears of each route before it carries anything, also of that to the address check. It counts what an opening costs that fails. */
   readonly opening?: ((route: Route) => void) | undefined
 }
 
@@ -236,9 +236,10 @@ async function nameStrangers(error: SluiceError, options: ClusterOptions): Promi
 
 /** The check is for the receipt, and never in the way of a load: what it does not show is a doubt. */
 async function seeEgress(options: ClusterOptions): Promise<EgressCheck> {
-  const { ipCheckUrl, proxy, proxyTls, staticIps, signal } = options
+  const { ipCheckUrl, proxy, proxyTls, staticIps, signal, opening } = options
   if (ipCheckUrl === undefined) return { seen: {}, doubts: [] }
   await using route = openRoute({ target: ipCheckUrl, connections: 1, proxy, proxyTls })
+  opening?.(route)
   return await checkEgress(route, {
     // Without a proxy all connections have the same address, so one is enough.
     connections: proxy === undefined ? 1 : Math.max(1, options.preflightConnections),

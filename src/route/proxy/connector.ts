@@ -4,6 +4,7 @@ import { established, type SecureLayer } from './tls-layer.js'
 import { openHttpTunnel } from './http-tunnel.js'
 import { connectingFault, connectTimeoutFault, notTlsFault } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
+import { skipContinue } from './skip-continue.js'
 import { openSocksTunnel } from './socks-tunnel.js'
 import type { RouteTarget } from './destination.js'
 import { addressOf } from '../../base/addresses.js'
@@ -79,6 +80,7 @@ export class Connector {
         const socket = layers.at(-1) ?? raw
         if (socket.destroyed)
           throw Object.assign(new Error('the connection closed as soon as it stood'), { code: 'ECONNRESET' })
+        skipContinue(socket)
         const unsentBytes = () => layers.reduce((sum, layer) => sum + layer.writableLength, 0)
         const connection: Connection = { socket, unsentBytes }
         socket.once('error', error => (connection.firstError = error))

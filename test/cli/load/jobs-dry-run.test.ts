@@ -48,7 +48,6 @@ test('an option for one machine is refused by name and with a reason, before the
   expect(await refused('a.ndjson', '--time-budget', '1h')).toMatch(
     /--time-budget.* with --queue: it limits one process/,
   )
-  expect(await refused('a.ndjson', '--plan', '1gb')).toMatch(/--plan.* with --queue: .* Use --byte-budget/)
   expect(await refused('--files-from', 'list')).toMatch(/--files-from.* with --queue: the list is on this machine/)
 })
 

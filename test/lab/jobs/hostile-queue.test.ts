@@ -75,6 +75,7 @@ function world(seal: Seal, limits: WorkerLimits) {
       url: lab.line.cluster.url,
       limits,
       optionsOf,
+      planOf: () => undefined,
       access: async () => await Promise.resolve(way()),
       queueAheadMs: async () => await Promise.resolve(0),
       isMeasured: false,

@@ -39,6 +39,7 @@ test('the same job names what it rejected each time, also if only good lines are
     signal: over.signal,
     url: data.url,
     limits: {},
+    planOf: () => undefined,
     optionsOf: async job =>
       await Promise.resolve({ ...way(), index: String(withJob(effective, job).values.index), batchDocs: 10 }),
     access: async () => await Promise.resolve(way()),

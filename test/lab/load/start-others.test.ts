@@ -90,6 +90,7 @@ test('a worker of a queue waits for a cluster that goes away when it has taken a
     signal: over.signal,
     url: lab.line.cluster.url,
     limits: { inputs: [source], indices: [index], letters: path('letters') },
+    planOf: () => undefined,
     optionsOf: async job => {
       const { values } = withJob(effective, job)
       return await Promise.resolve({ ...way(), index: String(values.index), batchDocs: 10 })

@@ -1,6 +1,7 @@
 /** The files that `sluice init` writes: the configuration, and one file for each secret. */
 import { lstat, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { geteuid } from 'node:process'
 import { diskProblem, makeFolder, replaceFile } from '../../../base/disk/safe-files.js'
 import { describeOption, type OptionName, optionNames } from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
@@ -72,6 +73,10 @@ function hasCredentials(value: unknown): boolean {
 export async function compareFiles(files: readonly ProjectFile[]) {
   const folder = await lstat(FOLDER).catch(() => undefined)
   if (folder !== undefined && !folder.isDirectory()) throw invalid(FOLDER, 'is not a folder')
+  // Who may write there can put a proxy of their own in the place of yours. Windows has permissions of another kind.
+  const user = geteuid?.()
+  if (folder !== undefined && user !== undefined && (folder.uid !== user || (folder.mode & 0o022) !== 0))
+    throw invalid(FOLDER, 'belongs to another user, or others can write to it. Remove it, and Sluice makes a new one')
   const before = await Promise.all(files.map(contentsOf))
   const changed = files.filter(({ text }, at) => before[at]?.isOpen === true || text !== before[at]?.text)
   const textBefore = (file: ProjectFile) => before[files.indexOf(file)]?.text

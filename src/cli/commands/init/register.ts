@@ -4,15 +4,15 @@ import type { FilterOptions } from '../../../programs/filter/filter.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import { connectOptions } from '../../settings/library-options.js'
 import { knownSecrets, masked } from '../../../base/secrets.js'
-import { readAdminKey } from '../../settings/option-files.js'
+import { readAdminKey, refuseUnseenAddresses } from '../../settings/option-files.js'
 import { projectTypeOf } from '../filter.js'
 import { loadAccess } from '../../application/load-options.js'
 import { showFilter } from '../../application/show-filter.js'
 import { keepSecrets } from '../../terminal/terminal.js'
 import { type Dialog, resolved } from './set-up.js'
 
-/** `confirm`: asks a person, also before each change that may surprise. */
-export function registering(confirm: FilterOptions['confirm']): Dialog['register'] {
+/** `confirm`: asks a person, also before each change that may surprise. `isUnseen`: it asks nobody. */
+export function registering(confirm: FilterOptions['confirm'], isUnseen: boolean): Dialog['register'] {
   return async (dialog, answers, { code }: Finding) => {
     const { terminal, line, signal } = dialog
     let effective = await resolved(dialog, answers)
@@ -31,6 +31,7 @@ export function registering(confirm: FilterOptions['confirm']): Dialog['register
       effective = await resolved(dialog, next)
     }
     const { values } = effective
+    if (isUnseen) refuseUnseenAddresses(effective)
     const isWanted = await confirm({
       what: `allow ${(values.staticIps ?? []).join(' and ')} in the IP filter of ${values.project ?? values.deployment}`,
       difference: ['+ an IP filter policy with both addresses, created if none exists, and attached'],

@@ -53,12 +53,17 @@ export class PlanUse {
 
   /** Bytes that all processes have used in this month. */
   get used(): number {
-    return this.#options.journal.used(this.#period)
+    return this.usedIn(this.period)
+  }
+
+  /** Bytes that all processes have used in a time. */
+  usedIn(time: Period): number {
+    return this.#options.journal.used(time)
   }
 
   /** Bytes that loads may still use. Infinity: nothing limits them. */
   get left(): number {
-    return this.#limit - this.used
+    return this.limit - this.used
   }
 
   /** Bytes per second, so that the rest of the plan lasts until the month ends. Infinity: as many as a load can send. */
@@ -67,7 +72,7 @@ export class PlanUse {
     const { planLimit, plan } = traffic
     const from = planLimit === 'slow' ? 80 : typeof planLimit === 'object' && 'slow' in planLimit ? planLimit.slow : 0
     if (from === 0 || this.used < (plan * from) / 100) return Infinity
-    return Math.max(0, plan - this.used) / ((this.#period.until - now()) / 1000)
+    return Math.max(0, plan - this.used) / ((this.period.until - now()) / 1000)
   }
 
   /** Throws SluiceError PLAN_SPENT if not even the first checks of a load fit. */
@@ -78,31 +83,33 @@ export class PlanUse {
 
   spent(): Failure {
     const { plan } = this.#options.traffic
-    const next = new Date(this.#period.until).toISOString().slice(0, 10)
-    return failure('PLAN_SPENT', { limit: this.#limit, plan, used: this.used, next })
+    const next = new Date(this.period.until).toISOString().slice(0, 10)
+    return failure('PLAN_SPENT', { limit: this.limit, plan, used: this.used, next })
   }
 
   /** Returns why a load of some documents had to end. */
   reached(needed: number, settled: number): Failure {
     const { plan } = this.#options.traffic
-    return failure('PLAN_LIMIT_REACHED', { limit: this.#limit, plan, used: this.used, needed, settled })
+    return failure('PLAN_LIMIT_REACHED', { limit: this.limit, plan, used: this.used, needed, settled })
   }
 
   receipt(): PlanReceipt {
     const { traffic, journal, now } = this.#options
     const { plan: bytes } = traffic
-    const period = this.#period
-    const seen: PlanTraffic = { period, now: now(), bytes, since: journal.since, used: time => journal.used(time) }
+    const period = this.period
+    const seen: PlanTraffic = { period, now: now(), bytes, since: journal.since, used: time => this.usedIn(time) }
     const iso = (at: number) => new Date(at).toISOString()
     return { bytes, used: this.used, from: iso(period.from), until: iso(period.until), says: sayPlan(seen) }
   }
 
-  get #period(): Period {
+  /** The month of the plan that is now. */
+  get period(): Period {
     const { traffic, now } = this.#options
     return periodAt(now(), traffic.planDay)
   }
 
-  get #limit(): number {
+  /** Bytes that loads may use in a month. Infinity: nothing limits them. */
+  get limit(): number {
     const { plan, planLimit } = this.#options.traffic
     if (planLimit === 'report') return Infinity
     return typeof planLimit === 'object' && 'stop' in planLimit ? Math.floor((plan * planLimit.stop) / 100) : plan
@@ -175,8 +182,8 @@ function sync(journal: TrafficJournal, isEnd = false): void {
   }
 }
 
-/** Returns undefined without a proxy. If its URL cannot be read, the connection reports that. */
-function payerOf({ url, environmentProxy, direct, origin }: ProxySection): string | undefined {
+/** Returns who pays for the traffic. Undefined without a proxy. If its URL cannot be read, the connection reports that. */
+export function payerOf({ url, environmentProxy, direct, origin }: ProxySection): string | undefined {
   const text = url ?? environmentProxy
   if (direct || text === undefined) return undefined
   try {

@@ -1,47 +1,54 @@
-/** The bytes that one connection of a job may carry. It takes more from the job when it needs them, and gives back what it did not use. */
-import { fail, type Failure, failure } from '../../../base/failure/failure.js'
+/** The bytes that one connection of a job may carry. It takes more when it needs them, and gives back what it did not use. */
+import { type Failure, SluiceError } from '../../../base/failure/failure.js'
 import type { OpenConnection } from '../../../run/loop/hooks.js'
 import { ByteBudget } from '../../../route/sender/layers/limits.js'
-import type { JobBudget } from './job-budget.js'
+import type { SharedBytes } from './shared-bytes.js'
 
 type Route = Pick<OpenConnection['cluster']['route'], 'traffic'>
 
 /** The most bytes of a fresh connection: TLS in two layers, with the certificates of both, and one small request. */
-const CONNECTION_BYTES = 24 << 10
+export const CONNECTION_BYTES = 24 << 10
 /** Stays reserved for the end of a connection. */
 const CLOSING_BYTES = 1 << 10
 /** More than one request at a time is taken from the job, because each taking costs two requests to the queue. */
 const AHEAD = 2
 
 export class BudgetShare {
-  readonly #budget: JobBudget
+  readonly #budget: SharedBytes
   #held: number
-  #route: Route | undefined
+  /** Also those of attempts that failed, and of the address check. */
+  readonly #routes = new Set<Route>()
   #counted = 0
   /** The bytes of each connection so far. */
   #overhead = 0
 
-  private constructor(budget: JobBudget, held: number) {
+  private constructor(budget: SharedBytes, held: number) {
     this.#budget = budget
     this.#held = held
   }
 
-  /** Takes what opening a route costs, before it is open. Throws SluiceError BYTE_BUDGET_SPENT. */
-  static async open(budget: JobBudget, connections: number, more = 0): Promise<BudgetShare> {
+  /** Takes what opening a route costs, before it is open. Throws SluiceError BYTE_BUDGET_SPENT, PLAN_SPENT. */
+  static async open(budget: SharedBytes, connections: number, more = 0): Promise<BudgetShare> {
     const needed = Math.max(1, connections) * CONNECTION_BYTES + CLOSING_BYTES + more
     const held = await budget.take(needed, needed)
-    if (held === 0) throw fail('BYTE_BUDGET_SPENT', spentOf(budget, needed))
+    if (held === 0) throw new SluiceError(budget.spent(needed, true))
     return new BudgetShare(budget, held)
   }
 
-  /** Counts what the route carries from now on. */
+  /**
+   * Counts what the route carries from now on. What the routes before it have carried is taken once more, because a route that follows an
+   * attempt that failed needs as much. Throws SluiceError BYTE_BUDGET_SPENT, PLAN_SPENT.
+   */
   watch(route: Route): void {
-    this.#route = route
+    const carried = this.#count()
+    if (carried > this.#budget.left) throw new SluiceError(this.#budget.spent(carried, true))
+    this.#budget.give(-carried)
+    this.#routes.add(route)
   }
 
   /** The route is open. */
   opened(route: Route): void {
-    this.watch(route)
+    this.#routes.add(route)
     const bytes = this.#count()
     this.#held -= bytes
     this.#overhead = Math.ceil(bytes / Math.max(1, route.traffic.connections))
@@ -65,7 +72,7 @@ export class BudgetShare {
         this.#held += bytes
         return bytes > 0
       },
-      onSpent: ({ needed }) => end(() => failure('BYTE_BUDGET_SPENT', spentOf(this.#budget, needed))),
+      onSpent: ({ needed }) => end(() => this.#budget.spent(needed, false)),
     })
   }
 
@@ -85,9 +92,9 @@ export class BudgetShare {
 
   /** Bytes that are not counted yet. */
   get #used(): number {
-    if (this.#route === undefined) return 0
-    const { bytesSent, bytesReceived } = this.#route.traffic
-    return bytesSent + bytesReceived - this.#counted
+    let sum = 0
+    for (const { traffic } of this.#routes) sum += traffic.bytesSent + traffic.bytesReceived
+    return sum - this.#counted
   }
 
   #count(): number {
@@ -95,8 +102,4 @@ export class BudgetShare {
     this.#counted += bytes
     return bytes
   }
-}
-
-function spentOf({ limit, left }: JobBudget, needed: number) {
-  return { budget: limit, used: limit - left, needed: Math.ceil(needed), settled: 0 }
 }

@@ -5,13 +5,13 @@ import type { Receipt } from '../../../pipeline/ledger/receipt.js'
 import { defaults } from '../../../options/describe-option.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import type { IngestEvent } from '../../../options/run-events.js'
-import { isAccessFailure, mayWait, restRefused } from '../queue/await-access.js'
+import { isAccessFailure, isSpent, mayWait, restRefused } from '../queue/await-access.js'
 import { BudgetShare } from '../budget/budget-share.js'
 import { FairShare } from './fair-share.js'
 import { type Dispatching, dispatchRanges } from './dispatch-ranges.js'
 import { type JobData, type JobEnd, type RangeData, rangesOf } from '../job.js'
 import { giveBackRange } from '../queue/give-back.js'
-import { budgetOf } from '../budget/job-budget.js'
+import type { Budgets } from '../budget/budgets.js'
 import { JobControl } from './job-control.js'
 import { stateIn } from '../queue/job-state.js'
 import type { Lease } from '../queue/lease.js'
@@ -46,6 +46,8 @@ export interface Coordination {
   /** Options of the job, with the access of this worker. */
   optionsOf(data: JobData): Promise<Omit<IngestOptions, 'source'>>
   readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
+  /** The bytes that this process may use. */
+  readonly budgets: Budgets
   readonly report?: Reporting['report']
   tell(event: WorkerEvent): void
   /** Whether anybody counts how far the job is. */
@@ -71,7 +73,7 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     now,
   })
   const options = await optionsOf(job.data)
-  const budget = budgetOf(job, given)
+  const { bytes, plan } = given.budgets.of(job, options.proxy)
   const { check = () => undefined } = given
   const progress = progressOf({ job: id, ranges, most: job.data.concurrency, tell: given.tell })
   const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, { engine, signal, tell: given.tell })
@@ -111,13 +113,17 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
     // Before the first range, so that no worker takes all of a small limit.
     await patient(async () => await keeping.share())
     const { preflightConnections = defaults.preflightConnections } = options
-    const share = budget && (await BudgetShare.open(budget, preflightConnections, STEPS_BYTES))
+    const share = bytes && (await BudgetShare.open(bytes, preflightConnections, STEPS_BYTES))
     try {
-      return await parts.loadWhole(whole, dispatchRanges({ ...dispatching, share }), job.data.planned !== undefined)
+      return await parts.loadWhole(
+        whole,
+        dispatchRanges({ ...dispatching, share, plan }),
+        job.data.planned !== undefined,
+      )
     } finally {
       share?.close()
       // The next coordinator takes its own.
-      if (lease.lost === undefined) await budget?.leave()
+      if (lease.lost === undefined) await bytes?.leave()
     }
   }
   try {
@@ -157,7 +163,7 @@ async function* checked(found: AsyncIterable<FoundInput>, check: (name: string) 
 /** Returns whether the failure may go away. The job is retried after a while, perhaps by another worker. Its ranges stay on the queue. */
 function mayTryAgain({ attemptsMade, opts: { attempts = 1 } }: Job, end: JobEnd): boolean {
   const why = 'receipt' in end ? end.receipt.failure : end.failure
-  if (why === undefined || why.retry === 'no' || attemptsMade + 1 >= attempts) return false
+  if (why === undefined || why.retry === 'no' || isSpent(why) || attemptsMade + 1 >= attempts) return false
   return explain(why.code).exit === 4
 }
 

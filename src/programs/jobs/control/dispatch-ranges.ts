@@ -14,7 +14,8 @@ import type {
 import type { ByteBudget } from '../../../route/sender/layers/limits.js'
 import { addPlanned, type JobData, type Planned, type RangeData } from '../job.js'
 import type { FoundInput } from '../../../features/ranges/range-load.js'
-import type { BudgetShare } from '../budget/budget-share.js'
+import { type BudgetShare, CONNECTION_BYTES } from '../budget/budget-share.js'
+import type { JobLimits } from '../budget/budgets.js'
 import { endedRanges } from '../plan/ended-ranges.js'
 import { JobAccount } from './job-account.js'
 import { JobStanding } from './job-standing.js'
@@ -25,6 +26,7 @@ import { queueRanges } from '../plan/queue-ranges.js'
 import { endOfRange, isForged, type OfJob } from '../range/range-end.js'
 import { retryRanges } from '../range/retry-ranges.js'
 import { inputElsewhere } from './input-elsewhere.js'
+import { isSpent } from '../queue/await-access.js'
 import { systemClock } from '../../../base/time/clock.js'
 
 /** Time between two looks at the queue, in milliseconds. */
@@ -49,6 +51,8 @@ export interface Dispatching extends OfJob {
   stop(why: Failure): Promise<void>
   /** Keeps what this process itself sends within the budget of the job, if it has one. */
   readonly share?: BudgetShare | undefined
+  /** The monthly plan of the proxy, which the receipt shows. */
+  readonly plan?: JobLimits['plan']
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
 }
@@ -80,7 +84,7 @@ class Dispatch {
   }
 
   hook(stop: Run['stop']): InputsHook & RouteHook & BodiesHook & EndingHook {
-    const { share } = this.#given
+    const { share, plan } = this.#given
     let budget: ByteBudget | undefined
     return {
       sources: () => this.#given.data.sources.map((name, id) => inputElsewhere(name, id)),
@@ -96,7 +100,10 @@ class Dispatch {
         this.#index = found.target.index
         await Promise.resolve()
       },
-      receipt: () => this.#account.receipt(this.#planned),
+      receipt: () => ({
+        ...this.#account.receipt(this.#planned),
+        ...(plan === undefined ? {} : { plan: plan.use.receipt() }),
+      }),
     }
   }
 
@@ -109,6 +116,8 @@ class Dispatch {
       for (let tries = 0; why === undefined && tries < this.#tries && (await this.#lacks()); tries += 1)
         why = await this.#wait(loading, await this.#plan(loading, false))
       await this.#addUp(loading)
+      // Others have used the plan since this process last took a part.
+      await this.#given.plan?.look()
       // The coordinator that has taken over finishes the job.
       const stopped =
         this.#given.lost() ??
@@ -232,11 +241,14 @@ class Dispatch {
     return why
   }
 
-  /** Only the sum of all ranges says how many documents the budget was for. */
+  /** Only the sum of all ranges says how many documents the bytes were for. */
   #settled(why: Failure | undefined): Failure | undefined {
-    if (why?.code !== 'BYTE_BUDGET_SPENT') return why
-    const { budget = '', used = '', needed = '' } = why.evidence
-    return failure(why.code, { budget, used, needed, settled: this.#account.settled })
+    if (why === undefined || !isSpent(why)) return why
+    const { settled } = this.#account
+    const { budget = '', limit = '', plan = '', used = '', needed = CONNECTION_BYTES } = why.evidence
+    if (why.code === 'BYTE_BUDGET_SPENT') return failure(why.code, { budget, used, needed, settled })
+    // A plan that was spent during the job is not one with which it could not begin.
+    return settled === 0 ? why : failure('PLAN_LIMIT_REACHED', { limit, plan, used, needed, settled })
   }
 
   async #addUp({ ledger, inputs }: LoadingElsewhere): Promise<void> {

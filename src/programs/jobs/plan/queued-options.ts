@@ -3,7 +3,13 @@ import { hostname } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fail, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import { parseObject } from '../../../base/json/parse-json.js'
-import { describeOption, type OptionName, optionNames, type Settings } from '../../../options/describe-option.js'
+import {
+  defaults,
+  describeOption,
+  type OptionName,
+  optionNames,
+  type Settings,
+} from '../../../options/describe-option.js'
 import { invalid } from '../../../options/option-checks.js'
 import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
 import { formOf, inputForms, readSourceUrl } from '../../../base/text/source-url.js'
@@ -16,6 +22,15 @@ function isQueued(name: OptionName): boolean {
   const { commands, queued = false, secret, environmentOnly } = describeOption(name)
   return queued !== false && secret === undefined && environmentOnly !== true && commands.includes('ingest')
 }
+
+/** Returns whether a job of these values holds the option. Without a plan, what happens near its end says nothing. */
+function isGiven(name: OptionName, values: Settings): boolean {
+  const isOfPlan = (ofPlan as readonly OptionName[]).includes(name)
+  return isQueued(name) && values[name] !== undefined && (!isOfPlan || values.plan !== undefined)
+}
+
+/** The options of the monthly plan. A worker keeps to its own, if it has one. */
+const ofPlan = ['plan', 'planDay', 'planLimit'] as const satisfies readonly OptionName[]
 
 /** Returns whether another value makes other documents, and so another job. */
 function makesDocuments(name: OptionName): boolean {
@@ -54,7 +69,7 @@ export function queuedJob(effective: Given, sources: readonly string[], cwd: str
   const { index, swapAlias, runId, again, url = '', byteBudget } = values
   const into = swapAlias ?? index ?? ''
   const settings = Object.fromEntries(
-    optionNames.flatMap(name => (isQueued(name) && values[name] !== undefined ? [[name, values[name]]] : [])),
+    optionNames.flatMap(name => (isGiven(name, values) ? [[name, values[name]]] : [])),
   )
   const named = sources.map(source => placeOf(source, cwd))
   const documents = documentsOf(settings)
@@ -157,9 +172,25 @@ export function withJob<E extends Given>(effective: E, { settings }: JobData): E
   checkSettings(settings)
   const queued = Object.entries(settings)
   const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))
-  // All workers share the budget of the job.
-  const values = { ...effective.values, ...rest, byteBudget: undefined, ...Object.fromEntries(queued) }
+  // All workers share the budget of the job, and the plan of its proxy: see `planFor`.
+  const shared = { byteBudget: undefined, plan: undefined }
+  const values = { ...effective.values, ...rest, ...Object.fromEntries(queued), ...shared }
   return { ...effective, values }
+}
+
+/**
+ * Returns the monthly plan that this process keeps to. Whoever runs a worker pays for its proxy, so a plan of its own counts, and not that of
+ * the job.
+ */
+export function planFor(
+  { values }: Pick<Given, 'values'>,
+  { settings }: Pick<JobData, 'settings'>,
+): (Pick<Settings, 'planDay' | 'planLimit'> & { readonly plan: number }) | undefined {
+  const { plan, planDay, planLimit } = values
+  if (plan !== undefined) return { plan, planDay, planLimit }
+  checkSettings(settings)
+  const asked = { planDay: defaults.planDay, planLimit: defaults.planLimit, ...settings } as Partial<Settings>
+  return asked.plan === undefined ? undefined : planFor({ values: asked as Settings }, { settings: {} })
 }
 
 function isKnown(name: string): name is OptionName {

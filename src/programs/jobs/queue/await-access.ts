@@ -1,4 +1,4 @@
-/** Decides whether a job waits if its cluster refuses a connection. */
+/** Decides whether a job waits if its cluster refuses a connection, or ends if it may send nothing more. */
 import { explain, type Failure } from '../../../base/failure/failure.js'
 import type { IngestOptions } from '../../../options/ingest-options.js'
 import { blockWaitOf } from '../../../options/read-options.js'
@@ -11,6 +11,11 @@ const REFUSED_MS = 2000
 export function isAccessFailure({ code }: Failure): boolean {
   const { stage } = explain(code)
   return stage === 'proxy' || stage === 'egress' || code === 'CLUSTER_AUTH_REJECTED'
+}
+
+/** Returns whether the job has used all bytes that it may send for now. The same command continues it later. */
+export function isSpent({ code }: Failure): boolean {
+  return code === 'BYTE_BUDGET_SPENT' || code === 'PLAN_SPENT' || code === 'PLAN_LIMIT_REACHED'
 }
 
 /** Only a job that had access waits. A new job ends at once if its access is refused. */

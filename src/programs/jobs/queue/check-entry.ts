@@ -166,7 +166,7 @@ const isRunShape = shaped({
   deletions: isAbsent,
   platform: isAbsent,
   follow: isAbsent,
-  plan: isAbsent,
+  plan: optional(shaped({ bytes: isCount, used: isCount, from: isName, until: isName, says: isName })),
   spool: isAbsent,
   alias: optional(
     shaped({ name: isName, to: isName, from: optional(isName), switched: isFlag, reason: optional(isText) }),

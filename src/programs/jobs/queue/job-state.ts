@@ -8,7 +8,7 @@ import { isObject, parseObject } from '../../../base/json/parse-json.js'
 import type { JobData } from '../job.js'
 import { isFailure } from './check-entry.js'
 import type { Seal } from './seal.js'
-import { isCount, isSize, isText, shaped, type Test } from './shape.js'
+import { isCount, isSize, isText, optional, shaped, type Test } from './shape.js'
 
 /** Read by workers. */
 export interface JobState {
@@ -36,11 +36,17 @@ export type JobRow =
   | { readonly type: 'unblocked'; readonly worker: string }
   | { readonly type: 'stop'; readonly worker: string; readonly failure: Failure }
   | { readonly type: 'cancel' }
-  /** Takes bytes from the budget of the job, or fewer but at least `least`: see `BudgetRows`. */
-  | { readonly type: 'take'; readonly id: string; readonly bytes: number; readonly least: number }
-  | { readonly type: 'unused'; readonly id: string; readonly bytes: number }
+  /** Takes bytes that processes share, or fewer but at least `least`: see `BudgetRows`. */
+  | ({ readonly type: 'take'; readonly id: string; readonly bytes: number; readonly least: number } & OfPlan)
+  | ({ readonly type: 'unused'; readonly id: string; readonly bytes: number } & OfPlan)
   /** The end of the job is reported by this process. The first row counts. */
   | { readonly type: 'report'; readonly by: string }
+
+/** Fields of rows that count for a monthly plan: its limit as the writer knows it, and the day in milliseconds since the epoch. */
+interface OfPlan {
+  readonly limit?: number
+  readonly at?: number
+}
 
 /** The log of a job: its rows belong to the job since it was put on the queue. One that is opened again has another log. */
 export interface JobLog {
@@ -78,8 +84,8 @@ const rows: Readonly<Record<JobRow['type'], Test>> = {
   unblocked: shaped({ worker: isText }),
   stop: shaped({ worker: isText, failure: isFailure }),
   cancel: () => true,
-  take: shaped({ id: isText, bytes: isCount, least: isCount }),
-  unused: shaped({ id: isText, bytes: isCount }),
+  take: shaped({ id: isText, bytes: isCount, least: isCount, limit: optional(isCount), at: optional(isCount) }),
+  unused: shaped({ id: isText, bytes: isCount, limit: optional(isCount), at: optional(isCount) }),
   report: shaped({ by: isText }),
 }
 

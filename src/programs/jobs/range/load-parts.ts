@@ -21,6 +21,11 @@ export interface RangeLoads extends AsyncDisposable {
   load(
     options: Omit<IngestOptions, 'source'>,
     job: RangeJob,
-    part: { readonly feature: Feature; readonly connection: OpenConnection },
+    part: {
+      readonly feature: Feature
+      readonly connection: OpenConnection
+      /** Bytes per second that the connection may carry. Infinity: as many as it can. Absent: there is no such limit. */
+      readonly perSecond?: (() => number) | undefined
+    },
   ): Promise<Receipt>
 }

@@ -14,7 +14,7 @@ import { openSlots } from '../../../pipeline/bulk/slots.js'
 import type { SenderOptions } from '../../../route/sender/sender.js'
 import { BudgetShare } from '../budget/budget-share.js'
 import type { RangeData, RangeReceipt } from '../job.js'
-import type { JobBudget } from '../budget/job-budget.js'
+import type { JobLimits } from '../budget/budgets.js'
 import type { RangeLoads } from './load-parts.js'
 import { RangeLetters } from './range-letters.js'
 
@@ -26,8 +26,9 @@ export interface RangeLoading {
   /** Folder for dead letters. */
   readonly folder: string
   readonly loads: RangeLoads
-  /** Absent: the job has none. */
-  readonly budget?: JobBudget | undefined
+  readonly limits: JobLimits
+  /** Most requests of the job at the same time, which share a rate. */
+  readonly sharing: number
   readonly heard: (range: string, event: IngestEvent) => void
   /** Throws SluiceError if this worker may not load the range. */
   readonly check?: (range: RangeData) => void
@@ -81,7 +82,7 @@ export class RangeLoader {
       connection.slots[Symbol.dispose]()
     }
     await this.#given.loads[Symbol.asyncDispose]()
-    await this.#given.budget?.leave()
+    await this.#given.limits.bytes?.leave()
     await this.#letters[Symbol.asyncDispose]()
   }
 
@@ -104,8 +105,8 @@ export class RangeLoader {
   ): Promise<OpenConnection> {
     const options = { ...this.#given.options, ...more, concurrency: 1, source: [] }
     const { connecting, batching, retrying } = loadOf(options, checkIngestOptions(options))
-    const { budget } = this.#given
-    const share = budget === undefined ? undefined : await BudgetShare.open(budget, connecting.preflightConnections)
+    const { bytes } = this.#given.limits
+    const share = bytes && (await BudgetShare.open(bytes, connecting.preflightConnections))
     const opening = (route: OpenConnection['cluster']['route']) => share?.watch(route)
     const hears = { opening, patience: { maxElapsedMs: retrying.maxElapsedMs, warn } }
     const connected = openClusterItself(readConnecting({ ...options, signal }), signal, hears)
@@ -121,7 +122,7 @@ export class RangeLoader {
   }
 
   async #loadOver(connection: OpenConnection, id: string, range: RangeData, watch: RangeWatch): Promise<LoadedRange> {
-    const { options, job, loads, heard } = this.#given
+    const { options, job, loads, heard, limits, sharing } = this.#given
     const written = await this.#letters.newFile(id)
     const before = connection.cluster.route.traffic
     const onEvent = (event: IngestEvent) => {
@@ -145,8 +146,10 @@ export class RangeLoader {
       const limited = budget === undefined ? {} : { budget }
       return { sending: { permit, knowsPlaces: this.#knowsPlaces, ...limited } }
     }
+    const { plan } = limits
+    const perSecond = plan && (() => plan.use.perSecond / sharing)
     const { receipt, failure } = await toReceipt(
-      loads.load(given, { run: job, ranges: range.inputs }, { feature, connection }),
+      loads.load(given, { run: job, ranges: range.inputs }, { feature, connection, perSecond }),
     )
     share?.settle()
     if (receipt === undefined) throw failure

@@ -3,7 +3,7 @@ import type { Job, Queue, Worker } from 'bullmq'
 import { hostname } from 'node:os'
 import { type Failure, fail, isSluiceError } from '../../../base/failure/failure.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
-import { isAccessFailure, restRefused } from '../queue/await-access.js'
+import { isAccessFailure, isSpent, restRefused } from '../queue/await-access.js'
 import type { JobData, RangeData, RangeReceipt } from '../job.js'
 import { rangesOf } from '../job.js'
 import { type JobLog, type JobState, stateIn, tellJob } from '../queue/job-state.js'
@@ -184,7 +184,7 @@ export class RangeServer implements AsyncDisposable {
       return await giveBackRange(range, token, 'the worker leaves')
     const text = asError(range, this.#log, { ...receipt, failure: this.#state.stopping ?? failure })
     const isOver = this.#state.stopping !== undefined
-    if (!isOver && failure.retry === 'later' && failure.code !== 'BYTE_BUDGET_SPENT') throw new Error(text)
+    if (!isOver && failure.retry === 'later' && !isSpent(failure)) throw new Error(text)
     if (!isOver && stopsJob(failure)) await tellJob(this.#log, { type: 'stop', worker, failure })
     // The queue knows this error by its name, and tries the range no more.
     throw Object.assign(new Error(text), { name: 'UnrecoverableError' })

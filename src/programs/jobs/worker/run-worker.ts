@@ -6,7 +6,7 @@ import { coordinateJob, type Coordination } from '../control/coordinate-job.js'
 import type { IngestEvent } from '../../../options/run-events.js'
 import type { JobData, JobEnd, RangeData } from '../job.js'
 import { inTime, unlessLeaving } from '../queue/in-time.js'
-import { budgetOf } from '../budget/job-budget.js'
+import { Budgets, type SharedPlan } from '../budget/budgets.js'
 import { followLeases, Lease } from '../queue/lease.js'
 import type { LoadParts } from '../range/load-parts.js'
 import { RangeLoader } from '../range/load-range.js'
@@ -36,7 +36,9 @@ export interface Working {
   /** What this worker may do, whatever the queue says. */
   readonly limits: WorkerLimits
   optionsOf: Coordination['optionsOf']
-  readonly report?: Coordination['report']
+  /** Returns the monthly plan of this worker's proxy, or the one that a job asks for. */
+  planOf(data: JobData): SharedPlan | undefined
+  readonly report?: Coordination['report'] | undefined
   /** How it reaches the cluster, whatever it loads. */
   access(): ReturnType<Coordination['optionsOf']>
   /** Milliseconds by which the clock of the queue is ahead of this machine's. */
@@ -66,7 +68,8 @@ export async function runWorker(working: Working): Promise<void> {
   const { engine, signal } = working
   const control: Queue<JobData> = engine.queue(CONTROL)
   const worker = randomUUID()
-  const { coordinator, coordinating } = await startCoordinator(working, control, worker)
+  const budgets = new Budgets({ ...working, control })
+  const { coordinator, coordinating } = await startCoordinator(working, { control, budgets }, worker)
   const servers = new Map<string, RangeServer>()
   const leftOut = new Map<string, string>()
   const signing = giveSigns({
@@ -80,12 +83,12 @@ export async function runWorker(working: Working): Promise<void> {
       slots: working.slots,
       unlimited: engine.seal.hasKey ? [] : (working.limits.missing ?? []),
     },
-    seeOwnWay: async () => await seeOwnWay(await working.access(), signal),
+    seeOwnWay: async () => await seeOwnWay(await working.access(), budgets.plans, signal),
     queueAheadMs: async () => await working.queueAheadMs(),
   })
   try {
     while (!signal.aborted) {
-      const following = followJobs(working, { control, servers, worker, leftOut }).catch((error: unknown) =>
+      const following = followJobs(working, { control, servers, worker, leftOut, budgets }).catch((error: unknown) =>
         working.tell({ type: 'problem', message: engine.failure(error).message }),
       )
       // A queue that is silent keeps no worker that leaves.
@@ -99,6 +102,7 @@ export async function runWorker(working: Working): Promise<void> {
       Promise.allSettled(coordinating).then(async () => await inTime(closing)),
       inTime(signing),
     ])
+    await budgets.leave()
   }
 }
 
@@ -108,7 +112,11 @@ interface Coordinators {
   readonly coordinating: ReadonlySet<Promise<JobEnd>>
 }
 
-async function startCoordinator(working: Working, control: Queue<JobData>, self: string): Promise<Coordinators> {
+async function startCoordinator(
+  working: Working,
+  { control, budgets }: Pick<Following, 'control' | 'budgets'>,
+  self: string,
+): Promise<Coordinators> {
   const { engine, leaseMs } = working
   const now = () => systemClock.now()
   const leases = new Map<string, Lease>()
@@ -129,7 +137,16 @@ async function startCoordinator(working: Working, control: Queue<JobData>, self:
       leases.set(id, lease)
       const letters = (folder: string) => lettersFolder(working.limits, folder)
       const check = (name: string) => checkFound(working.limits, name)
-      const ended = coordinateJob(job, token, { ...working, control, lease, now, worker: self, letters, check })
+      const ended = coordinateJob(job, token, {
+        ...working,
+        control,
+        budgets,
+        lease,
+        now,
+        worker: self,
+        letters,
+        check,
+      })
       coordinating.add(ended)
       try {
         return await ended
@@ -154,6 +171,8 @@ async function startCoordinator(working: Working, control: Queue<JobData>, self:
 
 interface Following {
   readonly control: Queue<JobData>
+  /** The bytes that this process may use. */
+  readonly budgets: Budgets
   readonly servers: Map<string, RangeServer>
   readonly worker: string
   /** Jobs that this worker may not work on or cannot join, and why, as it has said. */
@@ -217,16 +236,18 @@ function whyLeft({ engine, limits }: Working, job: Job<JobData>): string | undef
 /** Begins to load ranges of a job. */
 async function joinJob(working: Working, following: Following, job: Job<JobData>): Promise<void> {
   const { engine, slots, leaseMs, optionsOf, parts, tell, limits } = working
-  const { control, servers, worker } = following
+  const { control, servers, worker, budgets } = following
   const id = job.id ?? ''
   const { maxRate, ...rest } = await optionsOf(job.data)
   const rate = maxRate === undefined ? {} : { maxRate: rateShare(maxRate, job.data.concurrency) }
   const options = { ...rest, ...rate }
-  const budget = budgetOf(job, { engine, control, signal: working.signal, tell })
+  const { concurrency: sharing } = job.data
   const heard = (range: string, event: IngestEvent) => tell({ type: 'heard', job: id, range, event })
   const folder = lettersFolder(limits, job.data.deadLetters)
   const check = (range: RangeData) => checkRange(limits, range)
-  const loader = new RangeLoader({ options, job: id, folder, loads: parts.openRanges(), budget, heard, check })
+  const bytes = budgets.of(job, options.proxy)
+  const loads = parts.openRanges()
+  const loader = new RangeLoader({ options, job: id, folder, loads, limits: bytes, sharing, heard, check })
   const serving = {
     engine,
     control,

@@ -30,7 +30,8 @@ test('connections that a proxy refuses cost the job what they carried, and no mo
     job: 'job',
     folder: '/nowhere',
     loads: { load: never, [Symbol.asyncDispose]: async () => await Promise.resolve() },
-    budget: budget(),
+    limits: { bytes: budget(), plan: undefined },
+    sharing: 1,
     heard: () => undefined,
   })
   const range = { inputs: [], source: 0, index: 'logs' }
