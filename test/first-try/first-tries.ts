@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { adviceOn } from '../../src/base/failure/index-errors.js'
 import { connect, type Connected, type Receipt } from '../../src/index.js'
 import type { World } from '../contracts/world.js'
 import { type Ended, sluice } from '../support/command/sluice.js'
@@ -50,7 +51,7 @@ interface Verdict {
 const compareScript = fileURLToPath(new URL('compare.py', import.meta.url))
 let indices = 0
 
-/** Tries every file of the corpus, and prints what became of it. `run`: runs the command. */
+/** Tries every file of the corpus whose name FILES matches (default: all), and prints what became of it. `run`: runs the command. */
 export async function tryAll(
   world: World,
   run: Opened['run'] = sluice,
@@ -62,7 +63,8 @@ export async function tryAll(
   const folder = mkdtempSync(join(tmpdir(), 'sluice-first-try-'))
   const rows: Row[] = []
   const log = join(tmpdir(), `sluice-first-try-${process.pid}.txt`)
-  const left = files.values()
+  const chosen = new RegExp(process.env['FILES'] ?? '')
+  const left = files.filter(({ name }) => chosen.test(name)).values()
   const tryFiles = async () => {
     for (const file of left) {
       const text = await tried(opened, folder, file, 'text')
@@ -104,7 +106,7 @@ export function summary(rows: readonly Row[]): Readonly<Record<Mode, Readonly<Re
 
 async function tried(world: Opened, folder: string, file: FirstTry, mode: Mode): Promise<Tried> {
   const words = mode === 'infer' ? ['--mapping', 'infer'] : []
-  const { ended, verdict, rejected } = await loaded(world, folder, { file, mode, words })
+  const { ended, verdict, rejected, advice } = await loaded(world, folder, { file, mode, words })
   if (verdict.pick !== null) return await picked(world, folder, { file, mode, ended, pick: verdict.pick, words })
   const problem = problemOf(ended, verdict, rejected)
   if (problem === undefined) return { outcome: 'loads', why: '' }
@@ -118,7 +120,7 @@ async function tried(world: Opened, folder: string, file: FirstTry, mode: Mode):
     )
   }
   // A load that rejects documents and names the way that loads them has asked for the right thing.
-  const isNamed = mode === 'text' && /pass --mapping infer/.test(ended.stderr)
+  const isNamed = mode === 'text' && /pass --mapping infer/.test(ended.stderr + advice)
   if (isNamed && problem.outcome === 'fails') {
     const again = await loaded(world, folder, { file, mode: 'infer', words: ['--mapping', 'infer'] })
     const left = problemOf(again.ended, again.verdict, again.rejected)
@@ -199,7 +201,9 @@ async function loaded({ world, client, run }: Opened, folder: string, { file, mo
   writeFileSync(given, JSON.stringify({ path: file.path, spec: file.dialect, mode, documents: held, mapping }))
   const { stdout } = await promisify(execFile)('python3', [compareScript, given])
   await client.indices.delete({ index, ignore_unavailable: true })
-  return { ended, verdict: JSON.parse(stdout) as Verdict, rejected: receipt?.rejected ?? 0 }
+  // What a person reads below the receipt.
+  const advice = (receipt?.rejections ?? []).map(({ type, reason }) => adviceOn(type, reason)).join('\n')
+  return { ended, verdict: JSON.parse(stdout) as Verdict, rejected: receipt?.rejected ?? 0, advice }
 }
 
 function pickIn(words: readonly string[]): readonly string[] {

@@ -8,7 +8,7 @@ describeOnRealServers({ major: 9 }, world => {
     const { rows, missing } = await tryAll(world())
     const counts = summary(rows)
     console.log(JSON.stringify(counts))
-    if (missing.length === 0) expect(rows.length).toBeGreaterThanOrEqual(200)
+    if (missing.length === 0 && process.env['FILES'] === undefined) expect(rows.length).toBeGreaterThanOrEqual(200)
     for (const { loads, asks, wrong } of Object.values(counts)) {
       expect(wrong).toBe(0)
       expect(loads + asks).toBeGreaterThanOrEqual(rows.length * 0.98)
