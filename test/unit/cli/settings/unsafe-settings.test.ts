@@ -28,10 +28,10 @@ test('a state folder outside of the folder of a file that Sluice found is refuse
 })
 
 test('addresses of a file that Sluice found are not let through unseen', () => {
-  const file = { staticIps: '192.0.2.66' }
+  const file = { staticIps: '192.0.2.66,192.0.2.67' }
   expect(unsafe({ file }).allowed?.problem).toContain('let its addresses through the IP filter')
   expect(unsafe({ file, isNamed: true }).allowed).toBeUndefined()
-  expect(unsafe({ file, env: { STATIC_IPS: '192.0.2.1' } }).allowed).toBeUndefined()
+  expect(unsafe({ file, env: { STATIC_IPS: '192.0.2.1,192.0.2.2' } }).allowed).toBeUndefined()
 })
 
 describe('a file of the working folder', () => {
