@@ -70,7 +70,7 @@ async function run(
   terminal: Terminal,
 ): Promise<number> {
   const { effective, values, connecting } = await loadForCluster(flags, terminal, needs)
-  if (yes && (name === 'create' || name === 'attach')) refuseUnseenAddresses(effective)
+  if (name === 'create') refuseUnseenAddresses(effective)
   const key = await readAdminKey(effective)
   keepSecrets(terminal, knownSecrets({ apiKey: key }))
   using interruption = interruptible(terminal, 'stopping')

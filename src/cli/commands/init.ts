@@ -88,7 +88,10 @@ function firstLoad(
   index: string | undefined,
   { env }: Terminal,
 ): string {
-  const { unsafe } = resolveOptions({ flags: {}, env, file: { path, values: config, isNamed: false } })
+  // Addresses matter only where they are let through.
+  const {
+    unsafe: { allowed: _, ...unsafe },
+  } = resolveOptions({ flags: {}, env, file: { path, values: config, isNamed: false } })
   const isTrusted = (isNamed && env['SLUICE_CONFIG'] === path) || (!isNamed && Object.keys(unsafe).length === 0)
   const named = isTrusted ? '' : ` --config ${quoted(path)}`
   return `sluice ingest FILE --index ${quoted(index ?? 'INDEX')}${named}`

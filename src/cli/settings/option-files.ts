@@ -144,7 +144,7 @@ export function refuseUnsafeOutput(effective: Effective): void {
   refuseUnsafe(effective, 'written')
 }
 
-/** Throws SluiceError OPTION_INVALID for addresses of a found configuration file, which nobody may look at before they are let through. */
+/** Throws SluiceError OPTION_INVALID for addresses of a found configuration file, which may be those of somebody else. */
 export function refuseUnseenAddresses(effective: Effective): void {
   refuseUnsafe(effective, 'allowed')
 }

@@ -106,7 +106,7 @@ export function findUnsafe(
   if (values.staticIps !== undefined && isInFile('staticIps', candidates))
     found.allowed = {
       option: candidates.get('staticIps')?.said ?? 'staticIps',
-      problem: `${NOT_NAMED}. With --yes, Sluice would let its addresses through the IP filter without a question. ${allow}`,
+      problem: `${NOT_NAMED}, and Sluice would let its addresses through the IP filter. ${allow}`,
     }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
     const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]

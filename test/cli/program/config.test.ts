@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../../diagnosis/listeners.js'
@@ -96,3 +97,27 @@ test(
     )
   },
 )
+
+test('a configuration file that Sluice finds must be a file of a usual size: a pipe would keep it waiting forever', async () => {
+  await using work = await folder()
+  const file = join(work.path, 'sluice.config.json')
+  execFileSync('mkfifo', [file])
+  const waiting = await sluice(['config'], { cwd: work.path })
+  expect([waiting.code, waiting.stderr]).toEqual([2, expect.stringContaining('sluice.config.json: is no file')])
+  await rm(file)
+  await writeFile(file, `{"index":"${'x'.repeat(1 << 20)}"}`)
+  const large = await sluice(['config'], { cwd: work.path })
+  expect([large.code, large.stderr]).toEqual([2, expect.stringContaining('has more than 1,048,576 bytes')])
+})
+
+test('a configuration file that Sluice finds chooses no state folder elsewhere, and lets no addresses through', async () => {
+  await using work = await folder()
+  const file = join(work.path, 'sluice.config.json')
+  const env = { ELASTICSEARCH_URL: 'http://127.0.0.1:1', EC_API_KEY: 'pl4nted-key', SLUICE_DIRECT: 'true' }
+  await writeFile(file, JSON.stringify({ stateDir: '../elsewhere' }))
+  const elsewhere = await sluice(['runs'], { cwd: work.path, env })
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining('leads out of its folder')])
+  await writeFile(file, JSON.stringify({ staticIps: '192.0.2.66,192.0.2.67', deployment: 'main' }))
+  const opened = await sluice(['filter', 'create', '--yes'], { cwd: work.path, env })
+  expect([opened.code, opened.stderr]).toEqual([2, expect.stringContaining('would let its addresses through')])
+})

@@ -1,6 +1,6 @@
 /** The attachments of pulled rows: whole, each once, in their place, for all names and all refusals. */
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { pullToFile } from '../../../src/servicenow.js'
@@ -117,4 +117,14 @@ test('a folder that cannot be written ends the pull, and a command says how many
   const { code, stderr } = await sluice(pull, { env })
   expect(code).toBe(1)
   expect(stderr).toMatch(/1 attachment fetched \(1 B, 1 refused\)/)
+})
+
+test('a link at the place of an unfinished file leads to no other file', async () => {
+  const id = attach(0, { fileName: 'a.txt', content: 'from the instance' })
+  await mkdir(path(`files/${ids[0]}`), { recursive: true })
+  await writeFile(path('mine'), 'mine')
+  await symlink(path('mine'), path(`files/${ids[0]}/${id}-a.txt.part`))
+  expect(await pulled()).toMatchObject({ attachments: { fetched: 1, refused: 0 } })
+  expect(readFileSync(path('mine'), 'utf8')).toBe('mine')
+  expect(await files()).toEqual({ [`${ids[0]}/${id}-a.txt`]: 'from the instance' })
 })

@@ -19,6 +19,21 @@ function unsafe({ file, isNamed = false, env = {}, flags = {} }: Sources) {
   return resolveOptions({ flags, env, ...(file === undefined ? {} : { file: { path, values: file, isNamed } }) }).unsafe
 }
 
+test('a state folder outside of the folder of a file that Sluice found is refused, and one inside is not', () => {
+  expect(unsafe({ file: { stateDir: '/var/lib/state' } }).written?.problem).toContain('leads out of its folder')
+  expect(unsafe({ file: { stateDir: '../state' } }).written?.option).toBe('stateDir in sluice.config.json')
+  expect(unsafe({ file: { stateDir: 'state' } }).written).toBeUndefined()
+  expect(unsafe({ file: { stateDir: '/var/lib/state' }, isNamed: true }).written).toBeUndefined()
+  expect(unsafe({ file: { stateDir: '/x' }, env: { SLUICE_STATE_DIR: '/var/lib/state' } }).written).toBeUndefined()
+})
+
+test('addresses of a file that Sluice found are not let through unseen', () => {
+  const file = { staticIps: '192.0.2.66,192.0.2.67' }
+  expect(unsafe({ file }).allowed?.problem).toContain('let its addresses through the IP filter')
+  expect(unsafe({ file, isNamed: true }).allowed).toBeUndefined()
+  expect(unsafe({ file, env: { STATIC_IPS: '192.0.2.1,192.0.2.2' } }).allowed).toBeUndefined()
+})
+
 describe('a file of the working folder', () => {
   test.each<[string, Sources, string]>([
     ['the cluster', { file: { url: 'https://other.example' }, env: key }, 'url in sluice.config.json'],
