@@ -57,7 +57,7 @@ test('a cluster that stops answering ends it with an error, and leaves the file 
   await writeFile(join(work.path, 'in.json'), lines.join('\n'))
   await sluice(['ingest', 'in.json', '--index', name], { cwd: work.path, env })
   await writeFile(join(work.path, 'out.ndjson'), 'before\n')
-  lab.control.plant({ lookup: { after: 2, answer: 'refused' } } as never)
+  lab.control.plant({ lookup: { after: 1, status: 503 } })
   const pull = ['pull', `elasticsearch:${name}`, '--output', 'out.ndjson', '--max-elapsed', '1ms']
   const { code } = await sluice(pull, { cwd: work.path, env })
   lab.control.heal()
