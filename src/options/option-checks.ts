@@ -81,7 +81,7 @@ export const file: Check = value => {
 export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))
 
 /** What a mapping may be instead of itself. */
-export const mappingWords = ['infer', 'copy', 'copy,aliases'] as const
+const mappingWords = ['infer', 'copy', 'copy,aliases'] as const
 
 export type MappingWord = (typeof mappingWords)[number]
 

@@ -11,7 +11,7 @@ interface Bounded extends Patience {
   readonly shards: number
 }
 
-export interface Boundary {
+interface Boundary {
   /** The last sequence number that is read of each shard. -1: none. */
   readonly upTo: readonly number[]
   /** Why a document that is written at this time could be left out. Undefined: none can be. */

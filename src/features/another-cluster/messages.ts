@@ -14,7 +14,7 @@ export function rebuilt(found: readonly FoundIndex[]): readonly string[] {
   ]
 }
 
-/** `why`: see `Boundary`. */
+/** `why`: the doubt of `findBoundary`. */
 export function doubtOf(why: string): string {
   return `Sluice cannot see whether the latest writes to the other cluster are complete: ${why}. Before the last load, stop whatever writes there`
 }

@@ -67,8 +67,8 @@ function nameBeside(pattern: IndexPattern, name: string): string | undefined {
 /** Documents come as they were sent, whatever the other cluster kept. `_meta.sluice` belongs to a load into the other index. */
 function copied({ _source: _, _meta: meta, ...mappings }: JsonObject): JsonObject {
   if (!isObject(meta)) return mappings
-  const { sluice: __, ...kept } = meta
-  return { ...mappings, _meta: kept }
+  const kept = Object.entries(meta).filter(([name]) => name !== 'sluice')
+  return { ...mappings, _meta: Object.fromEntries(kept) }
 }
 
 /** Returns a mapping with the fields of both. If both have a field, the first one counts. */

@@ -61,6 +61,8 @@ class HitsReader {
   readonly #fields = new ObjectFields()
   #lines: Buffer = Buffer.alloc(0)
   #length = 0
+  /** The next line feed of the answer. -1: there is none. */
+  #feed = 0
 
   constructor(answer: Buffer, cluster: string) {
     this.#answer = answer
@@ -129,9 +131,15 @@ class HitsReader {
       this.#copy(this.#answer, this.#fields.to[field] as number, end)
     }
     const lines = this.#lines
-    for (let at = lines.indexOf(LINE_FEED, began); at !== -1 && at < this.#length; at = lines.indexOf(LINE_FEED, at))
-      lines[at] = SPACE
+    if (this.#hasFeed(from, end))
+      for (let at = began; at < this.#length; at += 1) if (lines[at] === LINE_FEED) lines[at] = SPACE
     lines[this.#length++] = LINE_FEED
+  }
+
+  /** Looks at each byte of the answer once: few answers have a line feed. */
+  #hasFeed(from: number, end: number): boolean {
+    if (this.#feed !== -1 && this.#feed < from) this.#feed = this.#answer.indexOf(LINE_FEED, from)
+    return this.#feed !== -1 && this.#feed < end
   }
 
   #copy(bytes: Buffer, from: number, to: number): void {
