@@ -787,7 +787,7 @@ export const table = {
   ),
   mapping: preparing(
     kinds.text(check.mapping),
-    'mapping of the index: JSON, a file that holds it, or infer. Sluice creates a missing index with it, and compares an existing index with it. copy, or copy,aliases: that of another cluster',
+    'mapping of the index: JSON, a file that holds it, infer, or copy for that of the other cluster. Sluice creates a missing index with it, and compares an existing index with it',
     { label: 'infer|copy|file|json', file: 'json' },
   ),
   template: preparing(
