@@ -101,8 +101,8 @@ export function describeAnotherCluster(world: () => World): void {
         '{"n":4.0}',
       ])
       // A state folder that is lost costs only time.
-      expect(await move({ stateDir: false, deadLetters: false })).toMatchObject({ created: 0, duplicate: 4 })
-      expect(await move({ stateDir: false, onConflict: 'skip' })).toMatchObject({ created: 0, skipped: 6 })
+      expect(await move({ stateDir: undefined, deadLetters: false })).toMatchObject({ created: 0, duplicate: 4 })
+      expect(await move({ stateDir: undefined, onConflict: 'skip' })).toMatchObject({ created: 0, skipped: 6 })
       expect(way().deadLetters).toBe(false)
     })
   })

@@ -77,7 +77,7 @@ function either(filters: readonly JsonObject[]): unknown {
 
 function described(index: string, about: unknown, query: JsonObject | undefined): FoundIndex {
   const parts = isObject(about) ? about : {}
-  const object = (value: unknown) => (isObject(value) ? value : {})
+  const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
   const settings = object(object(parts['settings'])['index'])
   const describes = {
     name: streamOf(about) ?? index,

@@ -46,7 +46,7 @@ export async function* pullDump({
       const reading = { ...one, cluster, maxElapsedMs, signal }
       const { upTo, doubt } = await findBoundary(reading)
       if (doubt !== undefined) warn(doubtOf(doubt))
-      for await (const { hits } of readShards({ ...reading, from: new Map(), upTo })) {
+      for await (const { hits } of readShards({ ...reading, from: new Map<number, number>(), upTo })) {
         const lines = dumpLines(hits.lines)
         yield lines
         rows += hits.numbers.length
