@@ -91,7 +91,10 @@ function completeForIndices<Given extends Pick<IngestOptions, 'from' | 'source' 
   if (indices.length === 0) {
     if (given.from !== undefined) throw invalid('from', 'needs an index as input, as in elasticsearch:orders')
     if (copiesMapping(given.mapping))
-      throw invalid('mapping', "is 'copy', which needs an index of another cluster as input, as in elasticsearch:orders")
+      throw invalid(
+        'mapping',
+        "is 'copy', which needs an index of another cluster as input, as in elasticsearch:orders",
+      )
     return given
   }
   if (given.from?.url === undefined)

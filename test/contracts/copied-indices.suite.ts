@@ -37,10 +37,16 @@ export function describeCopiedIndices(world: () => World): void {
 
     test('behind a data stream have its name', async () => {
       const name = old()
-      const body = { index_patterns: [name, `to-${name}`], data_stream: {}, template: { settings: { number_of_replicas: 0 } } }
+      const body = {
+        index_patterns: [name, `to-${name}`],
+        data_stream: {},
+        template: { settings: { number_of_replicas: 0 } },
+      }
       await request('PUT', `/_index_template/${name}`, body, true)
       const lines = (from: number) =>
-        many(2, from).map(([_id], at) => `${JSON.stringify({ create: { _id } })}\n{"@timestamp":"2026-11-21","n":${at}}\n`)
+        many(2, from).map(
+          ([_id], at) => `${JSON.stringify({ create: { _id } })}\n{"@timestamp":"2026-11-21","n":${at}}\n`,
+        )
       await request('POST', `/${name}/_bulk?refresh=true`, lines(1).join(''), true)
       await request('POST', `/${name}/_rollover`, undefined, true)
       await request('POST', `/${name}/_bulk?refresh=true`, lines(3).join(''), true)
@@ -99,7 +105,7 @@ export function describeCopiedIndices(world: () => World): void {
       const told: string[] = []
       const onEvent = hearing('mapping', told)
       expect(await move({ index: other, mapping: 'copy', onEvent })).toMatchObject({ created: 2 })
-      const differences = 'name is missing (text), customer is missing (object)'
+      const differences = 'customer is missing (object), name is missing (text)'
       expect(told).toEqual([
         `${other} exists, so its mapping stays as it is. Compared with the other cluster: ${differences}`,
       ])

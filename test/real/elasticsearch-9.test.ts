@@ -19,7 +19,14 @@ const promises = isSearch ? promisesOf('lost', 'killed') : promisesOf('lost')
 
 // A server takes as much CPU to start as a hundred tests, so all contracts share one.
 describeOnRealServers({ major: 9 }, world => {
-  const more = [describeDeletions, describeDataStreams, describeHiddenFromKeys, describeMoving, describeRehearsalsOfKeys, promises]
+  const more = [
+    describeDeletions,
+    describeDataStreams,
+    describeHiddenFromKeys,
+    describeMoving,
+    describeRehearsalsOfKeys,
+    promises,
+  ]
   for (const suite of suites) suite(world, pairs)
   for (const suite of [describeWorld, describeStories, ...more]) suite(world)
 })

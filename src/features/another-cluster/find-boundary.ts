@@ -27,20 +27,13 @@ const WAIT_MS = 250
  * shows them all. Each document has only one number, so none comes twice up to this boundary. Throws every failure of the route.
  */
 export async function findBoundary(bounded: Bounded): Promise<Boundary> {
-  const { cluster, index, signal } = bounded
-  const first = await numbersOf(bounded)
-  const began = systemClock.now()
-  let last = first
-  while (first !== undefined && last !== undefined && isBehind(last, first)) {
-    if (systemClock.now() - began > LONGEST_WAIT_MS) break
-    await systemClock.sleep(WAIT_MS, signal)
-    last = await numbersOf(bounded)
-  }
+  const { cluster, index } = bounded
+  const numbers = await completeNumbers(bounded)
   const unrefreshed = await cluster.indices.refresh(index)
-  if (first === undefined || last === undefined)
+  if (numbers === undefined)
     return { upTo: await highestNumbers(bounded), doubt: 'the credentials lack the privilege monitor' }
-  const upTo = last.map(({ complete }) => complete)
-  if (isBehind(last, first)) return { upTo, doubt: 'a copy of a shard lacks writes' }
+  const upTo = numbers.now.map(({ complete }) => complete)
+  if (numbers.isBehind) return { upTo, doubt: 'a copy of a shard lacks writes' }
   if (unrefreshed === undefined) return { upTo }
   return { upTo, doubt: `Sluice could not refresh the index (${unrefreshed.code})` }
 }
@@ -51,6 +44,19 @@ interface ShardNumbers {
   readonly given: number
   /** The highest up to which every copy has every write: the global checkpoint. */
   readonly complete: number
+}
+
+/** Waits until every copy has what was written before. Returns undefined if the cluster does not show the numbers. */
+async function completeNumbers(bounded: Bounded) {
+  const then = await numbersOf(bounded)
+  if (then === undefined) return undefined
+  const began = systemClock.now()
+  for (let now = then; ;) {
+    if (!isBehind(now, then)) return { now, isBehind: false }
+    if (systemClock.now() - began > LONGEST_WAIT_MS) return { now, isBehind: true }
+    await systemClock.sleep(WAIT_MS, bounded.signal)
+    now = (await numbersOf(bounded)) ?? now
+  }
 }
 
 function isBehind(now: readonly ShardNumbers[], then: readonly ShardNumbers[]): boolean {
@@ -100,8 +106,6 @@ async function highestNumbers(bounded: Bounded): Promise<number[]> {
   const { cluster, index, shards, signal } = bounded
   const numbers: number[] = []
   for (let shard = 0; shard < shards; shard += 1)
-    numbers.push(
-      await patiently(bounded, async () => await cluster.documents.highestNumber({ index, shard, signal })),
-    )
+    numbers.push(await patiently(bounded, async () => await cluster.documents.highestNumber({ index, shard, signal })))
   return numbers
 }

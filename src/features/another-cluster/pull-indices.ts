@@ -60,7 +60,10 @@ export async function* pullDump({
 }
 
 /** Writes the same lines to a file, which is replaced as a whole once all are there. Throws as `pullDump`, and OUTPUT_UNWRITABLE. */
-export async function pullDumpToFile({ output, ...pulling }: PullingIndices & { readonly output: string }): Promise<void> {
+export async function pullDumpToFile({
+  output,
+  ...pulling
+}: PullingIndices & { readonly output: string }): Promise<void> {
   const path = await realpath(output).catch(() => resolve(output))
   const known = await stat(path).catch(() => undefined)
   if (known?.isFile() === false) throw fail('OUTPUT_UNWRITABLE', { path, problem: 'it is not a file' })

@@ -115,9 +115,7 @@ function listed(said: readonly string[]): string {
 function compare({ run }: Making, index: string, differences: readonly Difference[]): void {
   refuseTypes(run, `the mapping of ${index}`, '--mapping copy', differences)
   const other =
-    differences.length === 0
-      ? ''
-      : `. Compared with the other cluster: ${listed(differences.map(sayDifference))}`
+    differences.length === 0 ? '' : `. Compared with the other cluster: ${listed(differences.map(sayDifference))}`
   run.tell({ type: 'mapping', index, message: `${index} exists, so its mapping stays as it is${other}` })
 }
 
@@ -147,7 +145,11 @@ async function make({ cluster, run }: Making, { target, wanted, likes, aliases }
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'INDEX_REQUEST_REFUSED') throw error
     const { reason, status } = error.failure.evidence
-    throw fail('MAPPING_NOT_COPIED', { index: target, input, reason: String(reason), status: Number(status) }, { cause: error })
+    throw fail(
+      'MAPPING_NOT_COPIED',
+      { index: target, input, reason: String(reason), status: Number(status) },
+      { cause: error },
+    )
   }
   const parts = [
     plural(fieldsIn(wanted), 'field'),

@@ -165,7 +165,8 @@ function nameUnsigned(answer: ClusterAnswer, observed: string, cluster: string):
   const number = version?.number
   if (typeof number !== 'string' || tagline !== 'You Know, for Search')
     return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed, status: 200 })
-  if (/^[0-7]\./.test(number)) return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: quote(number, 40), supports: TARGETS })
+  if (/^[0-7]\./.test(number))
+    return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: quote(number, 40), supports: TARGETS })
   const stripped = `Elasticsearch ${quote(number, 40)} answered, but a gateway removed its header x-elastic-product`
   return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: stripped, status: 200 })
 }

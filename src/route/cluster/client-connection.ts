@@ -58,9 +58,7 @@ export function connectionOver(ways: Ways): ConnectionClass {
         const answer = await exchange(this.#way, this, { params, options, isNamed: ways.isNamed })
         const mayBeUnsigned = ways.isManaged === true || (ways.isReadOnly === true && isJson(answer))
         const response =
-          mayBeUnsigned && answer.statusCode < 300
-            ? { ...answer, headers: { ...answer.headers, ...product } }
-            : answer
+          mayBeUnsigned && answer.statusCode < 300 ? { ...answer, headers: { ...answer.headers, ...product } } : answer
         // The client refuses such an answer. Unread, its body would hold the connection.
         const isRefused = response.statusCode < 300 && response.headers['x-elastic-product'] !== 'Elasticsearch'
         if (isRefused && response.body instanceof Readable) response.body.destroy()

@@ -18,7 +18,7 @@ export function signedRoot(answer: ClusterAnswer): ClusterAnswer {
 
 function isRoot(body: ReturnType<typeof parseObject>): boolean {
   const tagline = body?.['tagline']
-  return tagline === 'You Know, for Search' || /^The OpenSearch Project/.test(String(tagline))
+  return tagline === 'You Know, for Search' || String(tagline).startsWith('The OpenSearch Project')
 }
 
 /** Returns whether Sluice can read documents of a version in the order of their sequence numbers. */

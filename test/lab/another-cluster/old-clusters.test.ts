@@ -45,8 +45,7 @@ const root = (number: string, distribution?: string) => ({
   cluster_name: 'old',
   cluster_uuid: 'u',
   version: { number, ...(distribution === undefined ? {} : { distribution }) },
-  tagline:
-    distribution === undefined ? 'You Know, for Search' : 'The OpenSearch Project: https://opensearch.org/',
+  tagline: distribution === undefined ? 'You Know, for Search' : 'The OpenSearch Project: https://opensearch.org/',
 })
 
 describe('a cluster that names no product', () => {

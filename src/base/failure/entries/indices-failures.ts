@@ -139,10 +139,12 @@ export const indexEntries = {
   MAPPING_NOT_COPIED: {
     title: 'The target refuses the mapping of the other cluster',
     message: 'the target refuses to create {index} like {input}: {reason}',
-    observed: 'Status 400 with mapper_parsing_exception or illegal_argument_exception. The reason names the field or the setting.',
+    observed:
+      'Status 400 with mapper_parsing_exception or illegal_argument_exception. The reason names the field or the setting.',
     causes: [
       {
-        cause: 'A field has a type that the target does not know, for example because a plugin is missing or its version is older.',
+        cause:
+          'A field has a type that the target does not know, for example because a plugin is missing or its version is older.',
         if: /No handler for type|plugin|not (currently )?supported/i,
       },
       {
@@ -153,7 +155,7 @@ export const indexEntries = {
         cause: 'The target does not know a setting, or a part of the analysis such as a filter.',
         if: /unknown setting|setting \[|analyzer|tokenizer|filter/i,
       },
-      { cause: 'The target does not accept a part of the mapping.' },
+      'The target does not accept another part of the mapping or the settings.',
     ],
     fixes: [
       'Save the mapping with GET /INDEX/_mapping of the other cluster. Change what the reason names, and pass the file with --mapping FILE.',

@@ -2,7 +2,15 @@
 import { explain, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Cluster } from '../../cluster/open-cluster.js'
 import type { Wanted } from '../../cluster/documents.js'
-import { addressIn, type BulkRequest, itemLines, itemStarts, type RefusedItems, type Send, type Verdict } from '../send.js'
+import {
+  addressIn,
+  type BulkRequest,
+  itemLines,
+  itemStarts,
+  type RefusedItems,
+  type Send,
+  type Verdict,
+} from '../send.js'
 import { isSameDocument } from './same-document.js'
 
 interface ComparingOptions {
