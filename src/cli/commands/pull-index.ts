@@ -48,8 +48,8 @@ export async function pullIndex(name: string, effective: Effective, terminal: Te
     },
     onProgress: progress.update,
   }
-  // A load needs none of it.
-  const { pullDump, pullDumpToFile } = await import('../../features/another-cluster/pull-indices.js')
+  const { loadPull } = await import('../../features/features-of.js')
+  const { pullDump, pullDumpToFile } = await loadPull()
   const pour = async () => {
     // The number of documents that the last reader has read is unknown.
     for await (const lines of pullDump(pulling)) if (!(await terminal.pour(lines))) return

@@ -130,22 +130,22 @@ async function judge(
   const answer = await ask(route, { ...asked, headers, timeoutMs, signal, isKept })
   if ('code' in answer) return ended(answer)
   const isPost = asked.method === 'POST'
-  return { ...judgeRoot(answer, route, cluster, { isPost, isManaged, isLoginOptional, isReadOnly }), isRoot: !isPost }
+  const signed = isReadOnly ? signedRoot(answer) : answer
+  return { ...judgeRoot(signed, route, cluster, { isPost, isManaged, isLoginOptional, isReadOnly }), isRoot: !isPost }
 }
 
 /** Says how a connection ended that was answered. `isPost`: to another question than GET /. */
 export function judgeRoot(
-  given: ClusterAnswer,
+  answer: ClusterAnswer,
   route: Route,
   cluster: string,
   {
     isPost,
     isManaged,
     isLoginOptional = false,
-    isReadOnly = false,
+    isReadOnly,
   }: Pick<PreflightOptions, 'isManaged' | 'isLoginOptional' | 'isReadOnly'> & { readonly isPost: boolean },
 ): Judged {
-  const answer = isReadOnly ? signedRoot(given) : given
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer
   const wait = { retryAfterMs: retryAfterMs(answer.headers, Date.now()) }

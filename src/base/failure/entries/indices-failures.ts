@@ -164,7 +164,6 @@ export const indexEntries = {
     example: {
       index: 'orders',
       input: 'elasticsearch:orders',
-      status: 400,
       reason:
         'mapper_parsing_exception: Failed to parse mapping: unknown parameter [boost] on mapper [title] of type [text]',
     },
