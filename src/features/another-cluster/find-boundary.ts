@@ -18,9 +18,9 @@ interface Boundary {
   readonly doubt?: string
 }
 
-/** A write is complete on each copy within a few seconds, if its index saves writes only now and then. */
-const LONGEST_WAIT_MS = 10_000
-const WAIT_MS = 250
+/** An index may save writes only each few seconds. Without a refresh, the cluster counts them as complete within 30 seconds. */
+const LONGEST_WAIT_MS = 45_000
+const WAIT_MS = 500
 
 /**
  * Up to the global checkpoint of a shard, each copy has every write, and no number can be given to another document. A refresh then
@@ -28,14 +28,11 @@ const WAIT_MS = 250
  */
 export async function findBoundary(bounded: Bounded): Promise<Boundary> {
   const { cluster, index } = bounded
-  const numbers = await completeNumbers(bounded)
+  const complete = await completeNumbers(bounded)
   const unrefreshed = await cluster.indices.refresh(index)
-  if (numbers === undefined)
-    return { upTo: await highestNumbers(bounded), doubt: 'the credentials lack the privilege monitor' }
-  const upTo = numbers.now.map(({ complete }) => complete)
-  if (numbers.isBehind) return { upTo, doubt: 'a copy of a shard lacks writes' }
-  if (unrefreshed === undefined) return { upTo }
-  return { upTo, doubt: `Sluice could not refresh the index (${unrefreshed.code})` }
+  if (!Array.isArray(complete)) return { upTo: await highestNumbers(bounded), doubt: complete }
+  if (unrefreshed === undefined) return { upTo: complete }
+  return { upTo: complete, doubt: `Sluice could not refresh the index (${unrefreshed.code})` }
 }
 
 /** Sequence numbers of the primary of a shard. */
@@ -46,16 +43,19 @@ interface ShardNumbers {
   readonly complete: number
 }
 
-/** Waits until every copy has what was written before. Returns undefined if the cluster does not show the numbers. */
-async function completeNumbers(bounded: Bounded) {
+/** Returns the numbers once every copy has what was written before, or why that cannot be seen. */
+async function completeNumbers(bounded: Bounded): Promise<number[] | string> {
+  const { cluster, index, signal } = bounded
   const then = await numbersOf(bounded)
-  if (then === undefined) return undefined
   const began = systemClock.now()
   for (let now = then; ;) {
-    if (!isBehind(now, then)) return { now, isBehind: false }
-    if (systemClock.now() - began > LONGEST_WAIT_MS) return { now, isBehind: true }
-    await systemClock.sleep(WAIT_MS, bounded.signal)
-    now = (await numbersOf(bounded)) ?? now
+    if (now === undefined || then === undefined) return 'the credentials lack the privilege monitor'
+    if (!isBehind(now, then)) return now.map(({ complete }) => complete)
+    if (systemClock.now() - began > LONGEST_WAIT_MS) return 'a copy of a shard lacks writes'
+    // With a refresh, the copies tell the primary which writes they have saved.
+    await cluster.indices.refresh(index)
+    now = await numbersOf(bounded)
+    if (now !== undefined && isBehind(now, then)) await systemClock.sleep(WAIT_MS, signal)
   }
 }
 
