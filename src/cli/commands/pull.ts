@@ -18,22 +18,20 @@ import { fail } from '../../base/failure/failure.js'
 import { namesIndex, pullIndex } from './pull-index.js'
 
 export function definePull(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(command.argument('<table>', 'servicenow:TABLE, or elasticsearch:INDEX of another cluster'), 'pull')
+  addOptions(command.argument('<table>', 'servicenow:TABLE or elasticsearch:INDEX'), 'pull')
     .addHelpText(
       'after',
       `
 Examples:
   sluice pull servicenow:incident > incidents.ndjson
   sluice pull servicenow:incident --query 'active=true^priority<=2'
-  sluice pull servicenow:incident --output incidents.ndjson
   sluice pull servicenow:cmdb_ci_server --display-value true | jq -r .name
-  sluice pull elasticsearch:orders --from https://old.example:9200 > orders.ndjson
+  sluice pull elasticsearch:orders --from https://old:9200 > orders.ndjson
 
 Rows go to stdout, one JSON object per line. Everything else goes to stderr.
-Documents of an index come as a dump, which sluice ingest loads again.
-Each row comes once, in the order of sys_id. Rows created during the pull come
-last.
-If a command with --output is interrupted, run it again. It continues.`,
+Documents of an index come as a dump. Rows come once, in the order of sys_id.
+Rows created during the pull come last.
+If a pull of rows with --output is interrupted, run it again. It continues.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
       const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))
