@@ -4,6 +4,7 @@
  */
 import type { Taken, BatchOperation, ConditionFields, ConditionKind, Operation, Script } from './operation.js'
 import type { Failure } from './failure/failure.js'
+import type { JsonObject } from './json/parse-json.js'
 
 /** How many documents may be rejected: a count, or a share of those read. */
 export type RejectionLimit = number | `${number}%`
@@ -31,6 +32,8 @@ export interface Source extends Input {
   readonly cursor?: Cursor
   /** Set if somebody else has looked at it before: the part of what was seen that its ids depend on. */
   readonly seen?: string
+  /** Set if it is an index of another cluster. */
+  readonly describes?: IndexDescription
   /** Set if only the lines that begin in a range of the stored bytes are read. `open` then returns nothing else. */
   readonly range?: LineRange
   /**
@@ -45,6 +48,17 @@ export interface Source extends Input {
   ahead?(): void
   /** Closes the stream or iterable that the caller passed. Called when the run ends, also if nobody has opened the input. */
   close?(): Promise<void>
+}
+
+/** How an index stores documents, as its cluster describes it. */
+export interface IndexDescription {
+  /** Its own name, or that of the data stream that it is behind. */
+  readonly name: string
+  readonly isStream: boolean
+  readonly mappings: JsonObject
+  /** Without the leading `index`, as a tree. */
+  readonly settings: JsonObject
+  readonly aliases: JsonObject
 }
 
 /** A range of the stored bytes of plain NDJSON. A line belongs to the range in which its first byte stands. */

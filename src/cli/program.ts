@@ -22,7 +22,7 @@ type Verb = readonly [summary: string, load: () => Promise<Define>]
 /** Loads a command's module only for that command, so that others start faster. */
 const verbs: Readonly<Record<string, Verb>> = {
   ingest: ['load files, stdin or ServiceNow tables', async () => (await import('./commands/ingest.js')).defineIngest],
-  pull: ['read the rows of a ServiceNow table as NDJSON', async () => (await import('./commands/pull.js')).definePull],
+  pull: ['read a ServiceNow table or an index as NDJSON', async () => (await import('./commands/pull.js')).definePull],
   replay: [
     'send rejected documents (dead letters) again',
     async () => (await import('./commands/replay.js')).defineReplay,

@@ -139,6 +139,11 @@ async function readAnotherCluster({ load: { from, retrying } }: Composing): Prom
   return readIndices({ from, retrying })
 }
 
+/** Loads the code that writes documents of another cluster as a dump. No run needs it. */
+export async function loadPull(): Promise<typeof import('./another-cluster/pull-indices.js')> {
+  return await import('./another-cluster/pull-indices.js')
+}
+
 /** Loads the code that reads tables, which a load of files does not need. */
 async function readTables({ load: { tables, ...load }, platform = openPlatform }: Composing): Promise<Hung> {
   if (tables === undefined) return undefined

@@ -8,7 +8,7 @@ import { anyOf, fieldsIn } from '../base/text/shown.js'
 import { isBeside, isPattern, patternIn } from '../base/text/index-pattern.js'
 import { checkIndexPattern } from './names.js'
 import { placedIn } from './describe-option.js'
-import { invalid } from './option-checks.js'
+import { copiesMapping, invalid } from './option-checks.js'
 
 type Documents =
   | 'index'
@@ -91,7 +91,12 @@ function checkPreparation(given: { readonly [K in Documents]?: unknown }, said: 
       said('mapping'),
       `is 'infer', but the index of ${said('swapAlias')} has the mapping of the previous index. Save a proposal with sluice infer, and pass its file`,
     )
-  if (mapping !== undefined && typeof index === 'string' && isPattern(index))
+  if (copiesMapping(mapping) && swapAlias !== undefined)
+    throw invalid(
+      said('mapping'),
+      `is 'copy', but the index of ${said('swapAlias')} has the mapping of the previous index. Pass a file with the mapping`,
+    )
+  if (mapping !== undefined && !copiesMapping(mapping) && typeof index === 'string' && isPattern(index))
     throw invalid(
       said('mapping'),
       `needs the name of one index, but ${said('index')} has a field in it. Use a template`,

@@ -162,8 +162,12 @@ interface PreparationOptions {
    *
    * `infer`: Sluice proposes the mapping of a missing index from the first documents of the inputs, and reads cells of CSV as with
    * `inferTypes`. An index that exists keeps its mapping.
+   *
+   * `copy`, only for sources such as `elasticsearch:INDEX`: Sluice makes a missing index with the mapping of the one that it reads, and
+   * with its settings for analysis and limits. MAPPING_DIFFERS if the index exists, and a field has another type. `copy,aliases`: with its
+   * aliases, too.
    */
-  readonly mapping?: Readonly<Record<string, unknown>> | 'infer' | undefined
+  readonly mapping?: Readonly<Record<string, unknown>> | 'infer' | 'copy' | 'copy,aliases' | undefined
   /**
    * With `dryRun`: groups the documents by shape and asks the cluster what the index would do with one of each. Nothing is stored.
    * REHEARSAL_REFUSED if it would refuse any. Default false.

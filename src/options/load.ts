@@ -20,6 +20,7 @@ import type {
   TableOptions,
   TargetOptions,
 } from './connect-options.js'
+import type { MappingWord } from './option-checks.js'
 import type { Stage } from './option.js'
 import type { Defaulted, StagedIn } from './describe-option.js'
 import type { IngestEvent } from './run-events.js'
@@ -123,7 +124,7 @@ export interface GuardedSection extends Section<'guarded'> {
 
 export interface PreparationSection extends Omit<Section<'preparing'>, 'mapping' | 'template'> {
   /** `infer`: Sluice proposes it. */
-  readonly mapping: JsonObject | 'infer' | undefined
+  readonly mapping: JsonObject | MappingWord | undefined
   readonly template: IndexTemplate | undefined
 }
 

@@ -80,8 +80,22 @@ export const file: Check = value => {
 
 export const jsonObject: Check = value => (isPlainObject(value) ? undefined : mustBe('a plain object', value))
 
+/** What a mapping may be instead of itself. */
+const mappingWords = ['infer', 'copy', 'copy,aliases'] as const
+
+export type MappingWord = (typeof mappingWords)[number]
+
+export function isMappingWord(value: unknown): value is MappingWord {
+  return mappingWords.some(word => word === value)
+}
+
+/** Returns whether the mapping is that of another cluster. */
+export function copiesMapping(value: unknown): boolean {
+  return value === 'copy' || value === 'copy,aliases'
+}
+
 /** Accepts a mapping, or the word that asks for one. */
-export const mapping: Check = value => (value === 'infer' ? undefined : jsonObject(value))
+export const mapping: Check = value => (isMappingWord(value) ? undefined : jsonObject(value))
 
 export const anything: Check = () => undefined
 

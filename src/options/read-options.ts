@@ -24,7 +24,7 @@ import type {
   TableSection,
 } from './load.js'
 import type { Stage } from './option.js'
-import { type Check, invalid, isUrl } from './option-checks.js'
+import { type Check, copiesMapping, invalid, isMappingWord, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
 import { withMembers } from './archive-paths.js'
 import { foreignIndicesIn, tablesIn } from './names.js'
@@ -83,11 +83,18 @@ function completeForTables(given: IngestOptions): IngestOptions {
 }
 
 /** Fills in the options that a load from another cluster implies: each document comes as a hit, with its id and routing. */
-function completeForIndices(given: IngestOptions): IngestOptions {
+function completeForIndices<Given extends Pick<IngestOptions, 'from' | 'source' | 'format' | 'pick' | 'mapping'>>(
+  given: Given,
+): Given & Pick<IngestOptions, 'format'> {
   checkFromOptions(given.from)
   const indices = foreignIndicesIn(given.source)
   if (indices.length === 0) {
     if (given.from !== undefined) throw invalid('from', 'needs an index as input, as in elasticsearch:orders')
+    if (copiesMapping(given.mapping))
+      throw invalid(
+        'mapping',
+        "is 'copy', which needs an index of another cluster as input, as in elasticsearch:orders",
+      )
     return given
   }
   if (given.from?.url === undefined)
@@ -170,7 +177,7 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
     state: section(options, 'state'),
     preparing: Object.freeze({
       ...section(options, 'preparing'),
-      mapping: mapping === undefined || mapping === 'infer' ? mapping : mappingIn(mapping),
+      mapping: mapping === undefined || isMappingWord(mapping) ? mapping : mappingIn(mapping),
       template: template === undefined ? undefined : templateIn(template),
     }),
     guarded: swapAlias === undefined ? undefined : Object.freeze({ ...section(options, 'guarded'), alias: swapAlias }),
@@ -187,7 +194,17 @@ export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[]
   })
 }
 
-function fromSection({ from, source, timeoutMs, concurrency, signal }: IngestOptions): FromSection | undefined {
+/** Reads how indices of another cluster are pulled. Throws SluiceError OPTION_INVALID. */
+export function readFrom(given: Pick<IngestOptions, FromPart>): FromSection {
+  const section = fromSection(completeForIndices(given))
+  if (section === undefined) throw invalid('source', 'is no index of another cluster')
+  return section
+}
+
+type FromPart = 'from' | 'source' | 'timeoutMs' | 'concurrency' | 'signal'
+
+function fromSection(given: Pick<IngestOptions, FromPart>): FromSection | undefined {
+  const { from, source, timeoutMs, concurrency, signal } = given
   const names = foreignIndicesIn(source)
   if (from === undefined || names.length === 0) return undefined
   const { url, apiKey, username, password, ca, proxy, query } = from

@@ -35,7 +35,7 @@ const remote = group('Inputs on servers', ['ingest', 'worker'], {
   section: 'remote',
   notInReplay: 'is not an option of replay, which reads files',
 })
-const origin = group('Another cluster', ['ingest'], {
+const origin = group('Another cluster', ['ingest', 'pull'], {
   section: 'from',
   notInReplay: 'is not an option of replay, which reads files',
 })
@@ -787,8 +787,8 @@ export const table = {
   ),
   mapping: preparing(
     kinds.text(check.mapping),
-    'mapping of the index: JSON, a file that holds it, or infer. Sluice creates a missing index with it, and compares an existing index with it',
-    { label: 'infer|file|json', file: 'json' },
+    'mapping of the index: JSON, a file that holds it, infer, or copy for that of the other cluster. Sluice creates a missing index with it, and compares an existing index with it',
+    { label: 'infer|copy|file|json', file: 'json' },
   ),
   template: preparing(
     kinds.text(check.jsonObject),

@@ -1,5 +1,6 @@
 import { describeAnotherCluster } from './another-cluster.suite.js'
 import { describeConditions } from './conditions.suite.js'
+import { describeCopiedIndices } from './copied-indices.suite.js'
 import { describeDoctor } from './doctor.suite.js'
 import { describeDumps } from './dumps.suite.js'
 import { describeDocuments } from './documents.suite.js'
@@ -50,6 +51,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeIds,
   describeFieldIds,
   describeAnotherCluster,
+  describeCopiedIndices,
 ]
 /** What the ordinary run tries, so that it is short. */
 export const ordinarySuites: readonly Suite[] = [

@@ -36,6 +36,8 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   SOURCE_NEEDS_PACKAGE: 'Told of a package that is not installed: `test/cli/load/without-s3.test.ts`.',
   DOCUMENT_VERSION_INVALID: 'Told of single documents: `test/contracts/versions.suite.ts`.',
   MAPPING_DIFFERS: 'Told of a file and an index, not of the way: `test/contracts/mapping.suite.ts`.',
+  MAPPING_NOT_COPIED:
+    'Told of the mapping of another cluster, not of the way: `test/contracts/another-cluster.suite.ts`.',
   REHEARSAL_REFUSED: 'Told of documents of a dry run: `test/contracts/rehearsal.suite.ts`.',
   PLAN_LIMIT_REACHED: 'Told of what all commands have used in a month: `test/lab/load/traffic-plan.test.ts`.',
   PLAN_SPENT: 'The same: `test/lab/load/traffic-plan.test.ts`.',

@@ -5,6 +5,7 @@ import { rounds } from '../support/rounds.js'
 import { describeDataStreams } from './describe-data-streams.js'
 import { describeDeletions } from './describe-deletions.js'
 import { describeHiddenFromKeys } from './describe-hidden.js'
+import { describeMoving } from './describe-moving.js'
 import { describeRehearsalsOfKeys } from './describe-rehearsal.js'
 import { describeStories } from './describe-stories.js'
 import { describeWorld } from './describe-world.js'
@@ -18,7 +19,14 @@ const promises = isSearch ? promisesOf('lost', 'killed') : promisesOf('lost')
 
 // A server takes as much CPU to start as a hundred tests, so all contracts share one.
 describeOnRealServers({ major: 9 }, world => {
-  const more = [describeDeletions, describeDataStreams, describeHiddenFromKeys, describeRehearsalsOfKeys, promises]
+  const more = [
+    describeDeletions,
+    describeDataStreams,
+    describeHiddenFromKeys,
+    describeMoving,
+    describeRehearsalsOfKeys,
+    promises,
+  ]
   for (const suite of suites) suite(world, pairs)
   for (const suite of [describeWorld, describeStories, ...more]) suite(world)
 })

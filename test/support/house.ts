@@ -40,7 +40,7 @@ export const districts: readonly District[] = [
       'addresses.ts': { beside: 'failure secrets.ts' },
       'secrets.ts': { beside: 'text' },
       failure: { beside: 'text', doors: 'failure index-errors symptoms' },
-      'flow.ts': { beside: 'failure operation.ts' },
+      'flow.ts': { beside: 'failure json operation.ts' },
       checksum: { beside: 'memory.ts', doors: 'checksum tokens' },
       compression: { beside: 'failure memory.ts', doors: 'decompress' },
       time: { beside: 'failure flow.ts', doors: 'clock retry' },
@@ -139,7 +139,7 @@ export const districts: readonly District[] = [
     // the proxy, and a replay writes an update by the same script as a load.
     name: 'features',
     rooms: {
-      'another-cluster': { doors: 'read-indices' },
+      'another-cluster': { doors: 'pull-indices read-indices' },
       destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
       edits: { doors: 'edit-documents' },
       follow: { doors: 'follow-inputs' },

@@ -15,27 +15,29 @@ import { bytes, count, plural } from '../terminal/columns.js'
 import { tell } from '../terminal/log.js'
 import { spareOptimising } from '../application/tune-engine.js'
 import { fail } from '../../base/failure/failure.js'
+import { namesIndex, pullIndex } from './pull-index.js'
 
 export function definePull(command: Command, terminal: Terminal, done: (code: number) => void): void {
-  addOptions(command.argument('<table>', 'ServiceNow table, for example servicenow:incident'), 'pull')
+  addOptions(command.argument('<table>', 'servicenow:TABLE or elasticsearch:INDEX'), 'pull')
     .addHelpText(
       'after',
       `
 Examples:
   sluice pull servicenow:incident > incidents.ndjson
   sluice pull servicenow:incident --query 'active=true^priority<=2'
-  sluice pull servicenow:incident --output incidents.ndjson
   sluice pull servicenow:cmdb_ci_server --display-value true | jq -r .name
+  sluice pull elasticsearch:orders --from https://old:9200 > orders.ndjson
 
 Rows go to stdout, one JSON object per line. Everything else goes to stderr.
-Each row comes once, in the order of sys_id. Rows created during the pull come
-last.
-If a command with --output is interrupted, run it again. It continues.`,
+Documents of an index come as a dump. Rows come once, in the order of sys_id.
+Rows created during the pull come last.
+If a pull of rows with --output is interrupted, run it again. It continues.`,
     )
     .action(async (table: string, flags: Record<string, unknown>) => {
       const effective = await rowsAlone(terminal, async () => await loadOptions(flags, terminal))
       const access = await loadAccess(effective, terminal)
-      const options = await pullOptions(tableNamed(table), effective, access, terminal)
+      const isIndex = namesIndex(table, effective)
+      const options = isIndex ? undefined : await pullOptions(tableNamed(table), effective, access, terminal)
       sayWarnings(effective, terminal)
       const alarm = await openAlarm(effective, terminal, access, {
         command: 'pull',
@@ -43,6 +45,10 @@ If a command with --output is interrupted, run it again. It continues.`,
         query: effective.values.query,
       })
       const pulling = async () => {
+        if (options === undefined) {
+          await pullIndex(table, effective, terminal)
+          return { code: 0 }
+        }
         const { quiet, output } = effective.values
         const refused =
           output === undefined

@@ -4,7 +4,7 @@
  */
 import { readFile as readBytes, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { invalid } from '../../options/option-checks.js'
+import { invalid, isMappingWord, type MappingWord } from '../../options/option-checks.js'
 import type { Effective } from './resolve.js'
 import {
   describeOption,
@@ -278,7 +278,7 @@ export async function readTunnelToken(effective: Effective): Promise<string | un
 }
 
 /** The options of a load that are JSON. */
-export type JsonOptions = { readonly [K in JsonOption]?: K extends 'mapping' ? JsonObject | 'infer' : JsonObject }
+export type JsonOptions = { readonly [K in JsonOption]?: K extends 'mapping' ? JsonObject | MappingWord : JsonObject }
 
 const jsonOptions = optionNames.filter((name): name is keyof JsonOptions => describeOption(name).file === 'json')
 
@@ -289,7 +289,7 @@ export async function readJsonOptions(effective: Effective, readFile = fileReade
   for (const name of jsonOptions) {
     const value = values[name]
     if (value === undefined) continue
-    if (name === 'mapping' && value === 'infer') {
+    if (name === 'mapping' && isMappingWord(value)) {
       read.mapping = value
       continue
     }

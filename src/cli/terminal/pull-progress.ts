@@ -16,7 +16,7 @@ const frameMs = 100
 const intervalMs = 10_000
 
 /** Shows the progress of a pull: one line on a terminal, otherwise a line from time to time, nothing with `quiet`. */
-export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
+export function showPull(terminal: Terminal, quiet: boolean, noun: 'row' | 'document' = 'row'): PullProgress {
   const startedAt = performance.now()
   const isTTY = terminal.stderr.isTTY && terminal.manner.lineOf === undefined
   const say = (message: string) =>
@@ -43,7 +43,7 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
       if (quiet || performance.now() - shownAt < (isTTY ? frameMs : intervalMs)) return
       shownAt = performance.now()
       const { rows, total } = pulled
-      const line = `${count(rows)}${total === undefined ? '' : ` of ${count(total)}`} rows, ${amounts()}`
+      const line = `${count(rows)}${total === undefined ? '' : ` of ${count(total)}`} ${noun}s, ${amounts()}`
       if (isTTY) terminal.draw.err(`\r\u001B[K${line}`)
       else say(line)
       isDrawn = isTTY
@@ -53,7 +53,7 @@ export function showPull(terminal: Terminal, quiet: boolean): PullProgress {
     },
     end(table, file = '') {
       clear()
-      if (!quiet) say(`${plural(pulled.rows, 'row')} of ${table}${file}, ${amounts()}`)
+      if (!quiet) say(`${plural(pulled.rows, noun)} of ${table}${file}, ${amounts()}`)
     },
     [Symbol.dispose]: clear,
   }

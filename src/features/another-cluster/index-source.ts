@@ -1,21 +1,22 @@
 /** Makes an input of an index of another cluster. */
 import type { Place, Source } from '../../base/flow.js'
-import type { JsonObject } from '../../base/json/parse-json.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
+import type { FoundIndex } from './find-indices.js'
+import { findBoundary } from './find-boundary.js'
 import { placesIn, readShards, type ShardPage, type ShardPlaces } from './read-shards.js'
 
-interface IndexSourceOptions {
+interface IndexSourceOptions extends FoundIndex {
   readonly id: number
   readonly cluster: Cluster
-  readonly index: string
-  /** An index that is deleted and made anew has another one. */
-  readonly uuid: string
-  readonly shards: number
-  readonly query: JsonObject | undefined
   readonly maxElapsedMs: number
+  /** Hears why a document that is written at this time could be left out. */
+  doubted(why: string): void
 }
 
-/** Opens an index as a source of hits, one on each line. Reading continues after the last sequence number of each shard. */
+/**
+ * Opens an index as a source of hits, one on each line. Reading continues after the last sequence number of each shard, and ends at those
+ * that were complete when it began: what is written later belongs to the next load.
+ */
 export function indexSource(options: IndexSourceOptions): Source {
   const { id, cluster, index, uuid, query } = options
   const name = `elasticsearch:${index}`
@@ -24,7 +25,9 @@ export function indexSource(options: IndexSourceOptions): Source {
   async function* open(signal: AbortSignal, place?: Place): AsyncGenerator<Uint8Array> {
     const from = placesIn(place, name)
     log = new PlaceLog(from)
-    for await (const page of readShards({ ...options, from, signal })) {
+    const { upTo, doubt } = await findBoundary({ ...options, signal })
+    if (doubt !== undefined) options.doubted(doubt)
+    for await (const page of readShards({ ...options, from, upTo, signal })) {
       log.add(page)
       yield page.hits.lines
     }
@@ -33,6 +36,7 @@ export function indexSource(options: IndexSourceOptions): Source {
   return {
     id,
     name,
+    describes: options.describes,
     cursor: {
       selection: {
         cluster: cluster.preflight.info?.uuid ?? cluster.display,
@@ -40,6 +44,7 @@ export function indexSource(options: IndexSourceOptions): Source {
         query: JSON.stringify(query ?? {}),
       },
       holdsHits: true,
+      mayRepeat: false,
       placeAt: document => log.placeAt(document),
       after: place => place,
     },
@@ -47,10 +52,15 @@ export function indexSource(options: IndexSourceOptions): Source {
   }
 }
 
+interface LoggedPage {
+  readonly shard: number
+  readonly numbers: Float64Array
+}
+
 /** Remembers where reading continues after each document that is not settled yet. */
 class PlaceLog {
   readonly #places: Map<number, number>
-  readonly #pages: ShardPage[] = []
+  readonly #pages: LoggedPage[] = []
   /** Documents before the first of `#pages`. */
   #before = 0
 
@@ -58,15 +68,16 @@ class PlaceLog {
     this.#places = new Map(from)
   }
 
-  add(page: ShardPage): void {
-    this.#pages.push(page)
+  /** Keeps no documents. */
+  add({ shard, hits: { numbers } }: ShardPage): void {
+    this.#pages.push({ shard, numbers: Float64Array.from(numbers) })
   }
 
   /** Returns the place before the document of that number, from 1. */
   placeAt(number: number): Place {
     let settled = number - 1 - this.#before
     for (let [page] = this.#pages; page !== undefined && settled > 0; [page] = this.#pages) {
-      const { numbers } = page.hits
+      const { numbers } = page
       const last = numbers[Math.min(settled, numbers.length) - 1]
       if (last !== undefined) this.#places.set(page.shard, last)
       if (settled < numbers.length) break

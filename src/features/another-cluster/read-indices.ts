@@ -1,12 +1,12 @@
 /** Reads indices of another cluster instead of files. */
-import { fail } from '../../base/failure/failure.js'
-import { isObject } from '../../base/json/parse-json.js'
 import type { Source } from '../../base/flow.js'
 import type { FromSection, RetrySection } from '../../options/load.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import type { Composed, EndingHook, InputsHook, RouteHook, Run } from '../../run/loop/hooks.js'
+import { findIndices, type FoundIndex } from './find-indices.js'
 import { indexSource } from './index-source.js'
+import { doubtOf, rebuilt } from './messages.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -33,22 +33,24 @@ export function readIndices(sections: Sections): Composed {
 
 function hookOf({ from, retrying }: Sections, { tell }: Run): InputsHook & RouteHook & EndingHook {
   let opened: Cluster | undefined
+  let found: readonly FoundIndex[] = []
   return {
     identify: plain => ({
       ...plain,
       sources: plain.sources.map(name => `${name} at ${String(from.connecting.target.url)}`),
     }),
     sources: async (_, signal) => {
-      const { cluster } = await openClusterItself(from.connecting, signal)
+      const { cluster } = await openClusterItself(from.connecting, signal, { isReadOnly: true })
       opened = cluster
-      const found = await findIndices(cluster, from.names)
-      const { query } = from
-      return found.map((one, id): Source =>
-        indexSource({ id, cluster, query, maxElapsedMs: retrying.maxElapsedMs, ...one }),
-      )
+      found = await findIndices(cluster, from)
+      const { maxElapsedMs } = retrying
+      const doubted = sayOnce(why => tell({ type: 'warning', message: doubtOf(why) }))
+      return found.map((one, id): Source => indexSource({ id, cluster, maxElapsedMs, doubted, ...one }))
     },
+    // An earlier load, or one that was killed, has brought such a document.
+    sending: { comparesConflicts: true },
     connected: async () => {
-      for (const warning of opened?.warnings ?? []) tell({ type: 'warning', message: warning })
+      for (const message of [...(opened?.warnings ?? []), ...rebuilt(found)]) tell({ type: 'warning', message })
       return await Promise.resolve(opened === undefined ? [] : [`reading from ${opened.display}`])
     },
     receipt: () => {
@@ -60,52 +62,10 @@ function hookOf({ from, retrying }: Sections, { tell }: Run): InputsHook & Route
   }
 }
 
-interface FoundIndex {
-  readonly index: string
-  readonly uuid: string
-  readonly shards: number
-}
-
-/** Returns the indices behind the names, each once, and in the order of their names. Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE. */
-async function findIndices(cluster: Cluster, names: readonly string[]): Promise<FoundIndex[]> {
-  const found = new Map<string, FoundIndex>()
-  for (const name of names) {
-    const path = `/${encodeURIComponent(name)}`
-    const { status, json } = await cluster.call({
-      method: 'GET',
-      path,
-      query: { expand_wildcards: 'open,hidden' },
-      expects: ['index_not_found_exception'],
-    })
-    const indices = status === 404 ? [] : Object.entries(json)
-    if (indices.length === 0) throw fail('INPUT_NOT_FOUND', { input: `elasticsearch:${name}` })
-    for (const [index, about] of indices) found.set(index, described(index, about))
+function sayOnce(say: (why: string) => void): (why: string) => void {
+  const said = new Set<string>()
+  return why => {
+    if (!said.has(why)) say(why)
+    said.add(why)
   }
-  return [...found.values()].toSorted((one, other) => (one.index < other.index ? -1 : 1))
-}
-
-function described(index: string, about: unknown): FoundIndex {
-  const { settings, mappings } = isObject(about) ? about : {}
-  const own = isObject(settings) && isObject(settings['index']) ? settings['index'] : {}
-  refuseWithoutSource(index, isObject(mappings) ? mappings['_source'] : undefined)
-  return { index, uuid: String(own['uuid']), shards: Number(own['number_of_shards'] ?? 1) }
-}
-
-/** The documents that were sent cannot be had from such an index. */
-function refuseWithoutSource(index: string, source: unknown): void {
-  if (!isObject(source)) return
-  const input = `elasticsearch:${index}`
-  if (source['enabled'] === false)
-    throw fail('INPUT_UNREADABLE', {
-      input,
-      problem: 'its mapping says "_source": {"enabled": false}, so it holds no documents that can be read',
-    })
-  const cut = ['includes', 'excludes'].find(
-    part => Array.isArray(source[part]) && (source[part] as unknown[]).length > 0,
-  )
-  if (cut !== undefined)
-    throw fail('INPUT_UNREADABLE', {
-      input,
-      problem: `its mapping says "_source": {"${cut}": …}, so its documents lack fields`,
-    })
 }

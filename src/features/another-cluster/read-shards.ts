@@ -1,10 +1,9 @@
 /** Reads the documents of an index shard by shard, in the order of their sequence numbers. */
-import { explain, fail, isSluiceError } from '../../base/failure/failure.js'
-import { backoffMs, Retries } from '../../base/time/retry.js'
-import { systemClock } from '../../base/time/clock.js'
+import { fail } from '../../base/failure/failure.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import type { HitsPage } from '../../route/cluster/documents.js'
+import { type Patience, patiently } from './patience.js'
 
 /** The last sequence number that was read of each shard. Absent: none. */
 export type ShardPlaces = ReadonlyMap<number, number>
@@ -14,14 +13,16 @@ export interface ShardPage {
   readonly hits: HitsPage
 }
 
-interface Reading {
+interface Reading extends Patience {
   readonly cluster: Cluster
   readonly index: string
   readonly shards: number
   readonly query: JsonObject | undefined
+  /** The index that hits shall name. Absent: their own. */
+  readonly namedAs?: string | undefined
   readonly from: ShardPlaces
-  readonly maxElapsedMs: number
-  readonly signal: AbortSignal
+  /** The last sequence number to read of each shard. */
+  readonly upTo: readonly number[]
 }
 
 /** About so many bytes make a page. */
@@ -90,39 +91,19 @@ function ahead(pages: AsyncGenerator<ShardPage>) {
 }
 
 async function* readShard(reading: Reading, shard: number): AsyncGenerator<ShardPage> {
-  const { cluster, index, query, from } = reading
-  let after = from.get(shard)
+  const { cluster, index, namedAs, query, signal } = reading
+  const upTo = reading.upTo[shard] ?? -1
+  let after = reading.from.get(shard)
   let documents = FIRST_DOCUMENTS
-  for (;;) {
+  while ((after ?? -1) < upTo) {
     const size = documents
-    const hits = await patiently(reading, async () =>
-      cluster.documents.readHits({ index, shard, after, query, size, signal: reading.signal }),
-    )
+    const asked = { index, shard, after, upTo, namedAs, query, size, signal }
+    const hits = await patiently(reading, async () => cluster.documents.readHits(asked))
     if (hits.numbers.length > 0) yield { shard, hits }
-    if (hits.numbers.length < size) return
+    if (hits.isLast) return
     after = hits.numbers.at(-1)
     const bytes = Math.max(1, hits.lines.length / hits.numbers.length)
     documents = Math.min(MOST_DOCUMENTS, Math.max(1, Math.floor(PAGE_BYTES / bytes)))
-  }
-}
-
-/** Retries what may succeed later. */
-async function patiently<T>({ maxElapsedMs, signal }: Reading, ask: () => Promise<T>): Promise<T> {
-  const retries = new Retries({
-    clock: systemClock,
-    maxElapsedMs,
-    waitMs: refusals => backoffMs(refusals, Math.random),
-  })
-  for (;;) {
-    try {
-      return await ask()
-    } catch (error) {
-      signal.throwIfAborted()
-      const isPassing = isSluiceError(error) && explain(error.code).exit === 4
-      const waitMs = isPassing ? retries.next() : undefined
-      if (waitMs === undefined) throw error
-      await systemClock.sleep(waitMs, signal)
-    }
   }
 }
 

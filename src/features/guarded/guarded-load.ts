@@ -15,6 +15,7 @@ import { fail, type Failure, isSluiceError, type SluiceError } from '../../base/
 import { settledOf } from '../../pipeline/ledger/account.js'
 import type { Counts } from '../../pipeline/ledger/receipt.js'
 import type { PreparationSection, StateSection } from '../../options/load.js'
+import { isMappingWord } from '../../options/option-checks.js'
 import type { AliasReceipt } from './rollback.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
@@ -164,7 +165,7 @@ export class GuardedLoad {
     const { cluster, alias, sections } = this.#guarding
     const { indexBody } = sections.guarded
     const { mapping } = sections.preparing
-    const mapped = mapping === undefined || mapping === 'infer' ? {} : { mappings: mapping }
+    const mapped = mapping === undefined || isMappingWord(mapping) ? {} : { mappings: mapping }
     if (indexBody !== undefined) return { ...indexBody, ...mapped }
     const before = alias.on === undefined ? {} : likeBefore(alias.on, cluster.preflight.info?.flavor === 'serverless')
     return { ...before, ...mapped }

@@ -7,6 +7,8 @@ export interface Difference {
   /** Undefined if the field is missing. */
   readonly wanted: string | undefined
   readonly has: string | undefined
+  /** Whether the field has another type. */
+  readonly isType?: true
   /** A parameter that the cluster does not show. It may have the wanted value as its default. */
   readonly default?: { readonly field: string; readonly parameter: string; readonly value: unknown }
 }
@@ -38,7 +40,7 @@ function compareFields(wanted: Fields, has: Fields, above: string): readonly Dif
 }
 
 function compareField(at: string, wanted: JsonObject, has: JsonObject): readonly Difference[] {
-  if (typeOf(wanted) !== typeOf(has)) return [{ at, wanted: typeOf(wanted), has: typeOf(has) }]
+  if (typeOf(wanted) !== typeOf(has)) return [{ at, wanted: typeOf(wanted), has: typeOf(has), isType: true }]
   const names = new Set([...Object.keys(wanted), ...Object.keys(has)].filter(name => !apart.has(name)))
   return [
     ...[...names].flatMap(name => parameter(`${at}: ${name}`, name, wanted[name], has[name], at)),

@@ -21,6 +21,7 @@ export function mapIndex(sections: Sections): Feature {
   const { preparing, guarded, dryRun, documents, inputs } = sections
   const { mapping, template } = preparing
   if (mapping === 'infer') refuseOthers(sections)
+  const isCopied = mapping === 'copy' || mapping === 'copy,aliases'
   const isMapped = mapping !== undefined && guarded === undefined
   return (run: Run) => {
     if (!isMapped && template === undefined)
@@ -32,12 +33,17 @@ export function mapIndex(sections: Sections): Feature {
         const retrying = retrier(settledOf(found.plan.before.counts))
         await retrying(async () => {
           if (template !== undefined) await settleTemplate(work, template)
-          if (isMapped && mapping !== 'infer') await settleMapping(work, found.target.index, mapping)
+          if (isMapped && mapping !== 'infer' && !isCopied) await settleMapping(work, found.target.index, mapping)
         })
-        if (mapping !== 'infer') return
-        // A run of other documents needs no code that proposes mappings.
-        const { inferIndex } = await import('./infer-index.js')
         const sources = found.plan.inputs.filter(({ isLoaded }) => !isLoaded).map(({ source }) => source)
+        // A run needs no code that it does not use.
+        if (isCopied) {
+          const { copyIndices } = await import('./copy-index.js')
+          const { into: index, indexPattern: pattern } = documents
+          await copyIndices(work, { index, pattern, sources, withAliases: mapping === 'copy,aliases', retrying })
+        }
+        if (mapping !== 'infer') return
+        const { inferIndex } = await import('./infer-index.js')
         await inferIndex(work, { index: found.target.index, sources, inputs, retrying })
       },
     }

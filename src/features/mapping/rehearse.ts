@@ -3,6 +3,7 @@ import { rowOf } from '../../base/operation.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
 import type { DocumentSection, PreparationSection } from '../../options/load.js'
+import { isMappingWord } from '../../options/option-checks.js'
 import type { Feature, Started } from '../../run/loop/hooks.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 import { simulate, whyNotAsked } from './ask-cluster.js'
@@ -41,7 +42,7 @@ const LISTED = 100
 export function rehearse({ documents: { pipeline, indexPattern }, preparing }: Sections): Feature {
   const { againstIndex, mapping } = preparing
   // A dry run makes no proposal.
-  const planned = mapping === 'infer' ? undefined : mapping
+  const planned = isMappingWord(mapping) ? undefined : mapping
   return () => {
     if (!againstIndex) return undefined
     const shapes = new Shapes()

@@ -32,6 +32,7 @@ export const permissions = {
   search: { action: 'indices:data/read/search', index: ['read', 'all'] },
   point: { action: 'indices:data/read/open_point_in_time', index: ['read', 'all'] },
   get: { action: 'indices:data/read/get', index: ['read', 'all'] },
+  stats: { action: 'indices:monitor/stats', index: ['monitor', 'manage', 'all'] },
   refresh: { action: 'indices:admin/refresh', index: ['maintenance', 'manage', 'all'] },
   create: { action: 'indices:admin/create', index: ['create_index', 'manage', 'all'] },
   simulate: {

@@ -15,6 +15,7 @@ import { beyondLab } from './query/values.js'
 import { answerSearch } from './search.js'
 import { describePrincipal } from './security.js'
 import { answerSimulation } from './simulate-route.js'
+import { answerStats } from './stats-route.js'
 import { answerTemplate } from './template-routes.js'
 import { describeVersion } from './version.js'
 
@@ -67,6 +68,7 @@ export async function handle(exchange: Exchange): Promise<void> {
   if (names.length === 1) return answerIndex(exchange, method, first)
   if (second === '_rollover' && method === 'POST' && names.length === 2) return answerRollover(exchange, first)
   if (second === '_settings') return answerSettings(exchange, method, first)
+  if (second === '_stats' && method === 'GET') return answerStats(exchange, first)
   if (second === '_mapping') return answerMapping(exchange, method, first)
   if (second === '_alias' && method === 'GET') return answerAlias(exchange, first, third)
   if (['_doc', '_source', '_create'].includes(second ?? ''))

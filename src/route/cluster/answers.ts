@@ -156,13 +156,17 @@ function nameStranger(code: FailureCode, observed: string, status: number, clust
     : failure('CLUSTER_NOT_ELASTICSEARCH', evidence)
 }
 
+/** The versions that a target may have, for messages. */
+export const TARGETS = 'supports only 8, 9 and serverless'
+
 /** Names an answer with status 200 that has no product header. Before version 7.14 Elasticsearch did not send it. */
 function nameUnsigned(answer: ClusterAnswer, observed: string, cluster: string): Failure {
   const { version, tagline } = jsonIn(answer) as { version?: { number?: unknown } | null; tagline?: unknown }
   const number = version?.number
   if (typeof number !== 'string' || tagline !== 'You Know, for Search')
     return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed, status: 200 })
-  if (/^[0-7]\./.test(number)) return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: quote(number, 40) })
+  if (/^[0-7]\./.test(number))
+    return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: quote(number, 40), supports: TARGETS })
   const stripped = `Elasticsearch ${quote(number, 40)} answered, but a gateway removed its header x-elastic-product`
   return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: stripped, status: 200 })
 }

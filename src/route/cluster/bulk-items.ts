@@ -1,12 +1,19 @@
 import { inspect } from 'node:util'
 import { isObject, type JsonObject, parseObject } from '../../base/json/parse-json.js'
 
+interface BulkError {
+  readonly type: string
+  readonly reason: string
+  /** The index that refused the document, if the request asked for it. */
+  readonly index?: string
+}
+
 /** The result of one item of a bulk request, as far as the answer has it in the expected form. */
 export interface BulkItem {
   /** The operation of its action line: `index`, `create`, `update` or `delete`. */
   readonly action: string
   readonly status: number | undefined
-  readonly error: { readonly type: string; readonly reason: string } | undefined
+  readonly error: BulkError | undefined
   /** The result for the document, if the request asked for it. */
   readonly result: string | undefined
   readonly failureStore: string | undefined
@@ -166,9 +173,14 @@ function readItem(item: unknown): BulkItem {
 
 const none: JsonObject = {}
 
-function readError(error: unknown): { type: string; reason: string } {
+function readError(error: unknown): BulkError {
   if (!isObject(error)) return { type: 'error', reason: asText(error) }
-  return { type: textIn(error['type']) ?? 'error', reason: [asText(error['reason']), ...causesOf(error)].join(': ') }
+  const index = textIn(error['index'])
+  return {
+    type: textIn(error['type']) ?? 'error',
+    reason: [asText(error['reason']), ...causesOf(error)].join(': '),
+    ...(index === undefined ? {} : { index }),
+  }
 }
 
 /** Returns the causes that were asked for, the nearest first. */

@@ -2,6 +2,7 @@ import { constants } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { explain, type Failure, failure, fixesFor, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import { type ClusterAnswer, describeAnswer, nameRefusal, whoAnswered } from './answers.js'
+import { isJson, product } from './read-only.js'
 import { RouteError } from '../proxy/route-error.js'
 import type { Route } from '../proxy/route.js'
 import type { RouteResponse } from '../proxy/route-request.js'
@@ -30,6 +31,8 @@ interface Ways {
   readonly check?: (node: NodeSettings) => void
   /** Whether a managed ingest endpoint answers. It may leave the product header out, without which the client takes no answer. */
   readonly isManaged?: boolean
+  /** Whether the cluster is only read. An older version leaves the product header out, too. */
+  readonly isReadOnly?: boolean
   /** Whether errors name the cause for a person. Otherwise Sluice does that later, and needs every answer as it came. */
   readonly isNamed: boolean
 }
@@ -53,10 +56,9 @@ export function connectionOver(ways: Ways): ConnectionClass {
         if (this.#isClosed) throw this.error('ConnectionError', 'the client is closed')
         this.#way ??= ways.open(this)
         const answer = await exchange(this.#way, this, { params, options, isNamed: ways.isNamed })
+        const mayBeUnsigned = ways.isManaged === true || (ways.isReadOnly === true && isJson(answer))
         const response =
-          ways.isManaged === true && answer.statusCode < 300
-            ? { ...answer, headers: { ...answer.headers, ...product } }
-            : answer
+          mayBeUnsigned && answer.statusCode < 300 ? { ...answer, headers: { ...answer.headers, ...product } } : answer
         // The client refuses such an answer. Unread, its body would hold the connection.
         const isRefused = response.statusCode < 300 && response.headers['x-elastic-product'] !== 'Elasticsearch'
         if (isRefused && response.body instanceof Readable) response.body.destroy()
@@ -74,8 +76,6 @@ export function connectionOver(ways: Ways): ConnectionClass {
   }
   return RoutedConnection as unknown as ConnectionClass
 }
-
-const product = { 'x-elastic-product': 'Elasticsearch' }
 
 interface NodeAnswer {
   readonly statusCode: number

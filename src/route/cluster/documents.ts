@@ -13,6 +13,10 @@ export interface Documents {
   walkIds(walking: Walking): Promise<void>
   /** Reads documents of one shard, as the cluster stores them: see `readHits`. */
   readHits(question: HitsQuestion): Promise<HitsPage>
+  /** Returns the highest sequence number that a search of the shard shows. -1: the shard shows no document. Throws as `readHits`. */
+  highestNumber(question: Pick<HitsQuestion, 'index' | 'shard' | 'signal'>): Promise<number>
+  /** Reads stored documents by their ids, as the cluster stores them: see `readSources`. */
+  readSources(question: SourcesQuestion): Promise<readonly (Buffer | undefined)[]>
   /** Resolves when each document has its outcome. Throws what `settle` and `settled` throw. */
   delete(documents: readonly FoundDocument[], deleting: DeletingFound): Promise<void>
 }
@@ -85,12 +89,23 @@ export interface DeletingFound {
   settled(document: FoundDocument, outcome: Deletion): void
 }
 
+export interface SourcesQuestion {
+  /** One index, and no name of several. */
+  readonly index: string
+  readonly wanted: readonly Wanted[]
+  readonly signal?: AbortSignal | undefined
+}
+
 export interface HitsQuestion {
   /** One index, and no alias. */
   readonly index: string
   readonly shard: number
   /** Reads only documents with a higher number. */
   readonly after: number | undefined
+  /** Reads no document with a higher number. */
+  readonly upTo: number
+  /** The index that each hit shall name. Absent: the one that holds it. */
+  readonly namedAs?: string | undefined
   /** `{"query": …}`. Undefined: all documents. */
   readonly query: JsonObject | undefined
   readonly size: number
@@ -102,6 +117,8 @@ export interface HitsPage {
   readonly lines: Buffer
   /** Their sequence numbers, in the same order. */
   readonly numbers: readonly number[]
+  /** Whether no document is left up to that number. */
+  readonly isLast: boolean
 }
 
 export interface Walking {

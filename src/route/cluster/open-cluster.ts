@@ -36,6 +36,8 @@ export interface ClusterOptions {
   readonly allowPlaintext?: boolean | undefined
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean | undefined
+  /** Whether Sluice only reads the cluster: it may then have an older version, or be OpenSearch. */
+  readonly isReadOnly?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   /** Hears that the way to the cluster is not silent. */
   readonly heard?: (() => void) | undefined
@@ -101,6 +103,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       headers: ownHeaders(),
       isManaged: managed,
       isLoginOptional: options.isLoginOptional,
+      isReadOnly: options.isReadOnly,
       timeoutMs: preflightMs,
       keepsLast,
       signal,
@@ -123,6 +126,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       connectionOver({
         isNamed,
         isManaged: managed,
+        isReadOnly: options.isReadOnly === true,
         open: () => ({
           route,
           headers: given => plainMediaTypes({ ...ownHeaders(), ...given }, isUnknown),

@@ -5,13 +5,14 @@
 import type { Clock } from '../../base/flow.js'
 import { type Failure, failure, quote, SluiceError } from '../../base/failure/failure.js'
 import type { Route } from '../proxy/route.js'
-import { type ClusterAnswer, type ClusterInfo, nameRefusal, nameRootRefusal, whoAnswered } from './answers.js'
+import { type ClusterAnswer, type ClusterInfo, nameRefusal, nameRootRefusal, TARGETS, whoAnswered } from './answers.js'
 import { judgeManagedRoot } from './managed-endpoint.js'
 import { parseObject } from '../../base/json/parse-json.js'
 import { retryAfterMs } from '../../base/time/retry.js'
 import { systemClock } from '../../base/time/clock.js'
 import { ask } from './request.js'
 import { askForMix, type ConnectionsToAsk } from './ask-connections.js'
+import { canBeRead, signedRoot } from './read-only.js'
 import { connectionEnd, type Ended } from './connection-end.js'
 import { manyListeners, missChance } from '../proxy/fresh-connections.js'
 
@@ -37,6 +38,8 @@ export interface PreflightOptions {
   readonly isManaged: boolean
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean | undefined
+  /** Whether Sluice only reads the cluster: it may then have an older version, or be OpenSearch. */
+  readonly isReadOnly?: boolean | undefined
   readonly timeoutMs: number
   /** The load uses the last of the connections, if all were accepted: it need not wait for another one. */
   readonly keepsLast?: boolean
@@ -121,12 +124,14 @@ async function judge(
   number: number,
   isKept: boolean,
 ): Promise<Judged> {
-  const { prefix, headers, isManaged, isLoginOptional, timeoutMs, signal } = options
-  const asked = isManaged ? { method: 'GET', path: prefix } : questionOf(route, prefix, number)
+  const { prefix, headers, isManaged, isLoginOptional, isReadOnly = false, timeoutMs, signal } = options
+  // Only Elasticsearch knows the question with a body.
+  const asked = isManaged ? { method: 'GET', path: prefix } : questionOf(route, prefix, isReadOnly ? 0 : number)
   const answer = await ask(route, { ...asked, headers, timeoutMs, signal, isKept })
   if ('code' in answer) return ended(answer)
   const isPost = asked.method === 'POST'
-  return { ...judgeRoot(answer, route, cluster, { isPost, isManaged, isLoginOptional }), isRoot: !isPost }
+  const signed = isReadOnly ? signedRoot(answer) : answer
+  return { ...judgeRoot(signed, route, cluster, { isPost, isManaged, isLoginOptional, isReadOnly }), isRoot: !isPost }
 }
 
 /** Says how a connection ended that was answered. `isPost`: to another question than GET /. */
@@ -138,7 +143,8 @@ export function judgeRoot(
     isPost,
     isManaged,
     isLoginOptional = false,
-  }: Pick<PreflightOptions, 'isManaged' | 'isLoginOptional'> & { readonly isPost: boolean },
+    isReadOnly,
+  }: Pick<PreflightOptions, 'isManaged' | 'isLoginOptional' | 'isReadOnly'> & { readonly isPost: boolean },
 ): Judged {
   const answered = whoAnswered(answer, route)
   const { statusCode } = answer
@@ -158,7 +164,7 @@ export function judgeRoot(
   if ((isPost && statusCode < 500 && statusCode !== 429) || statusCode === 403) return { end: 'accepted' }
   if (statusCode !== 200) return { ...ended(nameRootRefusal(answer, answered, cluster), isPastFilter), ...wait }
   if (isPost) return { end: 'accepted' }
-  const info = readClusterInfo(answer.body.toString('utf8'), cluster)
+  const info = readClusterInfo(answer.body.toString('utf8'), cluster, isReadOnly)
   return 'code' in info ? ended(info, isPastFilter) : { end: 'accepted', info }
 }
 
@@ -166,22 +172,24 @@ export function ended(failed: Failure, isPastFilter?: boolean): Ended {
   return { end: connectionEnd(failed), failure: failed, isPastFilter }
 }
 
-/** Reads the body of GET /. Returns a failure if it is not Elasticsearch 8, 9 or serverless. */
-export function readClusterInfo(body: string, cluster: string): ClusterInfo | Failure {
+/** Reads the body of GET /. Returns a failure if it is not Elasticsearch 8, 9 or serverless, or if it cannot be read. */
+export function readClusterInfo(body: string, cluster: string, isReadOnly = false): ClusterInfo | Failure {
   const info: RootAnswer | undefined = parseObject(body)
   const version = info?.version?.number
   if (info === undefined || typeof version !== 'string') {
     return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed: 'GET / holds no version.number' })
   }
   const { distribution } = info.version ?? {}
-  if (distribution !== undefined) {
+  if (distribution !== undefined && !(isReadOnly && canBeRead(version, distribution))) {
     const observed = `it calls itself ${JSON.stringify(distribution).slice(0, 40)}`
     return failure('CLUSTER_NOT_ELASTICSEARCH', { cluster, observed })
   }
   const flavor = info.version?.build_flavor === 'serverless' ? 'serverless' : 'stack'
   const major = Number.parseInt(version, 10)
-  if (flavor === 'stack' && major !== 8 && major !== 9) {
-    return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: version.slice(0, 40) })
+  const isKnown = isReadOnly ? canBeRead(version, distribution) : major === 8 || major === 9
+  if (flavor === 'stack' && !isKnown) {
+    const supports = isReadOnly ? 'reads only 7.10 and later, and OpenSearch' : TARGETS
+    return failure('CLUSTER_VERSION_UNSUPPORTED', { cluster, version: version.slice(0, 40), supports })
   }
   return {
     name: typeof info.cluster_name === 'string' ? quote(info.cluster_name) : '',

@@ -9,7 +9,8 @@ import { refreshAll, seeBehind, seeIndices } from './many-indices.js'
 import { mayFill } from './may-fill.js'
 import { countDocuments, makeVisible, refresh, seeIndex, waitForCopies } from './one-index.js'
 import { mayDelete, mayManage, mayRead } from './privileges.js'
-import { readHits } from './read-hits.js'
+import { highestNumber, readHits } from './read-hits.js'
+import { readSources } from './read-sources.js'
 import { type Call, type Called, call, type ReachedCluster } from './request.js'
 import { walkIds } from './walk-ids.js'
 import { findWriteIndex, makeNamed } from './write-index.js'
@@ -49,6 +50,8 @@ export function questionsTo(cluster: ReachedCluster): Questions {
     documents: {
       find: async question => await findDocuments(cluster, question),
       readHits: async question => await readHits(cluster, question),
+      highestNumber: async question => await highestNumber(cluster, question),
+      readSources: async question => await readSources(cluster, question),
       walkIds: async walking => await walkIds(cluster, walking),
       delete: async (documents, deleting) => await deleteFound(cluster, documents, deleting),
     },

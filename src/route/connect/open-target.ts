@@ -55,6 +55,8 @@ interface OpenTargetOptions {
   readonly isAwaited?: boolean
   /** Others bring their own credentials: a cluster that asks for some accepts the connection. */
   readonly isLoginOptional?: boolean
+  /** Whether Sluice only reads the cluster: it may then have an older version, or be OpenSearch. */
+  readonly isReadOnly?: boolean
   /** Hears of a new route before it carries anything. */
   readonly opening?: (route: Cluster['route']) => void
   /** Retries if the target may come back. Absent: the first failure counts. */
@@ -65,7 +67,7 @@ interface OpenTargetOptions {
 export async function openTarget(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-  { isAwaited = true, isLoginOptional = false, opening: hear, patience }: OpenTargetOptions = {},
+  { isAwaited = true, isLoginOptional = false, isReadOnly = false, opening: hear, patience }: OpenTargetOptions = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   const {
     target,
@@ -90,6 +92,7 @@ export async function openTarget(
     preflightConnections,
     allowPlaintext: target.allowPlaintext === true,
     isLoginOptional,
+    isReadOnly,
     ipCheckUrl,
     staticIps,
     signal,
@@ -109,7 +112,7 @@ export async function openTarget(
 export async function openClusterItself(
   connecting: ConnectSection,
   signal: AbortSignal | undefined,
-  hears: Pick<OpenTargetOptions, 'opening' | 'patience'> = {},
+  hears: Pick<OpenTargetOptions, 'opening' | 'patience' | 'isReadOnly'> = {},
 ): Promise<{ cluster: Cluster; way: ResolvedTarget }> {
   // A receiver has no end of its own.
   const opened = await openTarget(connecting, signal, { isAwaited: false, ...hears })

@@ -21,7 +21,8 @@ import { retryAfterMs } from '../../base/time/retry.js'
 import type { Delivery, JudgedBody, RefusedItem, RefusedItems, Settled, Verdict } from './send.js'
 
 /** Returns the fields of an answer that Sluice needs. A status for each item keeps positions. */
-export function filterPathFor(operation: BatchOperation, isScripted = false): string {
+export function filterPathFor(operation: BatchOperation, isScripted = false, comparesConflicts = false): string {
+  if (comparesConflicts) return `${filterPathFor(operation, isScripted)},items.*.error.index`
   // The status of an update does not show whether it changed anything, and that of an index action not whether a pipeline dropped it.
   const path = asksResult(operation) ? `${filterPath},items.*.result` : filterPath
   // What a script says of its failure is a cause of the error.
@@ -229,7 +230,7 @@ function judgeConflict(
   if (body.ownIds && body.resent) return 'duplicate'
   if (body.onConflict === 'skip') return 'skipped'
   // It may be our own earlier send or another document with the same id.
-  return body.doubtful ? 'unknown' : 'refused'
+  return body.doubtful && body.comparesConflicts !== true ? 'unknown' : 'refused'
 }
 
 /** A document that Sluice made the id of, and that an earlier request has stored, changes nothing. */

@@ -71,6 +71,8 @@ export interface JudgedBody extends BatchIds, SendHistory {
   readonly isOneOfMany?: boolean
   readonly operation: BatchOperation
   readonly onConflict: 'reject' | 'skip'
+  /** Whether Sluice looks at each document that exists already. Then a conflict is never unknown. */
+  readonly comparesConflicts?: boolean
   /** Set if each item has a condition of this kind. */
   readonly condition?: ConditionKind | undefined
 }
@@ -81,6 +83,8 @@ export interface RefusedItem {
   readonly status: number
   readonly type: string
   readonly reason: string
+  /** The index behind the name, if the answer was asked for it. */
+  readonly index?: string
 }
 
 /** Refused items (ascending). Each pass may make them anew: kept so, many take little memory. */

@@ -10,6 +10,7 @@ import { budget, spread } from './layers/within-limits.js'
 import type { ByteBudget, TokenBucket } from './layers/limits.js'
 import { learn, Learning, type LearningOptions, type LearntLimits } from './layers/learn.js'
 import { type Compressing, compressingBy, type Compression, type CompressionChoice } from './layers/compressing.js'
+import { compareConflicts } from './layers/compare-conflicts.js'
 import { Concurrency, limitConcurrency } from './layers/concurrency.js'
 import { Encoder } from './layers/encode.js'
 import { type Permit, permit } from './layers/permit.js'
@@ -77,7 +78,8 @@ export class Sender {
       probe: async signal => await cluster.probe({ atLeast: PROBES_OF_LOST_ACCESS, signal }),
     })
     const judged = post(options, async (index, name) => await stream.of(name, false).isBehind(index))
-    const watched = options.watcher === undefined ? judged : watchRequests(options.watcher, clock, judged)
+    const compared = options.comparesConflicts === true ? compareConflicts(options, judged) : judged
+    const watched = options.watcher === undefined ? compared : watchRequests(options.watcher, clock, compared)
     const posted = learn(this.#learning, mask(options.masked, watched))
     const looked = rollover(
       stream,

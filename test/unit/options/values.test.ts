@@ -39,6 +39,7 @@ describe('values are read as people write them', () => {
     ['onBlock', 'wait', { waitMs: 1_800_000 }],
     ['onBlock', 'wait=90s', { waitMs: 90_000 }],
     ['mapping', 'infer', 'infer'],
+    ['mapping', 'copy,aliases', 'copy,aliases'],
     ['dryRun', 'yes', true],
     ['dryRun', '0', false],
     ['preflightConnections', '0', 0],

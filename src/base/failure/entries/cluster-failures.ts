@@ -390,11 +390,15 @@ export const clusterEntries = {
   },
   CLUSTER_VERSION_UNSUPPORTED: {
     title: 'Sluice does not support this version of Elasticsearch',
-    message: '{cluster} runs Elasticsearch {version}, but Sluice supports only 8, 9 and serverless',
+    message: '{cluster} runs Elasticsearch {version}, but Sluice {supports}',
     observed: 'Status 406 or 400 about a media type, or errors about parameters that the cluster does not know.',
     causes: ['The cluster is older or newer than this version of Sluice.'],
     fixes: ['Upgrade the cluster in the Elastic Cloud console, or upgrade Sluice.'],
-    example: { cluster: 'https://cluster.example:9243', version: '7.17.29' },
+    example: {
+      cluster: 'https://cluster.example:9243',
+      version: '7.17.29',
+      supports: 'supports only 8, 9 and serverless',
+    },
   },
   GATEWAY_REFUSED: {
     title: 'A gateway in front of the cluster refuses the request',

@@ -136,6 +136,38 @@ export const indexEntries = {
     ],
     example: { what: 'the mapping of orders', option: '--mapping', observed: 'total is text, not long' },
   },
+  MAPPING_NOT_COPIED: {
+    title: 'The target refuses the mapping of the other cluster',
+    message: 'the target refuses to create {index} like {input}: {reason}',
+    observed:
+      'Status 400 with mapper_parsing_exception or illegal_argument_exception. The reason names the field or the setting.',
+    causes: [
+      {
+        cause:
+          'A field has a type that the target does not know, for example because a plugin is missing or its version is older.',
+        if: /No handler for type|plugin|not (currently )?supported/i,
+      },
+      {
+        cause: 'The mapping has a parameter that newer versions removed, for example boost or include_in_all.',
+        if: /unknown parameter|unsupported parameter|parameter \[/i,
+      },
+      {
+        cause: 'The target does not know a setting, or a part of the analysis such as a filter.',
+        if: /unknown setting|setting \[|analyzer|tokenizer|filter/i,
+      },
+      'The target does not accept another part of the mapping or the settings.',
+    ],
+    fixes: [
+      'Save the mapping with GET /INDEX/_mapping of the other cluster. Change what the reason names, and pass the file with --mapping FILE.',
+      'Or create the index yourself with PUT /INDEX, and run the same command again without --mapping.',
+    ],
+    example: {
+      index: 'orders',
+      input: 'elasticsearch:orders',
+      reason:
+        'mapper_parsing_exception: Failed to parse mapping: unknown parameter [boost] on mapper [title] of type [text]',
+    },
+  },
   REHEARSAL_REFUSED: {
     exit: 1,
     title: 'The index would reject some of the documents',

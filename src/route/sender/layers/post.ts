@@ -15,6 +15,8 @@ export interface PostOptions extends BatchIds, PlacesOptions {
   readonly index: string
   readonly pipeline?: string
   readonly onConflict: 'reject' | 'skip'
+  /** Whether a document that exists already is a duplicate if the stored one is the same. Default false. */
+  readonly comparesConflicts?: boolean
   /** Hears which indices store documents. Absent: nobody wants to know. */
   readonly holders?: HolderWatch
   /** Milliseconds since the epoch. */
@@ -31,7 +33,7 @@ const QUOTATIONS = 8
 
 /** `isBehind`: whether an index is behind a name. */
 export function post(options: PostOptions, isBehind: (index: string, name: string) => Promise<boolean>): Send {
-  const { cluster, ownIds, onConflict, wallClock, givenUp, onDoubt, holders } = options
+  const { cluster, ownIds, onConflict, comparesConflicts = false, wallClock, givenUp, onDoubt, holders } = options
   const judge = cluster.isManaged ? judgeQueued : judgeAnswer
   const withoutSource = canHideSource(cluster.preflight.info) ? { include_source_on_error: 'false' } : {}
   const { proxy } = cluster.route
@@ -52,7 +54,8 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
         path: isNamed ? '/_bulk' : `/${encodeURIComponent(index)}/_bulk`,
         query: {
           filter_path:
-            filterPathFor(batch.operation, batch.script !== undefined) + fieldsOf(asking?.fields, hear !== undefined),
+            filterPathFor(batch.operation, batch.script !== undefined, comparesConflicts) +
+            fieldsOf(asking?.fields, hear !== undefined),
           ...withoutSource,
           ...(pipeline === undefined ? {} : { pipeline }),
         },
@@ -78,6 +81,7 @@ export function post(options: PostOptions, isBehind: (index: string, name: strin
           ...batchIds(batch, options),
           ...history,
           onConflict,
+          comparesConflicts,
           condition,
         },
         cluster: cluster.display,

@@ -1,0 +1,139 @@
+/** The layer that looks at the documents that exist already. If the cluster holds the same document, an earlier load brought it there. */
+import { explain, isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
+import type { Cluster } from '../../cluster/open-cluster.js'
+import type { Wanted } from '../../cluster/documents.js'
+import {
+  addressIn,
+  type BulkRequest,
+  itemLines,
+  itemStarts,
+  type RefusedItems,
+  type Send,
+  type Verdict,
+} from '../send.js'
+import { isSameDocument } from './same-document.js'
+
+interface ComparingOptions {
+  readonly cluster: Cluster
+  readonly index: string
+  onDoubt?(message: string): void
+}
+
+/** Documents and bytes in one question. */
+const AT_ONCE = 500
+const BYTES_AT_ONCE = 4 << 20
+
+export function compareConflicts({ cluster, index, onDoubt }: ComparingOptions, inner: Send): Send {
+  let isTold = false
+  return async request => {
+    const verdict = await inner(request)
+    if (verdict.kind !== 'done' && verdict.kind !== 'retryItems') return verdict
+    const conflicts = conflictsIn(request, verdict.settled.refused, index)
+    if (conflicts.length === 0) return verdict
+    try {
+      return sorted(verdict, 'duplicate', await findSame(cluster, conflicts))
+    } catch (error) {
+      if (!isSluiceError(error)) throw error
+      if (explain(error.code).retry === 'later') return askedAgain(verdict, conflicts, error)
+      if (!isTold) onDoubt?.(unseen(index, error))
+      isTold = true
+      // The stored document may be our own earlier send.
+      return request.history.doubtful ? sorted(verdict, 'unknown', new Set(conflicts.map(({ item }) => item))) : verdict
+    }
+  }
+}
+
+function unseen(index: string, { message }: SluiceError): string {
+  return `Sluice cannot see whether documents that exist in ${index} are the same, so it rejects them (${message})`
+}
+
+interface Conflict extends Wanted {
+  readonly item: number
+  readonly index: string
+  readonly document: Buffer
+}
+
+const CONFLICT = 409
+
+/** `index`: where the documents of the run go. An answer names the index behind it. */
+function conflictsIn({ body }: BulkRequest, refused: RefusedItems, index: string): readonly Conflict[] {
+  if (refused.length === 0) return []
+  const starts = itemStarts(body)
+  const conflicts: Conflict[] = []
+  for (const { item, status, index: holder } of refused) {
+    if (status !== CONFLICT) continue
+    const { action, document } = itemLines(body, starts, item)
+    const { _id: id, _index: named, routing } = addressIn(action)
+    if (id === undefined) continue
+    const place = routing === undefined ? { id } : { id, routing }
+    conflicts.push({ ...place, item, index: holder ?? named ?? index, document })
+  }
+  return conflicts
+}
+
+/** Returns the items whose document the cluster holds. Throws SluiceError. */
+async function findSame(cluster: Cluster, conflicts: readonly Conflict[]): Promise<ReadonlySet<number>> {
+  const same = new Set<number>()
+  for (const part of partsOf(conflicts)) {
+    const stored = await cluster.documents.readSources({ index: part[0]?.index ?? '', wanted: part })
+    for (const [at, { item, document }] of part.entries()) {
+      const source = stored[at]
+      if (source !== undefined && isSameDocument(source, document)) same.add(item)
+    }
+  }
+  return same
+}
+
+/** Splits conflicts into those of one index that fit into one answer. */
+function* partsOf(conflicts: readonly Conflict[]): Generator<readonly Conflict[]> {
+  let part: Conflict[] = []
+  let bytes = 0
+  for (const one of conflicts.toSorted(byIndex)) {
+    const [first] = part
+    const isFull = part.length === AT_ONCE || bytes + one.document.length > BYTES_AT_ONCE
+    if (first !== undefined && (isFull || first.index !== one.index)) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(one)
+    bytes += one.document.length
+  }
+  yield part
+}
+
+function byIndex(one: Conflict, other: Conflict): number {
+  if (one.index === other.index) return one.item - other.item
+  return one.index < other.index ? -1 : 1
+}
+
+type Answered = Extract<Verdict, { kind: 'done' | 'retryItems' }>
+
+/** Counts these refused items in another way. */
+function sorted(verdict: Answered, as: 'duplicate' | 'unknown', items: ReadonlySet<number>): Verdict {
+  const { settled } = verdict
+  const refused = without(settled.refused, items)
+  return { ...verdict, settled: { ...settled, [as]: settled[as] + items.size, refused } }
+}
+
+/** Leaves the conflicts open: their documents are sent and looked up again. */
+function askedAgain(verdict: Answered, conflicts: readonly Conflict[], { failure }: SluiceError): Verdict {
+  const open = new Set(conflicts.map(({ item }) => item))
+  const others = verdict.kind === 'retryItems' ? verdict.items : []
+  const settled = { ...verdict.settled, refused: without(verdict.settled.refused, open) }
+  const items = [...others, ...open].toSorted((one, other) => one - other)
+  const delivery = verdict.kind === 'retryItems' ? verdict.delivery : 'none'
+  return { kind: 'retryItems', settled, items, failure, delivery }
+}
+
+function without(refused: RefusedItems, items: ReadonlySet<number>): RefusedItems {
+  if (items.size === 0) return refused
+  const left = Array.from(refused.items ?? Array.from(refused, ({ item }) => item)).filter(item => !items.has(item))
+  return {
+    items: left,
+    length: left.length,
+    *[Symbol.iterator]() {
+      for (const one of refused) if (!items.has(one.item)) yield one
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { fail, isSluiceError } from '../../../../../src/base/failure/failure.js'
+import type { SourcesQuestion } from '../../../../../src/route/cluster/documents.js'
+import type { Cluster } from '../../../../../src/route/cluster/open-cluster.js'
+import { compareConflicts } from '../../../../../src/route/sender/layers/compare-conflicts.js'
+import type { BulkRequest, RefusedItem, Verdict } from '../../../../../src/route/sender/send.js'
+
+const body = ['a', 'b', 'c', 'd'].map(id => `{"create":{"_id":"${id}"}}\n{"id":"${id}"}\n`).join('')
+
+const request = (doubtful = false) =>
+  ({
+    body: { bytes: Buffer.from(body), items: 4, first: 0 },
+    batch: { operation: 'create' },
+    history: { resent: doubtful, doubtful },
+  }) as unknown as BulkRequest
+
+const conflict = (item: number, index?: string): RefusedItem => ({
+  item,
+  status: 409,
+  type: 'version_conflict_engine_exception',
+  reason: 'exists',
+  ...(index === undefined ? {} : { index }),
+})
+
+const answered = (refused: readonly RefusedItem[]): Verdict => ({
+  kind: 'done',
+  settled: { created: 4 - refused.length, updated: 0, duplicate: 0, skipped: 0, unknown: 0, refused },
+})
+
+type Stored = (question: SourcesQuestion) => readonly (string | undefined)[]
+
+async function judged(refused: readonly RefusedItem[], stored: Stored, doubtful = false) {
+  const doubts: string[] = []
+  const readSources = async (question: SourcesQuestion) =>
+    await Promise.resolve(stored(question).map(one => (one === undefined ? undefined : Buffer.from(one))))
+  const cluster = { documents: { readSources } } as unknown as Cluster
+  const options = { cluster, index: 'orders', onDoubt: (message: string) => doubts.push(message) }
+  const send = compareConflicts(options, async () => await Promise.resolve(answered(refused)))
+  const verdict = await send(request(doubtful))
+  if (verdict.kind !== 'done' && verdict.kind !== 'retryItems') throw new Error(verdict.kind)
+  const left = Array.from(verdict.settled.refused, ({ item }) => item)
+  expect(verdict.settled.refused).toHaveLength(left.length)
+  return { ...verdict, left, doubts }
+}
+
+test('a document that is stored as it is sent is a duplicate, and another one stays a conflict', async () => {
+  const asked: SourcesQuestion[] = []
+  const refused = [conflict(0), conflict(1, '.ds-x'), { ...conflict(2), status: 400 }, conflict(3)]
+  const seen = await judged(refused, question => {
+    asked.push(question)
+    return question.wanted.map(({ id }) => (id === 'd' ? '{"id":"other"}' : `{"id": "${id}"}`))
+  })
+  expect(asked.map(({ index, wanted }) => [index, wanted.map(({ id }) => id)])).toEqual([
+    ['.ds-x', ['b']],
+    ['orders', ['a', 'd']],
+  ])
+  expect(seen).toMatchObject({ kind: 'done', settled: { created: 0, duplicate: 2 }, left: [2, 3], doubts: [] })
+})
+
+test('a question that may succeed later leaves the conflicts open', async () => {
+  const seen = await judged([conflict(1), { ...conflict(2), status: 400 }], () => {
+    throw fail('CLUSTER_OVERLOADED', { cluster: 'c', reason: 'busy', status: 429 })
+  })
+  expect(seen).toMatchObject({ kind: 'retryItems', items: [1], delivery: 'none', left: [2] })
+})
+
+test('without the privilege to read, conflicts are rejected, or unknown after a lost answer', async () => {
+  const refuse = () => {
+    throw fail('CLUSTER_PRIVILEGE_MISSING', { cluster: 'c', reason: 'no read', status: 403 })
+  }
+  const seen = await judged([conflict(1)], refuse)
+  expect(seen).toMatchObject({ kind: 'done', left: [1] })
+  expect(seen.doubts).toEqual([expect.stringMatching(/^Sluice cannot see whether documents that exist in orders/)])
+  expect(await judged([conflict(1)], refuse, true)).toMatchObject({ kind: 'done', settled: { unknown: 1 }, left: [] })
+})
+
+test('an error of ours is thrown', async () => {
+  const thrown = await judged([conflict(1)], () => {
+    throw new TypeError('a bug')
+  }).catch((error: unknown) => error)
+  expect(isSluiceError(thrown)).toBe(false)
+})
