@@ -109,29 +109,41 @@ export function findUnsafe(
       problem: `${NOT_NAMED}, and Sluice would let its addresses through the IP filter. ${allow}`,
     }
   for (const receiver of Object.keys(receivers) as CredentialReceiver[]) {
-    const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]
-    const inFile = (names: readonly OptionName[]) =>
-      names.filter(name => values[name] !== undefined).find(name => isInFile(name, candidates))
-    const place = settingInForce(values, urls)
-    // A proxy of the file reads nothing, unless the file also says whom to trust, or nothing is encrypted.
-    const url = place === undefined ? undefined : values[place]
-    const isPlain = typeof url === 'string' && /^http:/i.test(url)
-    const reader = isPlain || inFile(openings) !== undefined ? inFile(between) : undefined
-    const isPlace = place !== undefined && isInFile(place, candidates)
-    const secret = secrets.find(name => values[name] !== undefined && candidates.get(name)?.layer === 'environment')
-    const fileSent = [
-      ...secrets.filter(isFileOption),
-      ...(receiver === 'cluster' ? bodies.filter(name => !isJson(values[name])) : []),
-    ].find(isOutside)
-    const what = saidOf(secret, fileSent, candidates)
-    const tokens = hasTokens === true && reader !== undefined ? 'tokens of an earlier login' : undefined
-    const option = isPlace && what !== undefined ? place : reader
-    const sent = what ?? tokens
-    if (sent === undefined || option === undefined) continue
+    const sending = sentBy(receiver, values, candidates, isOutside)
+    if (sending === undefined) continue
+    const { option, sent } = sending
     const problem = `${NOT_NAMED}. Sluice would send ${sent} there. ${allow}`
     found[receiver] = { option: candidates.get(option)?.said ?? option, problem }
   }
   return found
+}
+
+/** Returns what the file would let somebody have, and the option that does. */
+function sentBy(
+  receiver: CredentialReceiver,
+  values: Settings,
+  candidates: Candidates,
+  isOutside: (name: OptionName) => boolean,
+): { readonly option: OptionName; readonly sent: string } | undefined {
+  const { urls, secrets, between = [], openings = [], hasTokens }: Receiver = receivers[receiver]
+  const inFile = (names: readonly OptionName[]) =>
+    names.filter(name => values[name] !== undefined).find(name => isInFile(name, candidates))
+  const place = settingInForce(values, urls)
+  // A proxy of the file reads nothing, unless the file also says whom to trust, or nothing is encrypted.
+  const url = place === undefined ? undefined : values[place]
+  const isPlain = typeof url === 'string' && /^http:/i.test(url)
+  const reader = isPlain || inFile(openings) !== undefined ? inFile(between) : undefined
+  const isPlace = place !== undefined && isInFile(place, candidates)
+  const secret = secrets.find(name => values[name] !== undefined && candidates.get(name)?.layer === 'environment')
+  const fileSent = [
+    ...secrets.filter(isFileOption),
+    ...(receiver === 'cluster' ? bodies.filter(name => !isJson(values[name])) : []),
+  ].find(isOutside)
+  const what = saidOf(secret, fileSent, candidates)
+  const tokens = hasTokens === true && reader !== undefined ? 'tokens of an earlier login' : undefined
+  const option = isPlace && what !== undefined ? place : reader
+  const sent = what ?? tokens
+  return sent === undefined || option === undefined ? undefined : { option, sent }
 }
 
 function saidOf(
