@@ -172,6 +172,7 @@ function facts(receipt: Receipt): (readonly string[])[] {
           inputs.filter(input => isListed && past(input) !== ''),
           input => ['', input.name + past(input)],
         )),
+    ...(inputs.length === 1 && inputs[0]?.readAs !== undefined ? [['', `read as ${inputs[0].readAs}`]] : []),
     ...named(
       inputs.filter(({ failure, plan }) => failure !== undefined && plan === undefined),
       ({ name, failure }) => ['', unreadable(name, failure?.message ?? '')],

@@ -159,12 +159,17 @@ const NAMED =
 
 const statuses = ['unfinished', 'finished', 'failed'] as const
 
+/** A load may have very many inputs, which are alike. */
+const MOST_READ_AS = 1000
+
 /** Keeps what became of each input that was begun. There may be very many, so it makes an object only when somebody asks. */
 export class InputAccounts {
   /** Why inputs could not be read to their end, by their ids. */
   readonly failures = new Map<number, Failure>()
   /** By the ids of the inputs, as the other two. */
   readonly #inputs: (Input | undefined)[] = []
+  /** Of the first ones. */
+  readonly #readAs = new Map<number, string>()
   #statuses = new Uint8Array(64)
   #lines = new Float64Array(64)
 
@@ -184,6 +189,10 @@ export class InputAccounts {
     return true
   }
 
+  readAs(id: number, found: string): void {
+    if (this.#readAs.size < MOST_READ_AS) this.#readAs.set(id, found)
+  }
+
   read(id: number, lines: number): void {
     if (this.#inputs[id] !== undefined) this.#lines[id] = (this.#lines[id] ?? 0) + lines
   }
@@ -194,7 +203,14 @@ export class InputAccounts {
     if (input === undefined) return undefined
     const status = statuses[this.#statuses[id] ?? 0] ?? 'unfinished'
     const failure = this.failures.get(id)
-    return { name: input.name, status, read: this.#lines[id] ?? 0, ...(failure === undefined ? {} : { failure }) }
+    const readAs = this.#readAs.get(id)
+    return {
+      name: input.name,
+      status,
+      read: this.#lines[id] ?? 0,
+      ...(readAs === undefined ? {} : { readAs }),
+      ...(failure === undefined ? {} : { failure }),
+    }
   }
 
   /** In the order of their ids. */

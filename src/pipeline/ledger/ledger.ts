@@ -56,6 +56,11 @@ export class Ledger {
     this.#inputs.begin(input)
   }
 
+  /** `found`: what looking at the input showed, as in its event `format`. */
+  readAs({ id }: Input, found: string): void {
+    this.#inputs.readAs(id, found)
+  }
+
   /** Notes that the input was read to its end, or to the place where it is broken. */
   end(input: Input, broken?: Failure): void {
     if (!this.#inputs.end(input, broken)) return

@@ -56,6 +56,8 @@ export interface InputReceipt {
   readonly status: 'finished' | 'failed' | 'unfinished'
   /** Documents and blank lines that the run has read from it. */
   readonly read: number
+  /** How a table, a workbook or a document with an array was read: `CSV with semicolons, UTF-8, 3 columns: id, name, total`. */
+  readonly readAs?: string
   /** Number of the document with which this process continued. */
   readonly resumedAt?: number
   /** If only what changed was read: since when, in ISO 8601. */

@@ -147,7 +147,10 @@ class Load {
     try {
       await this.#loading.begin?.(source)
       const lines = await this.#linesOf(work)
-      if (lines.found !== undefined) tell({ type: 'format', name: source.name, found: lines.found })
+      if (lines.found !== undefined) {
+        ledger.readAs(source, lines.found)
+        tell({ type: 'format', name: source.name, found: lines.found })
+      }
       // Only lines can be resumed in their middle.
       if (lines.kind !== 'lines') source.copy?.loaded?.(undefined)
       for await (const batch of batcher.frame(source, token, lines)) {

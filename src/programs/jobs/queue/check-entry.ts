@@ -118,6 +118,7 @@ const isInputReceipt = shaped({
   name: isName,
   status: isOneOf(['finished', 'failed', 'unfinished']),
   read: isCount,
+  readAs: optional(isName),
   resumedAt: optional(isCount),
   since: optional(isName),
   loadedBy: optional(shaped({ run: isName, at: isName })),
