@@ -97,10 +97,24 @@ interface Known extends Pick<StartedRun, 'way' | 'cluster' | 'found'> {
   readonly notes: readonly string[]
 }
 
-function tellWhatIsKnown({ tell }: LockedRun, { way, cluster, found, notes }: Known): void {
-  tellPreflight(tell, cluster, [...way.notes, ...notes, ...found.notes])
+function tellWhatIsKnown(run: LockedRun, { way, cluster, found, notes }: Known): void {
+  const { tell } = run
+  tellPreflight(tell, cluster, [...way.notes, ...notes, ...found.notes, ...idNotes(run, found)])
   for (const message of [...cluster.warnings, ...found.warnings]) tell({ type: 'warning', message })
   for (const { source, isLoaded } of found.plan.inputs) if (isLoaded) tell({ type: 'loaded', name: source.name })
+}
+
+/** Says what `verify` and `undo` will be able to do, if only the inputs hold the ids. */
+function idNotes({ sections: { documents, dryRun } }: LockedRun, { plan }: FoundRun): string[] {
+  const left = plan.inputs.filter(({ isLoaded }) => !isLoaded).map(({ source }) => source)
+  const { from } = documents.ids
+  if (dryRun || left.length === 0 || from === 'run' || from === 'cluster') return []
+  // Rows of tables and documents of other clusters have ids that everybody knows.
+  if (left.some(({ cursor }) => cursor !== undefined)) return []
+  const once = left.find(({ file, copy }) => file === undefined || copy !== undefined)
+  return once === undefined
+    ? ['verify and undo read the files again, because only they hold the ids: keep them as they are']
+    : [`verify and undo will not know this run: ${once.name} cannot be read again, and only it holds the ids`]
 }
 
 function tellPreflight(tell: Tell, cluster: Cluster, notes: readonly string[]): void {
