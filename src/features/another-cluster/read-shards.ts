@@ -26,7 +26,7 @@ interface Reading extends Patience {
 }
 
 /** About so many bytes make a page. */
-const PAGE_BYTES = 5 << 20
+const PAGE_BYTES = 2 << 20
 /** Documents of the first page, whose size nobody knows, and of any. Elasticsearch allows 10,000. */
 const FIRST_DOCUMENTS = 500
 const MOST_DOCUMENTS = 10_000
