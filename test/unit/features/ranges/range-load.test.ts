@@ -7,7 +7,7 @@ const ofTheWorker = [
   'allowPlaintext apiKey ca caFingerprint cert cloudId key password url username',
   'direct httpsProxy ipCheckUrl noProxy proxy proxyCa requireProxy staticIps',
   'sourceCa sourceThroughProxy sourceToken tokenFile',
-  'byteBudget plan planDay planLimit timeBudgetMs',
+  'byteBudget timeBudgetMs',
   'graceMs keepDays keepRuns preflightConnections spoolLimit stateDir timeoutMs',
 ].flatMap(names => names.split(' '))
 
