@@ -85,7 +85,8 @@ async function start(options: LabOptions): Promise<Lab> {
 
 /** Integers of 19 digits show that no digit is lost. */
 function orders(): Map<string, string> {
-  const text = (n: number) => `{"order":9007199254740${String(n).padStart(6, '0')},"total":${n % 90}.50,"open":${n % 7 > 0}}`
+  const text = (n: number) =>
+    `{"order":9007199254740${String(n).padStart(6, '0')},"total":${n % 90}.50,"open":${n % 7 > 0}}`
   return new Map(Array.from({ length: ORDERS }, (_, n) => [`order-${n + 1}`, text(n + 1)]))
 }
 
@@ -113,7 +114,12 @@ function summary({ line, env }: Lab): string {
         ['addresses', line.staticIps.join(', ')],
         ['cluster', line.cluster.url],
         ['', line.cluster.httpUrl],
-        ...(line.otherCluster === undefined ? [] : [['other cluster', line.otherCluster.url], ['', line.otherCluster.httpUrl]]),
+        ...(line.otherCluster === undefined
+          ? []
+          : [
+              ['other cluster', line.otherCluster.url],
+              ['', line.otherCluster.httpUrl],
+            ]),
         ['ServiceNow', line.servicenow.url],
         ['', line.servicenow.httpUrl],
         ['CA', line.cluster.caFile],
