@@ -4,13 +4,13 @@ import type { Cluster } from '../../route/cluster/open-cluster.js'
 
 /** Looks up each name once. */
 export class TargetIndices {
-  /** Names of indices whose own pipelines treat documents. */
-  readonly piped = new Set<string>()
-  readonly missing = new Set<string>()
   /** The indices that exist, with the indices of the source whose documents they take. */
   readonly origins = new Map<string, Set<string>>()
   readonly #cluster: Cluster
   readonly #into: string
+  /** Names of indices whose own pipelines treat documents. */
+  readonly #piped = new Set<string>()
+  readonly #missing = new Set<string>()
   readonly #known = new Map<string, Promise<readonly string[]>>()
 
   /** `into`: an index, an alias, a data stream, or a pattern such as `{_index}`. */
@@ -33,6 +33,14 @@ export class TargetIndices {
     return holders
   }
 
+  /** Returns notes for the person who reads the result. */
+  notes(): string[] {
+    return [
+      ...Array.from(this.#missing, name => `the index ${name} no longer exists`),
+      ...Array.from(this.#piped, name => `${name} has an ingest pipeline of its own, which may have changed documents`),
+    ]
+  }
+
   #nameFor(named: string): string {
     const pattern = patternIn(this.#into)
     if (pattern === undefined) return this.#into
@@ -45,9 +53,9 @@ export class TargetIndices {
 
   async #look(name: string): Promise<readonly string[]> {
     const seen = await this.#cluster.indices.see(name)
-    if (seen.kind === 'missing') this.missing.add(name)
+    if (seen.kind === 'missing') this.#missing.add(name)
     if (seen.kind === 'missing') return []
-    if (seen.kind !== 'unreadable' && seen.isPiped === true) this.piped.add(name)
+    if (seen.kind !== 'unreadable' && seen.isPiped === true) this.#piped.add(name)
     return seen.kind === 'name' ? seen.behind : [name]
   }
 }

@@ -63,62 +63,30 @@ export async function verifyDeep({ from, ...options }: VerifyDeepOptions): Promi
   const indices = comparedIndices(checkpoint)
   const { timeoutMs, concurrency } = options
   const { signal = new AbortController().signal, connecting, maxElapsedMs, listed, onProgress } = asked
-  const reading = readFrom({ from, source: indices.map(({ name }) => name), timeoutMs, concurrency, signal })
+  const names = indices.map(({ name }) => name)
+  const reading = readFrom({ from, source: names, timeoutMs, concurrency, signal })
   const { cluster: source } = await openClusterItself(reading.connecting, signal, { isReadOnly: true })
   await using _source = source.route
   const { cluster: target } = await openClusterItself(connecting, signal)
   await using _target = target.route
 
-  const runs = [checkpoint, ...others.filter(one => one.checkpoint.key === checkpoint.key).map(one => one.checkpoint)]
-  const { rejected, notes: unread } = await readRejectedIds(
-    runs,
-    indices.map(({ name }) => name),
-  )
+  const ofCommand = others.flatMap(({ checkpoint: other }) => (other.key === checkpoint.key ? [other] : []))
+  const { rejected, notes: unread } = await readRejectedIds([checkpoint, ...ofCommand], names)
   const notes = new Set([...source.warnings, ...sameCluster(checkpoint, target), ...statusNote(checkpoint), ...unread])
-  const warn = (message: string) => void notes.add(message)
-  const pace = newPace({ maxElapsedMs, signal, inFlight: Math.min(IN_FLIGHT, connecting.concurrency) })
-  const into = new TargetIndices(target, checkpoint.target.index)
-
-  const again = await openAll(source, indices, checkpoint.run, { maxElapsedMs, signal })
-  const tell = listenerOf(onProgress)
-  const documents = await countAll(source, indices)
-  let looked = 0
-  let there = 0
-  const inputs: ComparedInput[] = []
-  for (const [at, read] of indices.entries()) {
-    const input = comparedInput(read.name, listed)
-    await compareDocuments({
-      source: again[at] as IndexAgain,
-      target,
-      holders: async ({ index }) => await into.holders(index, read.index),
-      wasRead: readUpTo(read.place, read.name),
-      wasRejected: id => rejected.get(read.name)?.has(id) === true,
-      pace,
-      signal,
-      warn,
-      compared: (id, outcome, isThere) => {
-        input.add(id, outcome)
-        if (isThere) there += 1
-        looked += 1
-      },
-      listDone: () => tell(looked, Math.max(looked, documents)),
-    })
-    inputs.push(input.result())
+  const comparing: Comparing = {
+    source,
+    target,
+    into: new TargetIndices(target, checkpoint.target.index),
+    pace: newPace({ maxElapsedMs, signal, inFlight: Math.min(IN_FLIGHT, connecting.concurrency) }),
+    maxElapsedMs,
+    signal,
+    listed,
+    warn: message => void notes.add(message),
   }
-
-  const only = firstIds(listed)
-  const isOnlyOne = indices.length === 1 && into.origins.size === 1
-  for (const [index, origins] of into.origins) {
-    // One request shows that there are none.
-    await target.indices.refresh(index)
-    if (isOnlyOne && (await target.indices.count(index)).documents === there) continue
-    const query = { _source: false }
-    const walked = await readAgain({ cluster: target, index, query, maxElapsedMs, signal })
-    await findStrangers({ target: walked, source, origins: [...origins], pace, signal, warn, stranger: only.add })
-  }
-  for (const name of into.missing) warn(`the index ${name} no longer exists`)
-  for (const name of into.piped) warn(`${name} has an ingest pipeline of its own, which may have changed documents`)
-  const counts = sumOf(inputs)
+  const found = await compareAll(comparing, { run: checkpoint.run, indices, rejected, onProgress })
+  const only = await onlyInTarget(comparing, indices.length, found.there)
+  for (const note of comparing.into.notes()) notes.add(note)
+  const counts = sumOf(found.inputs)
   return {
     run: checkpoint.run,
     status: checkpoint.status,
@@ -129,10 +97,72 @@ export async function verifyDeep({ from, ...options }: VerifyDeepOptions): Promi
     ...counts,
     onlyInTarget: only.count,
     onlyInTargetIds: only.list,
-    inputs,
+    inputs: found.inputs,
     checkpoint: path,
     notes: [...notes],
   }
+}
+
+interface Comparing extends Patient {
+  readonly source: Cluster
+  readonly target: Cluster
+  readonly into: TargetIndices
+  readonly pace: Pace
+  readonly listed: number
+  warn(message: string): void
+}
+
+interface Compared {
+  readonly run: string
+  readonly indices: readonly ReadIndex[]
+  /** Ids by the name of the input. */
+  readonly rejected: ReadonlyMap<string, ReadonlySet<string>>
+  readonly onProgress: VerifyOptions['onProgress']
+}
+
+/** Compares each index. `there`: how many of its documents the target has, in whatever state. */
+async function compareAll(
+  { source, target, into, listed, ...comparing }: Comparing,
+  { run, indices, rejected, onProgress }: Compared,
+): Promise<{ readonly inputs: readonly ComparedInput[]; readonly there: number }> {
+  const opened = await openAll(source, indices, run, comparing)
+  const documents = await countAll(source, indices)
+  const tell = listenerOf(onProgress)
+  const inputs: ComparedInput[] = []
+  let [looked, there] = [0, 0]
+  for (const { read, again } of opened) {
+    const input = comparedInput(read.name, listed)
+    await compareDocuments({
+      ...comparing,
+      source: again,
+      target,
+      holders: async ({ index }) => await into.holders(index, read.index),
+      wasRead: readUpTo(read.place, read.name),
+      wasRejected: id => rejected.get(read.name)?.has(id) === true,
+      compared: (id, outcome, isThere) => {
+        input.add(id, outcome)
+        if (isThere) there += 1
+        looked += 1
+      },
+      listDone: () => tell(looked, Math.max(looked, documents)),
+    })
+    inputs.push(input.result())
+  }
+  return { inputs, there }
+}
+
+/** Finds documents that only the target has. `there`: how many documents of all `indices` it has. */
+async function onlyInTarget({ source, target, into, listed, ...comparing }: Comparing, indices: number, there: number) {
+  const only = firstIds(listed)
+  const isOnlyOne = indices === 1 && into.origins.size === 1
+  for (const [index, origins] of into.origins) {
+    await target.indices.refresh(index)
+    // Two numbers show at once that there are none.
+    if (isOnlyOne && (await target.indices.count(index)).documents === there) continue
+    const walked = await readAgain({ ...comparing, cluster: target, index, query: { _source: false } })
+    await findStrangers({ ...comparing, target: walked, source, origins: [...origins], stranger: only.add })
+  }
+  return only
 }
 
 interface Patient {
@@ -145,16 +175,17 @@ async function openAll(
   cluster: Cluster,
   indices: readonly ReadIndex[],
   run: string,
-  patience: Patient,
-): Promise<readonly IndexAgain[]> {
+  { maxElapsedMs, signal }: Patient,
+): Promise<readonly { readonly read: ReadIndex; readonly again: IndexAgain }[]> {
   const here = cluster.preflight.info?.uuid ?? cluster.display
-  const opened: IndexAgain[] = []
-  for (const { index, uuid, query, cluster: there } of indices) {
+  const opened: { readonly read: ReadIndex; readonly again: IndexAgain }[] = []
+  for (const read of indices) {
+    const { index, uuid, query, cluster: there } = read
     const refuse = (why: string) => fail('RUN_NOT_COMPARABLE', { run, why })
     if (there !== here) throw refuse(`${cluster.display} is another cluster than the one that it read`)
-    const again = await readAgain({ ...patience, cluster, index, query })
+    const again = await readAgain({ maxElapsedMs, signal, cluster, index, query })
     if (again.uuid !== uuid) throw refuse(`${index} was deleted and made anew since`)
-    opened.push(again)
+    opened.push({ read, again })
   }
   return opened
 }

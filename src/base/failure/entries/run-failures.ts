@@ -164,7 +164,7 @@ export const runEntries = {
     ],
     fixes: [
       { fix: 'Pass the URL of the cluster that the run read: the receipt names it.', if: /another cluster than/ },
-      { fix: 'Run `sluice verify` without --deep. It looks up the ids of the run.', if: /something else/ },
+      { fix: 'Leave --deep out. Sluice then looks up the ids of the run.', if: /something else/ },
       { fix: 'Compare the counts in the receipt with the index.', unless: /another cluster than/ },
     ],
     example: { run: '20261121T093000Z-4f1c2a', why: '--set may have changed its documents' },
