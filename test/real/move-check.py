@@ -11,9 +11,10 @@ import urllib.request
 PAGE = 5000
 
 
-def ask(url, key, path, body):
+def ask(url, key, path, body=None):
     headers = {"authorization": key, "content-type": "application/json"}
-    request = urllib.request.Request(url + path, json.dumps(body).encode(), headers)
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url + path, data, headers, method="POST")
     with urllib.request.urlopen(request) as answer:
         return answer.read()
 
@@ -29,7 +30,7 @@ def field(pairs, name):
 
 
 def sum_of(url, key, index, skipped):
-    urllib.request.urlopen(urllib.request.Request(f"{url}/{index}/_refresh", b"", {"authorization": key})).read()
+    ask(url, key, f"/{index}/_refresh")
     path, body = f"/{index}/_search?scroll=5m", {"size": PAGE, "sort": ["_doc"]}
     documents, total = 0, 0
     while True:

@@ -16,8 +16,8 @@ export function installElasticdump(): void {
 }
 
 /** `from` and `to`: URLs of indices with user and password. */
-export function startElasticdump(from: string, to: string, more: readonly string[] = []) {
-  const args = [`--input=${from}`, `--output=${to}`, '--type=data', '--limit=1000', ...more]
+export function startElasticdump(from: string, to: string) {
+  const args = [`--input=${from}`, `--output=${to}`, '--type=data', '--limit=1000']
   const began = performance.now()
   const child = spawn(process.execPath, [elasticdump, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
