@@ -200,8 +200,7 @@ async function countAll(cluster: Cluster, indices: readonly ReadIndex[]): Promis
 
 /** A request asks for a whole list, and its documents have some megabytes. */
 function newPace({ inFlight, ...patience }: Patient & { readonly inFlight: number }): Pace {
-  const { now: wallClock } = Date
-  return new Pace({ ...patience, most: 1, inFlight, clock: systemClock, wallClock, random: Math.random })
+  return new Pace({ ...patience, most: 1, inFlight, clock: systemClock, wallClock: Date.now, random: Math.random })
 }
 
 function statusNote({ status }: Checkpoint): string[] {
