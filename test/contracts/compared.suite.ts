@@ -50,6 +50,7 @@ export function describeCompared(world: () => World): void {
     })
 
     test('knows what was rejected', async () => {
+      await make({ mappings: { dynamic: false } })
       await request('PUT', `/${index()}`, { mappings: { properties: { n: { type: 'byte' } } } })
       await store([...many(20), ['big', '{"n":1000}'], ['text', '{"n":"x"}']])
       const receipt = await move()

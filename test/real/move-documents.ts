@@ -43,7 +43,7 @@ function textOf(n: number, isRefused: boolean): string {
     case 2:
       return usual.replace('{', '{ "list" : [ 1 , 2 ] , ').replaceAll('","', '" , "')
     case 3:
-      return usual.replace('{', String.raw`{"text":"\u00e9 \ud83d\ude00 \/ 😀 ü","":{"":[]},`)
+      return usual.replace('{', String.raw`{"text":"\u00e9 \ud83d\ude00 \/ 😀 ü","A ü":{"b":[]},`)
     case 4:
       return usual.replace('{', `{"long":"${'x'.repeat(60_000)}",`)
     default:

@@ -38,7 +38,7 @@ export async function fillOld({ old, documents, from }: Pick<Moving, 'old' | 'do
 
 export async function store(old: OldNode, index: string, documents: readonly MovedDocument[]): Promise<void> {
   const answer = await asked(old.ask, 'POST', `/${index}/_bulk`, bulkBody(documents))
-  expect(JSON.parse(answer)).toMatchObject({ errors: false })
+  expect(answer.slice(0, 200), /"error":\{.{0,300}/.exec(answer)?.[0]).toContain('"errors":false')
 }
 
 /** Makes an index of the target, with other shards. */

@@ -17,7 +17,7 @@ export interface ReadIndex {
 }
 
 /** Options of a run after which the target holds each document as it was read. */
-const harmless: ReadonlySet<string> = new Set(['op', 'ids', 'format', 'indexBody', 'mapping'])
+const harmless: ReadonlySet<string> = new Set(['op', 'ids', 'format', 'index', 'indexBody', 'mapping'])
 
 /** Returns the indices that a run has read. Throws SluiceError RUN_NOT_COMPARABLE if it read something else, or changed documents. */
 export function comparedIndices({ run, inputs, options, kind }: Checkpoint): readonly ReadIndex[] {
