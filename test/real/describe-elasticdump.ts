@@ -83,8 +83,8 @@ export function describeElasticdump(given: () => Moving): void {
       const receipt = receiptOf(await start(moving(), moveArgs(moving(), 'small-killed-moved')).running.ended)
       rows.push({
         fault: 'killed after a third, and started again',
-        sluice: `reads ${receipt.thisProcess.read} of ${documents} again or for the first time`,
-        elasticdump: `reads ${sentBy(again.output)} of ${documents} again or for the first time`,
+        sluice: `the second run reads ${receipt.thisProcess.read} of ${documents} documents`,
+        elasticdump: `the second run reads ${sentBy(again.output)} of ${documents} documents`,
       })
     })
 
