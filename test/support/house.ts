@@ -31,6 +31,7 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
+        most: 7,
         doors:
           'json-fault parse-json same-document strict/assembly/fields strict/assembly/json strict/assembly/marks strict/layout',
       },
