@@ -52,11 +52,18 @@ export type {
   Serving,
   Waiting,
 } from './programs/serve/serve-options.js'
-export type { VerifiedInput, UndoOptions, VerifyOptions } from './programs/verify/verify-options.js'
+export type {
+  ComparedCounts,
+  ComparedInput,
+  VerifiedInput,
+  UndoOptions,
+  VerifyOptions,
+} from './programs/verify/verify-options.js'
 export type { InferOptions, InferredMapping } from './features/mapping/infer-mapping.js'
 export type { Restored, UntuneOptions } from './features/tuned/untune.js'
 export type { Undone } from './programs/verify/undo.js'
 export type { Verification } from './programs/verify/verify.js'
+export type { DeepVerification, VerifyDeepOptions } from './programs/verify/verify-deep.js'
 import { loadedAtCall } from './base/caller.js'
 
 const ingest = loadedAtCall(async () => (await import('./ingest.js')).ingest) as typeof import('./ingest.js').ingest
@@ -77,6 +84,10 @@ const connect = loadedAtCall(
 
 const verify: typeof import('./programs/verify/verify.js').verify = loadedAtCall(
   async () => (await import('./programs/verify/verify.js')).verify,
+)
+
+const verifyDeep: typeof import('./programs/verify/verify-deep.js').verifyDeep = loadedAtCall(
+  async () => (await import('./programs/verify/verify-deep.js')).verifyDeep,
 )
 
 const undo: typeof import('./programs/verify/undo.js').undo = loadedAtCall(
@@ -116,4 +127,5 @@ export {
   serve,
   undo,
   verify,
+  verifyDeep,
 }

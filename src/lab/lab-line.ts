@@ -29,6 +29,15 @@ export interface LabLine {
     /** `9.4.3`, or `serverless`. */
     readonly version: string
   }
+  /** Another cluster, from which an index can be moved, if the lab plays two. It accepts every address. Its certificate is of `cluster.caFile`. */
+  readonly otherCluster?: {
+    readonly url: string
+    readonly httpUrl: string
+    /** Encoded as the Authorization header takes it. */
+    readonly apiKey: string
+    readonly username: string
+    readonly password: string
+  }
   /** Elastic's managed ingest endpoint in front of the cluster, if the lab plays it. No IP filter guards it. */
   readonly managed?: {
     /** Only the proxy can resolve the host, which is named as Elastic names its own. */
@@ -90,5 +99,11 @@ export function labEnvironment(line: LabLine): Record<string, string> {
     SERVICENOW_CLIENT_ID: line.servicenow.clientId,
     SERVICENOW_CLIENT_SECRET: line.servicenow.clientSecret,
     SLUICE_SERVICENOW_CA: line.cluster.caFile,
+    ...(line.otherCluster && {
+      OTHER_CLUSTER_URL: line.otherCluster.url,
+      OTHER_CLUSTER_API_KEY: line.otherCluster.apiKey,
+      SLUICE_FROM_API_KEY: line.otherCluster.apiKey,
+      SLUICE_FROM_CA: line.cluster.caFile,
+    }),
   }
 }

@@ -46,6 +46,8 @@ export interface LabOptions {
   readonly pick?: Pick
   /** The cluster to play. Default `9.4.3`. */
   readonly version?: ClusterVersion
+  /** 2: play another cluster too, from which an index can be moved. It has its own credentials, and no IP filter. Default 1. */
+  readonly clusters?: 1 | 2
   /**
    * Announce egress addresses instead of binding them, even if this machine can bind them. Default: only if the
    * machine cannot bind them.
@@ -93,6 +95,9 @@ const randomPorts: Record<keyof typeof contractPorts, number> = {
   platformHttp: 0,
 }
 
+/** The deployment that plays the other cluster. */
+const OTHER = 'other'
+
 /**
  * Starts everything on this machine: static-IP proxy, egress check, search cluster with IP filter, service-management
  * platform with address access control, and control API. Rejects if a port is taken.
@@ -115,6 +120,8 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
   try {
     const main = await startDeployment('main', ports.clusterHttps, ports.clusterHttp, new Cluster('main', version))
     register(policies, which, 'main')
+    const isDouble = options.clusters === 2
+    const other = isDouble ? await startDeployment(OTHER, 0, 0, new Cluster(OTHER, version)) : undefined
     const platform = new Platform()
     platform.access.register(serviceNowRegisterOf(which))
     const servePlatform = createServiceNowServer(platform, refusals)
@@ -147,6 +154,7 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
       policies,
       refusals,
       main: main.cluster,
+      other: other?.cluster,
       servicenow: createServiceNowControl(platform),
       inbound,
       managed: queue,
@@ -184,6 +192,15 @@ export async function startLab(options: LabOptions = {}): Promise<Lab> {
           leastPrivilegeApiKey: security.leastPrivilegeApiKey,
           version,
         },
+        ...(other && {
+          otherCluster: {
+            url: other.url,
+            httpUrl: other.httpUrl,
+            apiKey: other.cluster.security.apiKey,
+            username: other.cluster.security.username,
+            password: other.cluster.security.password,
+          },
+        }),
         ...(managed && {
           managed: {
             url: `https://main.ingest.localhost:${managed.port}/_es`,

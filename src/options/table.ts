@@ -35,7 +35,7 @@ const remote = group('Inputs on servers', ['ingest', 'worker'], {
   section: 'remote',
   notInReplay: 'is not an option of replay, which reads files',
 })
-const origin = group('Another cluster', ['ingest', 'pull'], {
+const origin = group('Another cluster', ['ingest', 'pull', 'verify'], {
   section: 'from',
   notInReplay: 'is not an option of replay, which reads files',
 })
@@ -371,7 +371,7 @@ export const table = {
   fromQuery: origin(
     kinds.text(check.jsonObject),
     'query that the documents must match: JSON, or a file that holds it. Example: {"query":{"term":{"open":true}}}',
-    { label: 'file|json', file: 'json', as: 'query' },
+    { label: 'file|json', file: 'json', as: 'query', commands: ['ingest', 'pull'] },
   ),
   set: edits(
     editKinds.setValues(),

@@ -1,4 +1,5 @@
 import { describeAnotherCluster } from './another-cluster.suite.js'
+import { describeCompared } from './compared.suite.js'
 import { describeConditions } from './conditions.suite.js'
 import { describeCopiedIndices } from './copied-indices.suite.js'
 import { describeDoctor } from './doctor.suite.js'
@@ -52,6 +53,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeFieldIds,
   describeAnotherCluster,
   describeCopiedIndices,
+  describeCompared,
 ]
 /** What the ordinary run tries, so that it is short. */
 export const ordinarySuites: readonly Suite[] = [

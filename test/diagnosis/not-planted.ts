@@ -38,6 +38,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   MAPPING_DIFFERS: 'Told of a file and an index, not of the way: `test/contracts/mapping.suite.ts`.',
   MAPPING_NOT_COPIED:
     'Told of the mapping of another cluster, not of the way: `test/contracts/another-cluster.suite.ts`.',
+  RUN_NOT_COMPARABLE: 'Told of a run and what it read, not of the way: `test/contracts/compared.suite.ts`.',
   REHEARSAL_REFUSED: 'Told of documents of a dry run: `test/contracts/rehearsal.suite.ts`.',
   PLAN_LIMIT_REACHED: 'Told of what all commands have used in a month: `test/lab/load/traffic-plan.test.ts`.',
   PLAN_SPENT: 'The same: `test/lab/load/traffic-plan.test.ts`.',

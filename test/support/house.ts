@@ -31,7 +31,9 @@ export const districts: readonly District[] = [
       'operation.ts': {},
       json: {
         beside: 'text',
-        doors: 'json-fault parse-json strict/assembly/fields strict/assembly/json strict/assembly/marks strict/layout',
+        most: 7,
+        doors:
+          'json-fault parse-json same-document strict/assembly/fields strict/assembly/json strict/assembly/marks strict/layout',
       },
       text: {
         beside: 'operation.ts',
@@ -139,7 +141,7 @@ export const districts: readonly District[] = [
     // the proxy, and a replay writes an update by the same script as a load.
     name: 'features',
     rooms: {
-      'another-cluster': { doors: 'pull-indices read-indices' },
+      'another-cluster': { doors: 'pull-indices read-again read-indices' },
       destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
       edits: { doors: 'edit-documents' },
       follow: { doors: 'follow-inputs' },
@@ -202,7 +204,7 @@ export const districts: readonly District[] = [
       },
       serve: { doors: 'serve serve-options' },
       tunnel: { doors: 'open-tunnel' },
-      verify: { doors: 'undo verify verify-options' },
+      verify: { doors: 'undo verify verify-deep verify-options' },
     },
   },
   {

@@ -59,6 +59,7 @@ test('the package exports what the docs say, and nothing else', () => {
       'serve',
       'undo',
       'verify',
+      'verifyDeep',
     ].toSorted(),
   )
   expect(Object.keys(lab).toSorted()).toEqual([

@@ -9,12 +9,15 @@ import { fail } from '../../base/failure/failure.js'
 
 /** Several pages with --page-size 100. */
 const INCIDENTS = 250
+/** In the index `orders` of the other cluster. */
+const ORDERS = 1000
 
 interface Flags {
   readonly register: Register
   readonly ports: 'random' | 'contract'
   readonly json: boolean
   readonly console: boolean
+  readonly clusters: '1' | '2'
 }
 
 export function defineLab(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -33,6 +36,9 @@ export function defineLab(command: Command, terminal: Terminal, done: (code: num
         'random ports, or contract: the usual ports of QuotaGuard (9293, 1080, …) (default: random)',
       ).choices(['random', 'contract']),
     )
+    .addOption(
+      new Option('--clusters <n>', '2 adds another cluster, with an index to move (default: 1)').choices(['1', '2']),
+    )
     .option('--console', 'serve a web page that shows and changes the lab, on this machine only')
     .option('--json', 'print one line of JSON with every address and credential when the lab is ready')
     .addHelpText(
@@ -42,11 +48,12 @@ Examples:
   sluice lab                                    run until Ctrl-C
   sluice lab --console                          see and change the lab
   sluice lab -- sluice ingest my.ndjson --index logs
-  sluice lab --register first -- sluice doctor  see a blocked address`,
+  sluice lab --register first -- sluice doctor  see a blocked address
+  sluice lab --clusters 2                       move an index to another cluster`,
     )
     .action(async (words: string[], flags: Partial<Flags>) => {
       const { register = 'both', ports = 'random', json = false, console = false } = flags
-      const lab = await start({ register, ports, console })
+      const lab = await start({ register, ports, console, clusters: flags.clusters === '2' ? 2 : 1 })
       try {
         if (words.length > 0 && lab.line.console !== undefined)
           terminal.err(shown`console: ${lab.line.console}
@@ -66,6 +73,7 @@ async function start(options: LabOptions): Promise<Lab> {
   try {
     const lab = await startLab(options)
     lab.control.servicenow.seed('incident', INCIDENTS)
+    if (lab.line.otherCluster !== undefined) lab.control.store('orders', orders())
     return lab
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number }
@@ -73,6 +81,13 @@ async function start(options: LabOptions): Promise<Lab> {
     const problem = `port ${port} is in use by another program. Stop it, or use random ports`
     throw fail('OPTION_INVALID', { option: '--ports contract', problem }, { cause: error })
   }
+}
+
+/** Integers of 19 digits show that no digit is lost. */
+function orders(): Map<string, string> {
+  const text = (n: number) =>
+    `{"order":9007199254740${String(n).padStart(6, '0')},"total":${n % 90}.50,"open":${n % 7 > 0}}`
+  return new Map(Array.from({ length: ORDERS }, (_, n) => [`order-${n + 1}`, text(n + 1)]))
 }
 
 async function runUntilStopped(lab: Lab, json: boolean, terminal: Terminal): Promise<number> {
@@ -99,6 +114,12 @@ function summary({ line, env }: Lab): string {
         ['addresses', line.staticIps.join(', ')],
         ['cluster', line.cluster.url],
         ['', line.cluster.httpUrl],
+        ...(line.otherCluster === undefined
+          ? []
+          : [
+              ['other cluster', line.otherCluster.url],
+              ['', line.otherCluster.httpUrl],
+            ]),
         ['ServiceNow', line.servicenow.url],
         ['', line.servicenow.httpUrl],
         ['CA', line.cluster.caFile],

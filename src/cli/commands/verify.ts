@@ -9,24 +9,34 @@ import { masked } from '../../base/secrets.js'
 import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spareOptimising } from '../application/tune-engine.js'
+import { invalid } from '../../options/option-checks.js'
+import { compareWithSource } from './verify-deep.js'
+
+interface Flags extends Record<string, unknown> {
+  readonly deep?: boolean
+}
 
 export function defineVerify(command: Command, terminal: Terminal, done: (code: number) => void): void {
   addOptions(command, 'verify')
     .argument('<run>', 'id of the run (see sluice runs), or the path of its checkpoint')
+    .option('--deep', 'compare each document with the cluster that the run read (--from)')
     .addHelpText(
       'after',
       `
 Examples:
   sluice verify 20261121T100338Z-225173
   sluice verify 20261121T100338Z-225173 --json | jq -r '.inputs[].missingIds[]'
+  sluice verify 20261121T100338Z-225173 --deep --from https://old.example:9200
 
 Sluice works from the checkpoint, without the input. This needs --ids run.
 Exit code 1 means that documents are missing or doubled, or that other documents
 have ids like those of the run.`,
     )
-    .action(async (run: string, flags: Record<string, unknown>) => {
+    .action(async (run: string, { deep = false, ...flags }: Flags) => {
       const { effective, values, connecting } = await loadForCluster(flags, terminal)
       const { json, quiet, maxElapsedMs } = values
+      if (deep) return done(await compareWithSource(run, { effective, connecting, terminal }))
+      if (effective.origins.from.startsWith('--')) throw invalid('--from', 'needs --deep')
       using interruption = interruptible(terminal, 'stopping')
       using progress = showLookups(terminal, quiet)
       const { verify } = await import('../../programs/verify/verify.js')

@@ -158,14 +158,24 @@ export async function readRemoteAccess(effective: Effective): Promise<Pick<Remot
   }
 }
 
-/** Reads how another cluster is reached. Undefined if no option names one. */
+/** How another cluster is reached, without its URL. */
+const toOther = ['fromApiKey', 'fromApiKeyFile', 'fromUsername', 'fromPassword', 'fromPasswordFile', 'fromCa', 'fromProxy', 'fromProxyFile', 'fromQuery'] as const satisfies readonly OptionName[] // prettier-ignore
+
+/** Reads how another cluster is reached. Undefined if no option names one. Variables of the environment may wait for the load that needs them. */
 export async function readFromAccess(
   effective: Effective,
   query: JsonObject | undefined,
 ): Promise<FromOptions | undefined> {
   refuseUnsafe(effective, 'from')
-  const { from: url, fromUsername: username } = effective.values
-  const access = {
+  const { values, origins } = effective
+  const { from: url, fromUsername: username } = values
+  if (url === undefined) {
+    const given = toOther.find(name => values[name] !== undefined && origins[name].startsWith('--'))
+    if (given === undefined) return undefined
+    throw invalid('from', 'is not set, but another option says how to reach that cluster')
+  }
+  return {
+    url,
     apiKey: await secret(effective, 'fromApiKey'),
     username,
     password: await secret(effective, 'fromPassword'),
@@ -173,10 +183,6 @@ export async function readFromAccess(
     proxy: await secret(effective, 'fromProxy'),
     query,
   }
-  if (url !== undefined) return { url, ...access }
-  const given = Object.values(access).some(value => value !== undefined)
-  if (given) throw invalid('from', 'is not set, but another option says how to reach that cluster')
-  return undefined
 }
 
 /** A shorter key could be guessed by trying all of them. */

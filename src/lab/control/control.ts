@@ -79,6 +79,11 @@ export interface Control {
   ids(index: string): readonly string[]
   /** Returns a document as the cluster keeps it, byte for byte. Bypasses the filter. */
   source(index: string, id: string): Buffer | undefined
+  /**
+   * Stores documents as JSON texts by their ids, in an index of the other cluster, or of `main` if the lab plays only one. Makes the
+   * index if it is missing. Bypasses the filter.
+   */
+  store(index: string, documents: ReadonlyMap<string, string>): void
   /** The inbound entry. */
   readonly inbound: InboundControl
   /** The queue of the managed ingest endpoint. */
@@ -101,6 +106,7 @@ export interface ControlParts {
   readonly policies: Policies
   readonly refusals: Refusals
   readonly main: Cluster
+  readonly other: Cluster | undefined
   readonly servicenow: ServiceNowControl
   readonly inbound: Inbound
   readonly managed: ManagedControl
@@ -115,6 +121,7 @@ export function createControl({
   policies,
   refusals,
   main,
+  other = main,
   servicenow,
   inbound,
   managed,
@@ -164,6 +171,13 @@ export function createControl({
     count: index => main.matching(index).found.reduce((sum, { count }) => sum + count, 0),
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
+    store(name, documents) {
+      const index = other.named(name) ?? other.create(name)
+      for (const [id, text] of documents) {
+        const bytes = Buffer.from(text)
+        index.put(id, bytes, 0, bytes.length)
+      }
+    },
     inbound,
     managed,
     line,

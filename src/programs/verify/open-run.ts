@@ -128,7 +128,7 @@ function isFromFields(ids: string): boolean {
 }
 
 /** Returns a note about the cluster, if one is needed. Throws SluiceError RUN_ELSEWHERE. */
-function sameCluster({ run, target, counts }: Checkpoint, { preflight, display }: Cluster): string[] {
+export function sameCluster({ run, target, counts }: Checkpoint, { preflight, display }: Cluster): string[] {
   const uuid = preflight.info?.uuid
   const isKnown = target.clusterUuid !== undefined && uuid !== undefined && uuid !== '_na_'
   if (isKnown && uuid !== target.clusterUuid) throw fail('RUN_ELSEWHERE', { run, loaded: target.url, cluster: display })

@@ -1,5 +1,5 @@
 /** Works through a list in batches, as large and as many at once as the cluster bears. */
-import { fail, SluiceError } from '../../base/failure/failure.js'
+import { fail, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { Clock } from '../../base/flow.js'
 import { atLast, backoffMs, Retries, retryAfterMs } from '../../base/time/retry.js'
 import type { TakeStep } from '../../route/cluster/documents.js'
@@ -27,6 +27,7 @@ export class Pace {
 
   /** Resolves when every item is done. Throws the first SluiceError, once all current requests have ended. */
   async through<T>(items: Iterable<T> | AsyncIterable<T>, attempt: TakeStep<T>): Promise<void> {
+    const { signal } = this.#options
     const next = Symbol.asyncIterator in items ? takingInTurn(items) : takingFrom(items)
     let stopped: { readonly error: unknown } | undefined
     const work = async () => {
@@ -38,7 +39,9 @@ export class Pace {
           await this.settle(batch, attempt)
           this.#done += batch.length
         } catch (error) {
-          stopped ??= { error }
+          // A source that is left early may throw anything.
+          const isLeft = signal?.aborted === true && !isSluiceError(error)
+          stopped ??= { error: isLeft ? this.#interrupted(signal) : error }
         }
       }
     }

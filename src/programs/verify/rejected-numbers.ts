@@ -42,19 +42,35 @@ export async function rejectedNumbers(
   const byName = new Map(inputs.map(input => [input.name, input]))
   const rejected = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
   if (length === 0) return rejected
-  const book = (head: string) => {
-    const { input: name, document, id } = readHead(head)
+  const book = ({ input: name, document, id }: LetterHead) => {
     const input = name === undefined ? undefined : byName.get(name)
     if (input === undefined || document === undefined || document < input.first || document > input.last) return
     if (!hasOwnIds || id === undefined || id === `${input.token}-${document}`) rejected.get(input.token)?.add(document)
   }
   try {
-    for await (const head of heads(path, length)) book(head)
+    for await (const head of letterHeads(path, length)) book(head)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? 'no longer exists' : `cannot be read (${code ?? message})`
+    return whyNotRead(error)
   }
   return rejected
+}
+
+/** Says why a file of dead letters could not be read. */
+export function whyNotRead(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' ? 'no longer exists' : `cannot be read (${code ?? message})`
+}
+
+/** What a record says of the document in it, as far as it does. */
+interface LetterHead {
+  readonly input?: string
+  readonly document?: number
+  readonly id?: string
+}
+
+/** Yields the head of each record in a file of dead letters, up to `length`. */
+export async function* letterHeads(path: string, length: number): AsyncGenerator<LetterHead> {
+  for await (const head of heads(path, length)) yield readHead(head)
 }
 
 /** Yields the first bytes of each line. */
@@ -85,7 +101,7 @@ const HEAD = new RegExp(
     String.raw`(?:"(?:index|pipeline|ids|idField|idSeparator|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,
 )
 
-function readHead(head: string): { input?: string; document?: number; id?: string } {
+function readHead(head: string): LetterHead {
   const { input, document, id } = HEAD.exec(head)?.groups ?? {}
   if (input === undefined) return {}
   return {

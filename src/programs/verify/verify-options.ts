@@ -117,3 +117,28 @@ export interface VerifiedInput extends DocumentCounts {
   readonly foreignIds: readonly string[]
   readonly doubledIds: readonly string[]
 }
+
+/** The documents of a source, compared with a target. */
+export interface ComparedCounts {
+  /** Documents of the source. */
+  readonly documents: number
+  /** The same bytes in both clusters, except for white space between their parts. */
+  readonly equal: number
+  /** In the dead letters of the run. */
+  readonly rejected: number
+  /** Not in the target. */
+  readonly missing: number
+  /** In the target, with another document. */
+  readonly different: number
+  /** Written in the source since the run has read it, or not read yet. Not equal in the target. */
+  readonly unread: number
+}
+
+/** The documents of one index. */
+export interface ComparedInput extends ComparedCounts {
+  readonly name: string
+  /** The first of them. */
+  readonly missingIds: readonly string[]
+  readonly differentIds: readonly string[]
+  readonly unreadIds: readonly string[]
+}

@@ -24,6 +24,20 @@ describe('lab -- COMMAND', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^console: http:\/\/127\.0\.0\.1:\d+\/#[\w-]{32}\n$/)])
   })
 
+  test('has another cluster with an index to move, if it is asked for', async () => {
+    const move = ['ingest', 'elasticsearch:orders', '--from', '$OTHER_CLUSTER_URL', '--index', 'orders', '--json']
+    const line = [process.execPath, binary, ...move].map(word => `"${word}"`).join(' ')
+    const { code, stdout, stderr } = await sluice(['lab', '--clusters', '2', '--', 'sh', '-c', line])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) })
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', created: 1000, ids: { given: 1000 } })
+  })
+
+  test('with another cluster still loads files, which need no other cluster', async () => {
+    const line = `echo '{"n":1}' | "${process.execPath}" "${binary}" ingest - --index logs --json`
+    const { stdout } = await sluice(['lab', '--clusters', '2', '--', 'sh', '-c', line])
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', created: 1 })
+  })
+
   test('ends with its exit code', async () => {
     expect((await sluice(['lab', '--', process.execPath, '-e', 'process.exit(37)'])).code).toBe(37)
   })

@@ -133,3 +133,41 @@ test('undo leaves what was changed, with exit code 1, and --force does not', asy
   expect(forced.code).toBe(0)
   expect(JSON.parse(forced.stdout) as Undone).toMatchObject({ isComplete: true, deleted: 1, gone: 499 })
 })
+
+test('verify --deep compares a moved index with the cluster that it came from', async () => {
+  await using both = await startLab({ clusters: 2 })
+  await using work = await folder()
+  const env = { ...both.env, SLUICE_STATE_DIR: join(work.path, 'state'), SLUICE_PREFLIGHT_CONNECTIONS: '1' }
+  const command = async (...args: string[]) => await sluice(args, { cwd: work.path, env })
+  const { url = '' } = both.line.otherCluster ?? {}
+  both.control.store('orders', new Map(Array.from({ length: 30 }, (_, n) => [`id-${n}`, `{"n":${n}}`] as const)))
+  const { stdout } = await command('ingest', 'elasticsearch:orders', '--from', url, '--index', 'orders', '--json')
+  const { run, checkpoint } = JSON.parse(stdout) as Receipt
+  const whole = await command('verify', run, '--deep', '--from', url)
+  expect(whole).toMatchObject({ code: 0, stderr: '' })
+  expect(whole.stdout).toBe(
+    [
+      `Run ${run}: equal`,
+      '',
+      '  documents  30  in the source',
+      '  equal      30  the same id and the same document',
+      '  missing     0',
+      '  different   0',
+      '',
+      '  30 documents = 30 equal + 0 rejected + 0 missing + 0 different + 0 unread, it balances',
+      '',
+      `  from        ${url}`,
+      '  index       orders',
+      `  cluster     ${both.line.cluster.url}`,
+      `  checkpoint  ${checkpoint}`,
+      '',
+    ].join('\n'),
+  )
+  both.control.store('orders', new Map([['id-3', '{"n":3.0}']]))
+  const since = await command('verify', run, '--deep', '--from', url, '--json')
+  expect(since.code).toBe(0)
+  expect(JSON.parse(since.stdout)).toMatchObject({ ok: true, unread: 1, inputs: [{ unreadIds: ['id-3'] }] })
+  expect(await command('verify', run, '--deep')).toMatchObject({ code: 2, stderr: expect.stringContaining('--from') })
+  expect(await command('verify', run, '--from', url)).toMatchObject({ code: 2 })
+  expect(await command('verify', run)).toMatchObject({ code: 2, stderr: expect.stringContaining('--deep') })
+})

@@ -20,6 +20,8 @@ export interface ElasticsearchOptions {
   readonly java: string
   /** Absolute; made here. Holds configuration, data and logs. */
   readonly folder: string
+  /** Of its superuser. Default: a new one. */
+  readonly password?: string
   /** Default 512m. */
   readonly heap?: string
   /** More lines for elasticsearch.yml, such as `http.max_content_length: 200kb`. */
@@ -34,7 +36,7 @@ const nobody = { uid: 65_534, gid: 65_534 }
 
 /** One node of Elasticsearch with security, over plain http on 127.0.0.1, on ports that it chooses itself. */
 export async function startElasticsearch(options: ElasticsearchOptions): Promise<Elasticsearch> {
-  const { folder, java, heap = '512m', settings = {} } = options
+  const { folder, java, heap = '512m', settings = {}, password = randomBytes(12).toString('hex') } = options
   const root = userInfo().uid === 0
   for (const name of ['data', 'logs', 'temporary']) await mkdir(join(folder, name), { recursive: true })
   const home = root ? await readableHome(options) : options.home
@@ -42,7 +44,6 @@ export async function startElasticsearch(options: ElasticsearchOptions): Promise
   await cp(join(home, 'config'), config, { recursive: true })
   await mkdir(join(config, 'jvm.options.d'), { recursive: true })
   await writeFile(join(config, 'elasticsearch.yml'), configLines(folder, settings))
-  const password = randomBytes(12).toString('hex')
   await writeFile(join(config, 'users'), `admin:${passwordHash(password)}\n`)
   await writeFile(join(config, 'users_roles'), 'superuser:admin\n')
   if (root) await promisify(execFile)('chown', ['-R', `${nobody.uid}:${nobody.gid}`, folder])

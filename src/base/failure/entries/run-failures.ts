@@ -131,6 +131,10 @@ export const runEntries = {
     ],
     fixes: [
       {
+        fix: 'If the run read another cluster, pass --deep, and --from with the URL of that cluster.',
+        if: /in a dump/,
+      },
+      {
         fix: 'Put the file back as it was loaded, under the same path, and run the same command again.',
         if: /has changed|no longer there/,
       },
@@ -146,6 +150,24 @@ export const runEntries = {
       { fix: 'Compare the counts in the receipt with the index.', if: /--transform/ },
     ],
     example: { run: '20261121T093000Z-4f1c2a', ids: '--ids field' },
+  },
+  RUN_NOT_COMPARABLE: {
+    exit: 2,
+    title: 'The run cannot be compared with what it read',
+    message: 'Sluice cannot compare the documents of run {run} with those that it read: {why}',
+    observed: 'A comparison would list documents as different that are as they should be.',
+    causes: [
+      { cause: 'The run read files or tables. Sluice compares only indices of another cluster.', if: /something else/ },
+      { cause: 'An option of the run changed its documents, or stored only parts of them.', if: /--/ },
+      { cause: '--from names another cluster than the run read.', if: /another cluster than/ },
+      { cause: 'Somebody deleted the index, and made a new one of the same name.', if: /made anew/ },
+    ],
+    fixes: [
+      { fix: 'Pass the URL of the cluster that the run read: the receipt names it.', if: /another cluster than/ },
+      { fix: 'Leave --deep out. Sluice then looks up the ids of the run.', if: /something else/ },
+      { fix: 'Compare the counts in the receipt with the index.', unless: /another cluster than/ },
+    ],
+    example: { run: '20261121T093000Z-4f1c2a', why: '--set may have changed its documents' },
   },
   RUN_ELSEWHERE: {
     exit: 2,

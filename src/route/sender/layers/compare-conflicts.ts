@@ -11,7 +11,7 @@ import {
   type Send,
   type Verdict,
 } from '../send.js'
-import { isSameDocument } from './same-document.js'
+import { isSameDocument } from '../../../base/json/same-document.js'
 
 interface ComparingOptions {
   readonly cluster: Cluster

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSameDocument } from '../../../../../src/route/sender/layers/same-document.js'
+import { isSameDocument } from '../../../../src/base/json/same-document.js'
 
 test.each([
   ['{"n":1}', '{"n":1}', true],
