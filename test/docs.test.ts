@@ -171,7 +171,8 @@ describe('names in the docs exist:', () => {
   test('flags and codes', async () => {
     const all = optionNames.map(describeOption)
     const known = new Set<string>([...failureCodes, ...all.flatMap(option => [option.flag ?? '', ...option.env])])
-    for (const flag of ['--register', '--ports', '--console', '--clusters', '--help', '--yes', '--force', '--port']) known.add(flag)
+    for (const flag of ['--register', '--ports', '--console', '--clusters', '--help', '--yes', '--force', '--port'])
+      known.add(flag)
     // What the lab sets for a command that runs on it.
     for (const name of ['OTHER_CLUSTER_URL', 'OTHER_CLUSTER_API_KEY']) known.add(name)
     // What programs read that know proxies.
