@@ -1,6 +1,7 @@
 /** Says which runs can be compared with the cluster that they read. */
 import { fail } from '../../base/failure/failure.js'
 import { isObject, parseObject, type JsonObject } from '../../base/json/parse-json.js'
+import { isOperation, rowOf } from '../../base/operation.js'
 import { formOf } from '../../base/text/source-url.js'
 import type { Checkpoint, CheckpointInput } from '../../run/state/checkpoint/checkpoint.js'
 
@@ -27,7 +28,8 @@ export function comparedIndices({ run, inputs, options, kind }: Checkpoint): rea
   if (known.length < read.length || known.length === 0 || kind !== undefined)
     throw refuse('it read something else than indices of another cluster')
   const { op = 'create' } = options
-  if (op !== 'create' && op !== 'index') throw refuse(`--op ${op} does not store documents as they are`)
+  const { sendsDocument, isPartial } = rowOf(isOperation(op) ? op : 'create')
+  if (!sendsDocument || isPartial) throw refuse(`--op ${op} does not store documents as they are`)
   const changing = Object.keys(options).find(name => !harmless.has(name))
   if (changing !== undefined) throw refuse(`${flagOf(changing)} may have changed its documents`)
   return known

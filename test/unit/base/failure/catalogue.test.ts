@@ -148,8 +148,9 @@ describe('the catalogue', () => {
 
   test('names only options and variables that exist', () => {
     const all = optionNames.map(describeOption)
-    // Of single commands: rollback, undo, filter, jobs.
+    // Of single commands: rollback, undo, verify, filter, jobs.
     const own = [
+      '--deep',
       '--cancel',
       '--remove',
       '--retry',
