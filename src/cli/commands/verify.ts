@@ -28,7 +28,8 @@ Examples:
   sluice verify 20261121T100338Z-225173 --json | jq -r '.inputs[].missingIds[]'
   sluice verify 20261121T100338Z-225173 --deep --from https://old.example:9200
 
-Sluice works from the checkpoint, without the input. This needs --ids run.
+Sluice works from the checkpoint. If only the files of the run hold the ids, it
+reads them again: they must be as they were.
 Exit code 1 means that documents are missing or doubled, or that other documents
 have ids like those of the run.`,
     )
