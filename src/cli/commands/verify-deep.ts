@@ -1,48 +1,21 @@
 /** Compares a run with the cluster that it read: what `sluice verify RUN --deep` does. */
-import type { ConnectOptions, DeepVerification } from '../../index.js'
-import { knownSecrets, masked } from '../../base/secrets.js'
+import type { DeepVerification } from '../../index.js'
+import { knownSecrets } from '../../base/secrets.js'
 import { shown } from '../../base/text/shown.js'
 import { invalid } from '../../options/option-checks.js'
-import { stateDir } from '../application/load-options.js'
-import { spareOptimising } from '../application/tune-engine.js'
 import { readFromAccess } from '../settings/option-files.js'
-import type { Effective } from '../settings/resolve.js'
 import { balance, columns, count, countRows, plural } from '../terminal/columns.js'
-import { interruptible } from '../terminal/interrupt.js'
-import { showLookups } from '../terminal/pull-progress.js'
-import { keepSecrets, type Terminal } from '../terminal/terminal.js'
-
-interface Comparing {
-  readonly effective: Effective
-  readonly connecting: ConnectOptions
-  readonly terminal: Terminal
-}
+import { keepSecrets } from '../terminal/terminal.js'
+import { type Verifying, verifyWith } from './verify-with.js'
 
 /** Returns the exit code. Throws SluiceError: see `verifyDeep`. */
-export async function compareWithSource(run: string, { effective, connecting, terminal }: Comparing): Promise<number> {
-  const { json, quiet, maxElapsedMs } = effective.values
-  const from = await readFromAccess(effective, undefined)
+export async function compareWithSource(run: string, verifying: Verifying): Promise<number> {
+  const from = await readFromAccess(verifying.effective, undefined)
   if (from === undefined) throw invalid('--deep', 'needs --from: the URL of the cluster that the run read')
   const { proxy, ...login } = from
-  keepSecrets(terminal, knownSecrets(login, proxy?.toString()))
-  using interruption = interruptible(terminal, 'stopping')
-  using progress = showLookups(terminal, quiet)
+  keepSecrets(verifying.terminal, knownSecrets(login, proxy?.toString()))
   const { verifyDeep } = await import('../../programs/verify/verify-deep.js')
-  spareOptimising()
-  const seen = await verifyDeep({
-    ...connecting,
-    run,
-    from,
-    stateDir: stateDir(effective, terminal),
-    maxElapsedMs,
-    ...(json ? { listed: Infinity } : {}),
-    signal: interruption.signal,
-    onProgress: progress.update,
-  })
-  progress.end()
-  const verification = masked(seen, terminal.manner.secrets)
-  terminal.out(json ? `${JSON.stringify(verification)}\n` : show(verification))
-  return verification.ok ? 0 : 1
+  return await verifyWith(run, verifying, async options => await verifyDeep({ ...options, from }), show)
 }
 
 function show(seen: DeepVerification): string {

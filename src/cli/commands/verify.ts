@@ -2,15 +2,12 @@ import type { Command } from 'commander'
 import type { Verification, VerifiedInput } from '../../index.js'
 import { addOptions } from '../terminal/help.js'
 import { balance, columns, count, countRows, plural } from '../terminal/columns.js'
-import { interruptible } from '../terminal/interrupt.js'
-import { loadForCluster, stateDir } from '../application/load-options.js'
-import { showLookups } from '../terminal/pull-progress.js'
-import { masked } from '../../base/secrets.js'
+import { loadForCluster } from '../application/load-options.js'
 import { shown } from '../../base/text/shown.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { spareOptimising } from '../application/tune-engine.js'
 import { invalid } from '../../options/option-checks.js'
 import { compareWithSource } from './verify-deep.js'
+import { verifyWith } from './verify-with.js'
 
 interface Flags extends Record<string, unknown> {
   readonly deep?: boolean
@@ -34,27 +31,12 @@ Exit code 1 means that documents are missing or doubled, or that other documents
 have ids like those of the run.`,
     )
     .action(async (run: string, { deep = false, ...flags }: Flags) => {
-      const { effective, values, connecting } = await loadForCluster(flags, terminal)
-      const { json, quiet, maxElapsedMs } = values
-      if (deep) return done(await compareWithSource(run, { effective, connecting, terminal }))
+      const { effective, connecting } = await loadForCluster(flags, terminal)
+      const verifying = { effective, connecting, terminal }
+      if (deep) return done(await compareWithSource(run, verifying))
       if (effective.origins.from.startsWith('--')) throw invalid('--from', 'needs --deep')
-      using interruption = interruptible(terminal, 'stopping')
-      using progress = showLookups(terminal, quiet)
       const { verify } = await import('../../programs/verify/verify.js')
-      spareOptimising()
-      const seen = await verify({
-        ...connecting,
-        run,
-        stateDir: stateDir(effective, terminal),
-        maxElapsedMs,
-        ...(json ? { listed: Infinity } : {}),
-        signal: interruption.signal,
-        onProgress: progress.update,
-      })
-      progress.end()
-      const verification = masked(seen, terminal.manner.secrets)
-      terminal.out(json ? `${JSON.stringify(verification)}\n` : show(verification))
-      done(verification.ok ? 0 : 1)
+      done(await verifyWith(run, verifying, verify, show))
     })
 }
 
