@@ -170,6 +170,32 @@ export function describeMapping(world: () => World): void {
       await rm(folder, { recursive: true })
     })
 
+    test('with a mapping to infer: say which columns it keeps as text, and how to load them with types', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'inferred-'))
+      const index = newIndex('inferred')
+      const source = join(folder, 'orders.csv')
+      await writeFile(source, 'id;Betrag (€);bezahlt\n1;1.234,50;ja\n2;12,00;nein\n')
+      const said: string[] = []
+      const onEvent: IngestOptions['onEvent'] = event => {
+        if (event.type === 'mapping') said.push(event.message)
+      }
+      expect(await load(index, { source, mapping: 'infer', onEvent })).toMatchObject({ created: 2, rejected: 0 })
+      expect(said).toEqual([
+        `Sluice creates ${index} with id long, Betrag (€) keyword, bezahlt keyword`,
+        `${index} keeps Betrag (€), bezahlt as text. For other types, delete ${index}, and load again with --again --types 'Betrag (€):double,bezahlt:boolean'`,
+      ])
+      const other = newIndex('inferred')
+      const csv = { types: { 'Betrag (€)': 'double', bezahlt: 'boolean' } } as const
+      expect(await load(other, { source, mapping: 'infer', csv })).toMatchObject({ created: 2, rejected: 0 })
+      expect(await mappingOf(other)).toMatchObject({ properties: { 'Betrag (€)': { type: 'double' } } })
+      expect((await world().documents(other)).map(one => JSON.parse(one) as unknown)).toContainEqual({
+        id: 1,
+        'Betrag (€)': 1234.5,
+        bezahlt: true,
+      })
+      await rm(folder, { recursive: true })
+    })
+
     test('with a mapping to infer that has very many fields: raise the limit of the new index', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'inferred-'))
       const index = newIndex('inferred')

@@ -100,3 +100,8 @@ function distance(a: string, b: string): number {
 export function fieldsIn(list: string): readonly string[] {
   return list.split(/\s*(?<!\\),\s*/).map(name => name.replaceAll('\\,', ','))
 }
+
+/** Returns the text as one word of a command, which people copy into a shell. */
+export function inShell(text: string): string {
+  return /^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

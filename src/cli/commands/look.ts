@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { inShell } from '../../base/text/shown.js'
 import { describeOption, type OptionName } from '../../options/describe-option.js'
 import { plural } from '../terminal/columns.js'
 
@@ -59,8 +60,4 @@ function commandFor(source: readonly string[], flags: Readonly<Record<string, un
 function indexFor(path: string): string {
   const [stem = ''] = basename(path).toLowerCase().split('.')
   return stem.replaceAll(/[^a-z0-9_-]+/g, '-').replaceAll(/^[-_]+|-+$/g, '') || 'documents'
-}
-
-function inShell(text: string): string {
-  return /^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,5 +1,6 @@
 /** Makes a missing index with a mapping that Sluice proposes from the first documents of the inputs. */
 import type { Source } from '../../base/flow.js'
+import { inShell, visible } from '../../base/text/shown.js'
 import type { InputSection } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
@@ -48,6 +49,12 @@ export async function inferIndex({ cluster, run, makes }: Making, proposing: Pro
   if (limit !== undefined)
     run.tell({ type: 'mapping', index, message: `${index} needs many fields, so ${LIMIT} is ${limit}` })
   for (const message of proposal.notes) run.tell({ type: 'mapping', index, message })
+  const offered = Object.entries(proposal.offered)
+  if (offered.length === 0) return
+  const columns = offered.map(([name]) => visible(name)).join(', ')
+  const types = inShell(offered.map(([name, type]) => `${visible(name)}:${type}`).join(','))
+  const message = `${index} keeps ${columns} as text. For other types, delete ${index}, and load again with --again --types ${types}`
+  run.tell({ type: 'mapping', index, message })
 }
 
 const LIMIT = 'index.mapping.total_fields.limit'

@@ -33,6 +33,8 @@ export interface InferredMapping {
   readonly unreadable: { readonly lines: number; readonly first?: string }
   /** Whether the documents have more than 10,000 fields. */
   readonly isCut: boolean
+  /** Types that columns of text could have, by the names of the columns: a value for `csv.types`. */
+  readonly offered: Readonly<Record<string, string>>
   /** What a person should know of the proposal: one or two sentences each. */
   readonly notes: readonly string[]
 }
@@ -76,7 +78,7 @@ export async function inferFrom(
   return proposed(reading, sources.length)
 }
 
-function proposed({ observed, unreadable, first }: Sample, inputs: number): InferredMapping {
+function proposed({ observed, unreadable, first, offered }: Sample, inputs: number): InferredMapping {
   const { mapping, conflicts, empty, ambiguous } = propose(observed)
   const found = {
     conflicts,
@@ -84,6 +86,7 @@ function proposed({ observed, unreadable, first }: Sample, inputs: number): Infe
     documents: observed.documents,
     unreadable: { lines: unreadable, ...(first === undefined ? {} : { first }) },
     isCut: observed.isCut,
+    offered,
   }
   return { mappings: mapping, ...found, inputs, notes: [...notesOn({ ...found, ambiguous })] }
 }
@@ -92,6 +95,8 @@ class Sample {
   readonly observed = new Observations()
   unreadable = 0
   first: string | undefined
+  /** Types that columns of text could have. */
+  readonly offered: Record<string, string> = {}
   readonly #most: number
 
   constructor(most: number) {
@@ -105,6 +110,7 @@ class Sample {
   ): Promise<void> {
     const lines = await decode(source, bytes, { format, pick, members, sheet, csv, asValues: true })
     this.observed.areRows = lines.offered !== undefined
+    Object.assign(this.offered, lines.offered)
     let number = 0
     let line = 0
     for await (const text of linesOf(lines, format)) {

@@ -149,11 +149,13 @@ describe('a CSV file', () => {
     const onEvent = (event: IngestEvent) => void (event.type === 'format' && found.push(event.found))
     const csv = { inferTypes: true, types: { share: 'double', paid: 'boolean' } } as const
     const other = 'total stays text'
-    const next = '. To load its numbers, pass --types total:double'
+    const next = '. To load total as numbers, pass --types total:double'
     await load(path('a.csv'), { csv, dryRun: true, onEvent })
-    expect(found[0]).toContain(`${other}, such as 1.234,56 and 12,50${next}`)
+    expect(found[0]).toContain(`${other}, such as 1.234,56 and 12,50. `)
+    expect(found[0]).toContain(next)
     await load(path('a.csv'), { csv, dryRun: false, onEvent })
-    expect(found[1]).toContain(`${other}${next}`)
+    expect(found[1]).toContain(`${other}. `)
+    expect(found[1]).toContain(next)
     const typed = { ...csv, types: { ...csv.types, total: 'double' } } as const
     await load(path('a.csv'), {
       csv: typed,

@@ -1,4 +1,4 @@
-import { visible } from '../../../base/text/shown.js'
+import { inShell, visible } from '../../../base/text/shown.js'
 import { type CellType, numberTypes } from '../formats.js'
 import { type FirstRows, forEachRow } from './first-rows.js'
 import type { IsMissing } from './missing-values.js'
@@ -65,12 +65,19 @@ export function columnForms(
     // The option separates its columns by commas.
     const isNamed = offer.type !== undefined && !name.includes(',')
     if (isNamed && offer.type !== undefined) offered[name] = offer.type
-    const next = isNamed
-      ? `. To load its ${WHAT[offer.type ?? ''] ?? 'values'}, pass --types ${visible(name)}:${offer.type}`
-      : ''
-    notes.push(`${visible(name)} stays text${offer.why}${next}`)
+    notes.push(`${visible(name)} stays text${offer.why}`)
   }
+  const wanted = Object.entries(offered)
+  const [[name = '', type = ''] = [], another] = wanted
+  const what = another === undefined ? `${visible(name)} as ${WHAT[type] ?? type}` : 'these columns with types'
+  if (wanted.length > 0) notes.push(`To load ${what}, pass --types ${typesOption(offered)}`)
   return { forms, offered, notes }
+}
+
+/** Returns the value of `--types` for a shell. */
+function typesOption(types: Readonly<Record<string, string>>): string {
+  const value = Object.entries(types).map(([name, type]) => `${visible(name)}:${type}`)
+  return inShell(value.join(','))
 }
 
 const WHAT: Readonly<Record<string, string>> = { double: 'numbers', boolean: 'truth values', object: 'objects' }

@@ -70,7 +70,7 @@ describe('numbers of a column without a type', () => {
     const cells = ['1.234,56', '€', '12,50'].filter(cell => cell !== '€')
     const { values, found } = await read(cells, { inferTypes: true })
     expect(values).toEqual(cells)
-    expect(found).toMatch(/\. n stays text\. To load its numbers, pass --types n:double$/)
+    expect(found).toMatch(/\. n stays text\. To load n as numbers, pass --types n:double$/)
     expect((await read(cells, {})).found).not.toContain('stays text')
   })
 
@@ -116,14 +116,14 @@ describe('a column that stays text', () => {
   const numbers = Array.from({ length: 30 }, (_, n) => String(n))
 
   test.each([
-    [['ja', 'nein', 'ja'], 'boolean', '. n stays text. To load its truth values, pass --types n:boolean'],
-    [['yes', 'no'], 'boolean', '. n stays text. To load its truth values, pass --types n:boolean'],
+    [['ja', 'nein', 'ja'], 'boolean', '. n stays text. To load n as truth values, pass --types n:boolean'],
+    [['yes', 'no'], 'boolean', '. n stays text. To load n as truth values, pass --types n:boolean'],
     [
       ['{"a":"b"}', '[1,2]'],
       'object',
-      '. n stays text, although its cells are JSON. To load its objects, pass --types n:object',
+      '. n stays text, although its cells are JSON. To load n as objects, pass --types n:object',
     ],
-    [['12 %', '3 %'], 'double', '. n stays text. To load its numbers, pass --types n:double'],
+    [['12 %', '3 %'], 'double', '. n stays text. To load n as numbers, pass --types n:double'],
   ])('is offered the type that fits all its cells: %j', async (cells, type, said) => {
     expect(await found(cells)).toEqual([said, { n: type }])
   })
@@ -134,6 +134,14 @@ describe('a column that stays text', () => {
       expect(await found(cells)).toEqual(['', {}])
     },
   )
+
+  test('is named as a shell needs it, in one option for all columns', async () => {
+    const rows = 'Betrag (€);bezahlt\n1.234,50;ja\n12,00;nein\n'
+    const { found: text = '' } = await readCsv(rows, { inferTypes: true })
+    expect(text.split('bezahlt. ')[1]).toBe(
+      "Betrag (€) stays text. bezahlt stays text. To load these columns with types, pass --types 'Betrag (€):double,bezahlt:boolean'",
+    )
+  })
 
   test('although most of its cells are numbers says which are not', async () => {
     expect(await found([...numbers, 'unknown', '?'], true)).toEqual([
