@@ -68,8 +68,8 @@ export function columnForms(
     notes.push(`${visible(name)} stays text${offer.why}`)
   }
   const wanted = Object.entries(offered)
-  const [[name = '', type = ''] = [], another] = wanted
-  const what = another === undefined ? `${visible(name)} as ${WHAT[type] ?? type}` : 'these columns with types'
+  const only = wanted.length === 1 ? wanted[0] : undefined
+  const what = only === undefined ? 'these columns with types' : `${visible(only[0])} as ${WHAT[only[1]] ?? only[1]}`
   if (wanted.length > 0) notes.push(`To load ${what}, pass --types ${typesOption(offered)}`)
   return { forms, offered, notes }
 }
