@@ -80,3 +80,16 @@ function closedPort() {
   port1.close()
   return port1
 }
+
+/** Less than this is copied as fast by V8. */
+const FEW_BYTES = 256
+
+/**
+ * Copies bytes, and returns how many. The places must not overlap. V8 copies to and from memory that threads share word by word, or even byte by byte if the two
+ * places are aligned in different ways: that takes two to six times as long. `fill` copies as C does.
+ */
+export function copyInto(to: Buffer, at: number, bytes: Uint8Array): number {
+  if (bytes.length < FEW_BYTES) to.set(bytes, at)
+  else to.fill(bytes, at, at + bytes.length)
+  return bytes.length
+}

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { AREA_BYTES, KEYS, STRIPE_BYTES } from './kernel/layout.js'
 import { addStripesPlainly, digestOf, firstStripe, keys } from './plain-stripes.js'
-import { compile, type Memory, newMemory, webAssembly } from '../memory.js'
+import { compile, copyInto, type Memory, newMemory, webAssembly } from '../memory.js'
 import { kernelCode } from './kernel/code.js'
 
 /** Sluice compares two inputs only if these first bytes have the same checksum. */
@@ -115,7 +115,7 @@ function addCopied(state: Uint32Array, chunk: Uint8Array, from: number, to: numb
   if (kernel === undefined) return addStripesPlainly(state, chunk, from, to)
   for (let at = from; at < to; at += COPY_BYTES) {
     const end = Math.min(to, at + COPY_BYTES)
-    bytes.set(chunk.subarray(at, end))
+    copyInto(bytes, 0, chunk.subarray(at, end))
     kernel.add(state, AREA_BYTES, AREA_BYTES + end - at)
   }
 }
@@ -126,7 +126,7 @@ const COPY_BYTES = 16 << 10
 interface Own {
   /** Undefined if the machine has no memory for it, or no SIMD. */
   readonly kernel: Kernel | undefined
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
 }
 
 /** Opened when it is first needed. One is enough, because nothing stays in it between two calls. */
@@ -134,9 +134,9 @@ let own: Own | undefined
 
 function openOwn(): Own {
   const memory = newMemory(1)
-  if (memory === undefined) return { kernel: undefined, bytes: new Uint8Array() }
+  if (memory === undefined) return { kernel: undefined, bytes: Buffer.alloc(0) }
   sumInPlace(memory, 0)
-  return { kernel: kernelAt(memory.buffer), bytes: new Uint8Array(memory.buffer, AREA_BYTES, COPY_BYTES) }
+  return { kernel: kernelAt(memory.buffer), bytes: Buffer.from(memory.buffer, AREA_BYTES, COPY_BYTES) }
 }
 
 const READ_BYTES = 1 << 20

@@ -3,6 +3,7 @@
  * gets one of Sluice's own. The ids of a batch come from one source, and its conditions are of one kind.
  */
 import type { Batch, Input, Lines } from '../../base/flow.js'
+import { copyInto } from '../../base/memory.js'
 import { type BatchOperation, bulkFormOf, type Operation } from '../../base/operation.js'
 import {
   type CarriedAction,
@@ -152,7 +153,7 @@ export class ActionBatcher {
     body[end++] = CLOSING
     body[end++] = LINE_FEED
     end += body.write(opening, end, 'latin1')
-    end += bytes.copy(body, end, document, document + bare)
+    end += copyInto(body, end, bytes.subarray(document, document + bare))
     end += body.write(closing, end, 'latin1')
     body[end++] = LINE_FEED
     open.extend(1, end - open.bytes, at, to - from)

@@ -1,4 +1,5 @@
 import type { Batch, Input, Lines, Mark, Member, Origin, Rejected, Span } from '../../base/flow.js'
+import { copyInto } from '../../base/memory.js'
 import type { BatchOperation } from '../../base/operation.js'
 import { LINE_FEED, endWithoutSpace } from '../../base/text/bytes.js'
 import type { Around } from './action-line.js'
@@ -66,7 +67,7 @@ export class OpenBatch<R extends Rejected = Rejected> {
     let end = this.bytes
     end += body.write(action, end)
     end += body.write(this.#around.opening, end)
-    end += bytes.copy(body, end, from, objectEnd)
+    end += copyInto(body, end, bytes.subarray(from, objectEnd))
     end += body.write(this.#around.closing, end)
     end += bytes.copy(body, end, objectEnd, to)
     if (bytes[to - 1] !== LINE_FEED) {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { fail } from '../../base/failure/failure.js'
+import { copyInto } from '../../base/memory.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 import { type Cutter, INPUT_BYTES, WINDOW_BYTES } from './cut.js'
 import { giveBack, isCutOff, takeCutter } from './cutters.js'
@@ -47,8 +48,7 @@ export async function* linesBy(
   for await (const chunk of bytes) {
     for (let from = 0; from < chunk.length;) {
       const window = chunk.subarray(from, from + Math.min(WINDOW_BYTES, INPUT_BYTES - filled))
-      held.set(window, filled)
-      filled += window.length
+      filled += copyInto(held, filled, window)
       from += window.length
       yield* take(false)
     }

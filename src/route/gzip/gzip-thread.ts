@@ -1,4 +1,5 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { copyInto } from '../../base/memory.js'
 import { workerCode } from './worker/code.js'
 import type { FromWorker, ToWorker } from './worker/messages.js'
 
@@ -61,7 +62,7 @@ export class GzipThread {
     const { buffer, byteOffset: from } = body
     if (buffer instanceof SharedArrayBuffer) return { body: buffer, from }
     if (this.#memory.byteLength < body.length) this.#memory = new SharedArrayBuffer(roomFor(body.length))
-    new Uint8Array(this.#memory).set(body)
+    copyInto(Buffer.from(this.#memory), 0, body)
     return { body: this.#memory, from: 0 }
   }
 

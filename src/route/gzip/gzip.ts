@@ -1,5 +1,6 @@
 /** Compresses bodies for all loads of the process: in threads while there are cores for them, otherwise here. */
 import { availableParallelism } from 'node:os'
+import { copyInto } from '../../base/memory.js'
 import { GzipThread, roomFor } from './gzip-thread.js'
 import { type Kernel, mostBytes, openKernel } from './kernel/kernel.js'
 
@@ -103,11 +104,10 @@ export class Gzip {
     const order = this.#orders.shift()
     if (order === undefined) return
     this.#isBusyHere = true
-    const into = new Uint8Array(order.memory)
+    const into = Buffer.from(order.memory)
     let [end, parts] = [0, 0]
     for (const part of this.#kernel.gzip(order.body)) {
-      into.set(part, end)
-      end += part.length
+      end += copyInto(into, end, part)
       parts += 1
       if (parts % PARTS_AT_ONCE === 0) await new Promise<void>(resolve => setImmediate(resolve))
     }

@@ -14,6 +14,7 @@ import {
 } from '../../base/operation.js'
 import type { Failure } from '../../base/failure/failure.js'
 import type { Batch } from '../../base/flow.js'
+import { copyInto } from '../../base/memory.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 
 export type Send = (request: BulkRequest) => Promise<Verdict>
@@ -204,7 +205,7 @@ function gathered(body: Body, items: ArrayLike<number>, into?: Buffer): Body {
   const bytes = list.reduce((sum, item) => sum + (starts[item + 1] ?? 0) - (starts[item] ?? 0), 0)
   const memory = into ?? Buffer.allocUnsafeSlow(bytes)
   let end = 0
-  for (const item of list) end += body.bytes.copy(memory, end, starts[item], starts[item + 1])
+  for (const item of list) end += copyInto(memory, end, body.bytes.subarray(starts[item], starts[item + 1]))
   return {
     bytes: memory.subarray(0, end),
     items: list.length,

@@ -1,5 +1,5 @@
 import { INPUT_SLACK_BYTES, INPUT_START, SLACK_BYTES } from '../../../base/json/strict/layout.js'
-import { compile, type Global, newMemory, webAssembly } from '../../../base/memory.js'
+import { compile, copyInto, type Global, newMemory, webAssembly } from '../../../base/memory.js'
 import type { Rules } from '../rules.js'
 import type { ValueText } from '../values.js'
 import { kernelCode } from './code.js'
@@ -82,7 +82,7 @@ class EditKernel {
   /** Takes lines of valid UTF-8. Returns false if they do not fit. */
   load(lines: Buffer): boolean {
     if (this.#top === undefined || lines.length > INPUT_BYTES) return false
-    lines.copy(this.#bytes, INPUT_START)
+    copyInto(this.#bytes, INPUT_START, lines)
     this.#exports.loaded(PATCHES)
     return true
   }

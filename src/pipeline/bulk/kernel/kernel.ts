@@ -28,7 +28,7 @@ import type { KernelMemory } from './memory.js'
 import { Names } from './names.js'
 import { firstState, roundConstants } from './sha256-constants.js'
 import { ID_FIELD, LONGEST_TEXT_BYTES, ROUTING_FIELD, TEXT_START } from '../../../base/json/strict/layout.js'
-import { compile, type Global, webAssembly } from '../../../base/memory.js'
+import { compile, copyInto, type Global, webAssembly } from '../../../base/memory.js'
 
 /** The functions and globals of assembly/frame.ts. Sizes and addresses are in bytes. */
 interface Exports {
@@ -186,7 +186,7 @@ class Kernel {
   /** Takes whole lines. Leaves them in place if they lie in its own memory. */
   load(lines: Buffer): void {
     const isHere = lines.buffer === this.#bytes.buffer
-    if (!isHere) lines.copy(this.#memory.input)
+    if (!isHere) copyInto(this.#memory.input, 0, lines)
     this.#lines = isHere ? lines.byteOffset : this.#memory.input.byteOffset
   }
 

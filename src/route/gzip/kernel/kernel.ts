@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { kernelCode } from './code.js'
 import { BLOCK_BYTES, INPUT, MEMORY_BYTES, OUTPUT } from './layout.js'
-import { compile, newMemory, webAssembly } from '../../../base/memory.js'
+import { compile, copyInto, newMemory, webAssembly } from '../../../base/memory.js'
 
 /** The functions of assembly/deflate.ts. Sizes and addresses are in bytes. */
 interface Exports {
@@ -51,7 +51,7 @@ class Kernel {
     do {
       const block = body.subarray(from, from + BLOCK_BYTES)
       from += block.length
-      this.#bytes.set(block, INPUT)
+      copyInto(this.#bytes, INPUT, block)
       yield this.#bytes.subarray(OUTPUT, this.#exports.deflate(block.length, Number(from === body.length)))
     } while (from < body.length)
     const trailer = Buffer.allocUnsafe(8)

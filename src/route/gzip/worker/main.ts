@@ -1,5 +1,6 @@
 /** Runs in a worker thread: compresses bodies. `scripts/kernel/build.js` makes one text of it. */
 import { parentPort } from 'node:worker_threads'
+import { copyInto } from '../../../base/memory.js'
 import { openKernel } from '../kernel/kernel.js'
 import type { FromWorker, ToWorker } from './messages.js'
 
@@ -7,11 +8,10 @@ const kernel = openKernel()
 
 parentPort?.on('message', ({ body, from, bytes, file }: ToWorker) => {
   if (kernel === undefined) return answer(undefined)
-  const into = new Uint8Array(file)
+  const into = Buffer.from(file)
   let end = 0
   for (const part of kernel.gzip(new Uint8Array(body, from, bytes))) {
-    into.set(part, end)
-    end += part.length
+    end += copyInto(into, end, part)
   }
   answer(end)
 })

@@ -1,5 +1,5 @@
 import { sumInPlace } from '../../../../base/checksum/checksum.js'
-import { compile, type Global, newMemory, webAssembly } from '../../../../base/memory.js'
+import { compile, copyInto, type Global, newMemory, webAssembly } from '../../../../base/memory.js'
 import { falsehoods, truths } from '../cell-types.js'
 import { AS_IT_STANDS, type Column, MISSING, TEXT, UNFIT } from '../columns.js'
 import { escapes } from '../line-writer.js'
@@ -86,7 +86,6 @@ const OUTPUT_BYTES = 256 << 10
 const INPUT_START = Math.ceil((TEXTS + TEXTS_BYTES + SPARE_BYTES) / 64) * 64
 const OUTPUT_START = INPUT_START + LOADED_BYTES + 2 * SPARE_BYTES
 const PAGE_BYTES = 64 << 10
-const WORD_BYTES = 8
 const LINE_FEED = 0x0a
 const TAB = 0x09
 const SPACE = 0x20
@@ -99,8 +98,7 @@ export class Kernel {
   readonly #bytes: Buffer
   readonly #exports: Exports
   #columns: readonly Column[] = []
-  /** Where the loaded bytes begin and end. */
-  #input = INPUT_START
+  /** Where the loaded bytes end. */
   #end = INPUT_START
 
   /** `instantiate` makes the kernel. It calls back for a cell that JavaScript must read. */
@@ -146,10 +144,7 @@ export class Kernel {
 
   /** Takes the bytes of [from, to), which are at most LOADED_BYTES. */
   load(bytes: Buffer, from: number, to: number): void {
-    // V8 copies shared memory byte by byte, unless both places are aligned in the same way.
-    this.#input = INPUT_START + ((bytes.byteOffset + from) % WORD_BYTES)
-    this.#end = this.#input + to - from
-    bytes.copy(this.#bytes, this.#input, from, to)
+    this.#end = INPUT_START + copyInto(this.#bytes, INPUT_START, bytes.subarray(from, to))
     this.#bytes[this.#end] = LINE_FEED
   }
 
@@ -158,9 +153,9 @@ export class Kernel {
     const { write, rowsTo, linesTo, linesTaken } = this.#exports
     const out = OUTPUT_START + filled
     const end = OUTPUT_START + OUTPUT_BYTES
-    const stop = write(this.#input + from, this.#end, out, end, isUtf8 ? 1 : 0)
+    const stop = write(INPUT_START + from, this.#end, out, end, isUtf8 ? 1 : 0)
     return {
-      takenTo: rowsTo.value - this.#input,
+      takenTo: rowsTo.value - INPUT_START,
       lines: linesTaken.value,
       end: linesTo.value - OUTPUT_START,
       stop: stop === STOP_END ? 'end' : stop === STOP_ROW ? 'row' : 'full',
