@@ -2,7 +2,7 @@
 import { completed, noted, type OverConnection } from './route/connect/over-connection.js'
 import { loadOnce } from './ingest.js'
 import type { Receipt } from './pipeline/ledger/receipt.js'
-import { sharedOf } from './features/features-of.js'
+import { loadSpans, sharedOf } from './features/features-of.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import type { Load } from './options/load.js'
 import { readOptions } from './options/read-options.js'
@@ -56,6 +56,11 @@ export async function* findInputs(options: IngestOptions, cutFrom: number): Asyn
   const tell = listenerOf(load.onEvent)
   await using servers = await openServers(load, { stop, tell })
   const { source, stdin } = load.inputs
+  const { from, retrying } = load
+  if (from !== undefined) {
+    const { planShards } = await loadSpans()
+    return yield* planShards({ from, retrying }, stop.signal, message => tell({ type: 'warning', message }))
+  }
   const warn = (message: string) => tell({ type: 'warning', message })
   const where = { elsewhere: servers?.elsewhere, warn, ...(stdin === undefined ? {} : { stdin }) }
   yield* planInputs(eachSource(source, where), load, cutFrom, stop.signal)

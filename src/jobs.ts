@@ -4,7 +4,7 @@ import { findInputs } from './ingest-ranges.js'
 import { type CountedPlan, countPlan } from './programs/jobs/control/open-jobs.js'
 import type { JobData } from './programs/jobs/job.js'
 import { type LoadParts, runWorker, type Working } from './programs/jobs/worker/run-worker.js'
-import { type Shared, sharedOf } from './features/features-of.js'
+import { keepOrigin, loadSpans, type Shared, sharedOf } from './features/features-of.js'
 import type { IngestOptions } from './options/ingest-options.js'
 import { readOptions } from './options/read-options.js'
 import type { KeptServers } from './features/remote/read-remote.js'
@@ -19,20 +19,32 @@ const parts: LoadParts = {
       guarded === undefined || !isContinued ? read : { ...read, guarded: { ...guarded, mayBeSwitched: true } }
     return await loadOnce('job', { load, shared: sharedOf(load, undefined), own })
   },
+  describeInputs: async options => {
+    const { from } = readOptions(options)
+    if (from === undefined) return { describes: new Map(), warnings: [] }
+    const { describeIndices } = await loadSpans()
+    return await describeIndices(from, options.signal ?? new AbortController().signal)
+  },
   openRanges: () => {
     // Ranges come by the thousand, so they share connections to servers of objects.
     const servers: KeptServers = {}
     // A connection has one request under way. Its ranges follow each other under one limit.
     const kept = new WeakMap<object, Shared>()
+    const origins = new Map<object, ReturnType<typeof keepOrigin>>()
     return {
       load: async (options, job, { feature: own, connection, perSecond }) => {
         const load = readRangeOptions(ofRanges(options), job)
         const shared = kept.get(connection) ?? sharedOf(load, undefined, perSecond)
         kept.set(connection, shared)
-        const given = { load, shared, own, servers, isFirstDelivery: job.isFirstDelivery }
+        const origin = origins.get(connection) ?? keepOrigin()
+        origins.set(connection, origin)
+        const given = { load, shared, own, servers, origin, isFirstDelivery: job.isFirstDelivery }
         return await loadOnce('worker', given, connection)
       },
-      [Symbol.asyncDispose]: async () => await servers.open?.close(),
+      [Symbol.asyncDispose]: async () => {
+        await servers.open?.close()
+        for (const origin of origins.values()) await origin[Symbol.asyncDispose]()
+      },
     }
   },
 }

@@ -169,3 +169,9 @@ export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '')
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }
+
+/** Returns the URL of a cluster as others may see it: without its login and a last slash, so that the same cluster has the same text. */
+export function clusterPlace(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname.replace(/\/+$/, '')
+}

@@ -32,8 +32,8 @@ export interface Source extends Input {
   readonly cursor?: Cursor
   /** Set if somebody else has looked at it before: the part of what was seen that its ids depend on. */
   readonly seen?: string
-  /** Set if it is an index of another cluster. */
-  readonly describes?: IndexDescription
+  /** Set if it is an index of another cluster, or stands for several. */
+  readonly describes?: readonly IndexDescription[]
   /** Set if only the lines that begin in a range of the stored bytes are read. `open` then returns nothing else. */
   readonly range?: LineRange
   /**

@@ -2,6 +2,7 @@
 import { fieldsIn } from '../base/text/shown.js'
 import type { Load } from '../options/load.js'
 import type { Composed, Feature, RunArguments } from '../run/loop/hooks.js'
+import type { KeptOrigin } from './another-cluster/open-origin.js'
 import { fillIndices } from './destinations/fill-indices.js'
 import { loadDumps } from './destinations/load-dumps.js'
 import { loadIntoQueue, refuseQueue } from './destinations/load-into-queue.js'
@@ -59,6 +60,8 @@ export interface Given {
   readonly platform?: OpenPlatform | undefined
   /** Absent: the load opens its own connections to servers of objects. */
   readonly servers?: KeptServers | undefined
+  /** Absent: the load opens another cluster by itself. */
+  readonly origin?: KeptOrigin | undefined
   /** See `RangeJob`. */
   readonly isFirstDelivery?: boolean | undefined
   /** Where dead letters go, if not to their own index. */
@@ -82,7 +85,7 @@ const table: readonly Row[] = [
   ['ingest follow ranges worker job             ', ({ guard }) => guard.feature],
   ['ingest follow ranges worker job             ', readRemote],
   ['ingest follow ranges worker job             ', readTables],
-  ['ingest                                      ', readAnotherCluster],
+  ['ingest        ranges worker                 ', readAnotherCluster],
   ['                                replay      ', ({ load, to = {} }) => sendDeadLetters(to, load)],
   ['ingest follow ranges worker job replay serve', limitsOf],
   ['ingest follow ranges worker job replay serve', () => learnLimits],
@@ -133,10 +136,26 @@ function limitsOf({ load, shared }: Composing): Feature {
 }
 
 /** Loads the code that reads another cluster, which a load of files does not need. */
-async function readAnotherCluster({ load: { from, retrying } }: Composing): Promise<Hung> {
+async function readAnotherCluster({ load: { from, retrying }, origin }: Composing): Promise<Hung> {
   if (from === undefined) return undefined
   const { readIndices } = await import('./another-cluster/read-indices.js')
-  return readIndices({ from, retrying })
+  return readIndices({ from, retrying }, origin)
+}
+
+/** Loads the code that shares indices of another cluster among workers. */
+export async function loadSpans(): Promise<typeof import('./another-cluster/shard-spans.js')> {
+  return await import('./another-cluster/shard-spans.js')
+}
+
+/** Holds another cluster for loads that follow each other over one connection. */
+export function keepOrigin(): KeptOrigin & AsyncDisposable {
+  const kept: KeptOrigin = { found: new Map() }
+  return Object.assign(kept, {
+    [Symbol.asyncDispose]: async () => {
+      const cluster = await kept.open?.catch(() => undefined)
+      await cluster?.route.destroy()
+    },
+  })
 }
 
 /** Loads the code that writes documents of another cluster as a dump. No run needs it. */

@@ -110,13 +110,20 @@ export function tablesIn(source: IngestSource): string[] {
 /** Begins the name of an input that is an index of another cluster: `elasticsearch:orders`. */
 const INDEX_PREFIX = 'elasticsearch:'
 
+const FOREIGN = /^[^\s"<>|,#:\\/?A-Z_+-][^\s"<>|,#:\\/?A-Z]*$/
+
+/** Returns whether an input is an index of another cluster, under a name that it may have. */
+export function isForeignIndex(name: string): boolean {
+  return formOf(name) === 'elasticsearch' && FOREIGN.test(name.slice(INDEX_PREFIX.length))
+}
+
 /** The indices of another cluster that are named, each once. Throws SluiceError OPTION_INVALID for a name that is none, and beside other inputs. */
 export function foreignIndicesIn(source: IngestSource): string[] {
   const names = namedIn(source)
   const isIndex = (name: string) => formOf(name) === 'elasticsearch'
   const indices = [...new Set(names.filter(isIndex).map(name => name.slice(INDEX_PREFIX.length)))]
   if (indices.length === 0) return []
-  const wrong = indices.find(index => !/^[^\s"<>|,#:\\/?A-Z_+-][^\s"<>|,#:\\/?A-Z]*$/.test(index))
+  const wrong = indices.find(index => !FOREIGN.test(index))
   if (wrong !== undefined)
     throw invalid(
       'source',

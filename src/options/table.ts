@@ -35,7 +35,7 @@ const remote = group('Inputs on servers', ['ingest', 'worker'], {
   section: 'remote',
   notInReplay: 'is not an option of replay, which reads files',
 })
-const origin = group('Another cluster', ['ingest', 'pull', 'verify'], {
+const origin = group('Another cluster', ['ingest', 'pull', 'verify', 'worker'], {
   section: 'from',
   notInReplay: 'is not an option of replay, which reads files',
 })
@@ -333,7 +333,6 @@ export const table = {
     {
       secret: 'url',
       as: 'url',
-      notByWorkers: 'one process reads the other cluster',
     },
   ),
   fromApiKey: origin(
@@ -371,7 +370,7 @@ export const table = {
   fromQuery: origin(
     kinds.text(check.jsonObject),
     'query that the documents must match: JSON, or a file that holds it. Example: {"query":{"term":{"open":true}}}',
-    { label: 'file|json', file: 'json', as: 'query', commands: ['ingest', 'pull'] },
+    { label: 'file|json', file: 'json', as: 'query', commands: ['ingest', 'pull'], queued: 'documents' },
   ),
   set: edits(
     editKinds.setValues(),

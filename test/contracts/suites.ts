@@ -24,6 +24,7 @@ import { describeMapping } from './mapping.suite.js'
 import { describeRehearsal } from './rehearsal.suite.js'
 import { describeTune } from './tune.suite.js'
 import { describeScripts } from './scripts.suite.js'
+import { describeSharedIndices } from './shared-indices.suite.js'
 import { describeSearch } from './search.suite.js'
 import { describeSwap } from './swap.suite.js'
 import { describeVersions } from './versions.suite.js'
@@ -52,6 +53,7 @@ export const suitesOfAnswers: readonly Suite[] = [
   describeIds,
   describeFieldIds,
   describeAnotherCluster,
+  describeSharedIndices,
   describeCopiedIndices,
   describeCompared,
 ]

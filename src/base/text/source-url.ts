@@ -137,7 +137,7 @@ const forms = {
   elasticsearch: {
     begins: /^elasticsearch:/,
     isObject: false,
-    isShared: false,
+    isShared: true,
     unfollowed:
       'cannot follow an index of another cluster. Run the load at intervals. Later runs read only what was written since',
   },

@@ -91,6 +91,8 @@ export async function ingestByWorkers(
 export async function withContents(effective: Effective): Promise<Effective> {
   const json = await readJsonOptions(effective)
   const script = await readScript(effective)
-  const text = Object.fromEntries(Object.entries(json).map(([name, value]) => [name, JSON.stringify(value)]))
+  const text = Object.fromEntries(
+    Object.entries(json).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  )
   return { ...effective, values: { ...effective.values, ...text, ...(script === undefined ? {} : { script }) } }
 }

@@ -1,7 +1,13 @@
 import type { Stats } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import type { FreshCredentials, ServiceNowOptions } from '../../index.js'
-import { type ClusterAccess, readAccess, readServiceNowAccess, refuseUnsafeOutput } from '../settings/option-files.js'
+import type { FreshCredentials, FromOptions, ServiceNowOptions } from '../../index.js'
+import {
+  type ClusterAccess,
+  readAccess,
+  readFromAccess,
+  readServiceNowAccess,
+  refuseUnsafeOutput,
+} from '../settings/option-files.js'
 import { connectOptions } from '../settings/library-options.js'
 import { isTable } from '../../options/names.js'
 import { withoutCredentials, knownSecrets } from '../../base/secrets.js'
@@ -12,7 +18,7 @@ import { countTraffic } from './count-traffic.js'
 import { keepInstanceSecrets, keepSecrets, type Terminal } from '../terminal/terminal.js'
 import { chooseLog, tell } from '../terminal/log.js'
 import { fail, isSluiceError } from '../../base/failure/failure.js'
-import { isObject } from '../../base/json/parse-json.js'
+import { isObject, type JsonObject } from '../../base/json/parse-json.js'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -69,6 +75,18 @@ export async function loadAccess(effective: Effective, terminal: Terminal): Prom
   keepSecrets(terminal, knownSecrets(access, httpsProxy, ...nodeUrls(nodes)))
   await countTraffic(effective, access, terminal, stateDir(effective, terminal))
   return access
+}
+
+/** Reads how another cluster is reached, and keeps its secrets out of every message. Undefined if no option names one. */
+export async function loadOrigin(
+  effective: Effective,
+  terminal: Terminal,
+  query: JsonObject | undefined,
+): Promise<FromOptions | undefined> {
+  const from = await readFromAccess(effective, query)
+  const { proxy, ...login } = from ?? {}
+  keepSecrets(terminal, knownSecrets(login, proxy?.toString()))
+  return from
 }
 
 /** Reads the credentials again: files may have changed since the command began. Throws SluiceError OPTION_INVALID. */

@@ -3,18 +3,20 @@ import type { work } from '../../jobs.js'
 import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
 import type { JobData } from '../../programs/jobs/job.js'
 import { fail } from '../../base/failure/failure.js'
+import { clusterPlace } from '../../base/addresses.js'
 import { withoutCredentials, queueSecrets } from '../../base/secrets.js'
 import { ingestOptions } from '../settings/library-options.js'
+import { isForeignIndex } from '../../options/names.js'
 import { invalid } from '../../options/option-checks.js'
 import { readJsonOptions, readQueueKey, readRemoteAccess, refuseUnsafeOutput } from '../settings/option-files.js'
 import type { Effective } from '../settings/resolve.js'
-import { loadAccess, reloadCredentials } from './load-options.js'
+import { loadAccess, loadOrigin, reloadCredentials } from './load-options.js'
 import { tell } from '../terminal/log.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
 type Working = Parameters<typeof work>[0]
 
-type Limiting = Partial<Pick<Effective['values'], 'onlyInputs' | 'onlyIndex' | 'lettersFolder'>>
+type Limiting = Partial<Pick<Effective['values'], 'onlyInputs' | 'onlyIndex' | 'lettersFolder' | 'from'>>
 
 /** What workers of this process tell. */
 export type WorkerEvent = Parameters<Working['tell']>[0]
@@ -76,7 +78,7 @@ export async function ownPart(
 }
 
 /** Returns what a worker of these options keeps to, whatever a job asks for. */
-export function limitsOf({ onlyInputs, onlyIndex, lettersFolder }: Limiting): Working['limits'] {
+export function limitsOf({ onlyInputs, onlyIndex, lettersFolder, from }: Limiting): Working['limits'] {
   const missing = [
     ...(onlyInputs === undefined ? ['--only-inputs'] : []),
     ...(onlyIndex === undefined ? ['--only-index'] : []),
@@ -86,6 +88,7 @@ export function limitsOf({ onlyInputs, onlyIndex, lettersFolder }: Limiting): Wo
     ...(onlyInputs === undefined ? {} : { inputs: onlyInputs }),
     ...(onlyIndex === undefined ? {} : { indices: onlyIndex }),
     ...(lettersFolder === undefined ? {} : { letters: lettersFolder }),
+    ...(from === undefined ? {} : { from: clusterPlace(from) }),
     missing,
   }
 }
@@ -94,12 +97,14 @@ export function limitsOf({ onlyInputs, onlyIndex, lettersFolder }: Limiting): Wo
 const SPECIAL = /[*?[\]{}()!+@|\\]/
 
 /** Limits a command to the inputs that it names itself. Others may change its job on the queue meanwhile, or add ranges to it. */
-export function ownLimits(job: string, { sources }: Pick<JobData, 'sources'>): Working['limits'] {
+export function ownLimits(job: string, { sources, from }: Pick<JobData, 'sources' | 'from'>): Working['limits'] {
   const inputs = sources.map(source => {
+    // Only the index behind the same name is read.
+    if (isForeignIndex(source)) return source
     const at = source.search(SPECIAL)
     return at === -1 ? source : `${source.slice(0, at)}*`
   })
-  return { job, inputs }
+  return { job, inputs, ...(from === undefined ? {} : { from }) }
 }
 
 /** Returns the options of a job, with the access of this process. */
@@ -111,10 +116,13 @@ export async function jobOptions(
   const { withJob } = await import('../../programs/jobs/plan/queued-options.js')
   const given = withJob(effective, data)
   const access = await loadAccess(given, terminal)
+  const json = await readJsonOptions(given)
+  const from = await loadOrigin(given, terminal, json.fromQuery)
   // The queue holds its text, and not the name of its file.
   const { script } = given.values
   const options = {
-    ...ingestOptions(given, access, await readJsonOptions(given), await readRemoteAccess(given)),
+    ...ingestOptions(given, access, json, await readRemoteAccess(given)),
+    ...(from === undefined ? {} : { from }),
     ...(script === undefined ? {} : { script }),
     refreshCredentials: async () => await reloadCredentials(given, terminal),
   }

@@ -9,7 +9,6 @@ import { checkStdin, mailOnly, showLoad, sayReceipt } from '../application/show-
 import {
   fileReader,
   readFilesFrom,
-  readFromAccess,
   readJsonOptions,
   readRemoteAccess,
   readScript,
@@ -19,6 +18,7 @@ import { ingestOptions, tableOptions } from '../settings/library-options.js'
 import {
   loadAccess,
   loadOptions,
+  loadOrigin,
   namesTable,
   reloadCredentials,
   sayWarnings,
@@ -27,7 +27,7 @@ import {
 } from '../application/load-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { recording } from '../application/record-failure.js'
-import { knownSecrets, remoteSecrets } from '../../base/secrets.js'
+import { remoteSecrets } from '../../base/secrets.js'
 import { isSourceUrl, readSourceUrl, shownSource } from '../../base/text/source-url.js'
 import { askingFor } from '../application/ask-doctor.js'
 import { type HoldingTerminal, holdingBack } from '../terminal/hold-back.js'
@@ -133,9 +133,7 @@ async function loadWith(
   const access = await loadAccess(effective, terminal)
   const remote = await readRemoteAccess(effective)
   keepSecrets(terminal, remoteSecrets([], remote.token))
-  const from = await readFromAccess(effective, given.fromQuery)
-  const { proxy: fromProxy, ...login } = from ?? {}
-  keepSecrets(terminal, knownSecrets(login, fromProxy?.toString()))
+  const from = await loadOrigin(effective, terminal, given.fromQuery)
   sayWarnings(effective, terminal)
   checkStdin(shown)
   const options = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { addOptions } from '../terminal/help.js'
 import { interruptible } from '../terminal/interrupt.js'
-import { loadForCluster } from '../application/load-options.js'
+import { loadForCluster, loadOrigin } from '../application/load-options.js'
 import { openQueue, ownPart, refuseUnsafe, type WorkerEvent } from '../application/open-queue.js'
 import { measuredWorker } from '../application/measure-worker.js'
 import { plural } from '../terminal/columns.js'
@@ -23,7 +23,7 @@ Examples:
 
 A worker loads ranges of all jobs for its cluster, until a signal. It then
 returns its unfinished ranges to the queue. It has its own credentials for
-cluster, proxy and storage. The queue never holds them.
+cluster, proxy, storage and the cluster of --from. The queue never holds them.
 Environment: SLUICE_QUEUE, and that of sluice ingest`,
     )
     .action(async (flags: Record<string, unknown>) => {
@@ -33,6 +33,8 @@ Environment: SLUICE_QUEUE, and that of sluice ingest`,
 
 async function workUntilSignal(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const { effective } = await loadForCluster(flags, terminal)
+  // What is wrong with them would otherwise show only when a job needs them.
+  await loadOrigin(effective, terminal, undefined)
   await using jobs = await openQueue(effective, terminal)
   await refuseUnsafe(jobs)
   using interruption = interruptible(terminal, 'taking no more ranges, and returning unfinished ones to the queue')

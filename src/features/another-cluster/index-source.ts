@@ -9,6 +9,8 @@ interface IndexSourceOptions extends FoundIndex {
   readonly id: number
   readonly cluster: Cluster
   readonly maxElapsedMs: number
+  /** Reads only this part, which somebody has planned. Absent: all that is not read yet. */
+  readonly span?: { readonly after: ShardPlaces; readonly upTo: readonly number[] }
   /** Hears why a document that is written at this time could be left out. */
   doubted(why: string): void
 }
@@ -18,25 +20,30 @@ interface IndexSourceOptions extends FoundIndex {
  * that were complete when it began: what is written later belongs to the next load.
  */
 export function indexSource(options: IndexSourceOptions): Source {
-  const { id, cluster, index, uuid, query } = options
+  const { id, cluster, index, uuid, query, span } = options
   const name = `elasticsearch:${index}`
   let log = new PlaceLog(new Map())
 
   async function* open(signal: AbortSignal, place?: Place): AsyncGenerator<Uint8Array> {
-    const from = placesIn(place, name)
+    const from = span?.after ?? placesIn(place, name)
     log = new PlaceLog(from)
-    const { upTo, doubt } = await findBoundary({ ...options, signal })
-    if (doubt !== undefined) options.doubted(doubt)
+    const upTo = span?.upTo ?? (await boundary(signal))
     for await (const page of readShards({ ...options, from, upTo, signal })) {
       log.add(page)
       yield page.hits.lines
     }
   }
 
+  async function boundary(signal: AbortSignal): Promise<readonly number[]> {
+    const { upTo, doubt } = await findBoundary({ ...options, signal })
+    if (doubt !== undefined) options.doubted(doubt)
+    return upTo
+  }
+
   return {
     id,
     name,
-    describes: options.describes,
+    describes: [options.describes],
     cursor: {
       selection: {
         cluster: cluster.preflight.info?.uuid ?? cluster.display,

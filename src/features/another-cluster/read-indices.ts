@@ -2,11 +2,13 @@
 import type { Source } from '../../base/flow.js'
 import type { FromSection, RetrySection } from '../../options/load.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
-import { openClusterItself } from '../../route/connect/open-target.js'
 import type { Composed, EndingHook, InputsHook, RouteHook, Run } from '../../run/loop/hooks.js'
+import { RangeList } from '../../pipeline/source/ranges.js'
 import { findIndices, type FoundIndex } from './find-indices.js'
 import { indexSource } from './index-source.js'
 import { doubtOf, rebuilt } from './messages.js'
+import { findKept, type KeptOrigin, keptOrigin, openOrigin } from './open-origin.js'
+import { openSpans } from './shard-spans.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -26,12 +28,13 @@ interface Sections {
 }
 
 /** Opens the other cluster when the inputs are looked for, and closes it when the run ends. */
-export function readIndices(sections: Sections): Composed {
+export function readIndices(sections: Sections, kept?: KeptOrigin): Composed {
+  // What is kept outlives the run.
   const origin = String(sections.from.connecting.target.url)
-  return { origin, feature: run => hookOf(sections, run) }
+  return { origin, feature: run => hookOf(sections, run, kept) }
 }
 
-function hookOf({ from, retrying }: Sections, { tell }: Run): InputsHook & RouteHook & EndingHook {
+function hookOf({ from, retrying }: Sections, { tell }: Run, kept?: KeptOrigin): InputsHook & RouteHook & EndingHook {
   let opened: Cluster | undefined
   let found: readonly FoundIndex[] = []
   return {
@@ -39,9 +42,16 @@ function hookOf({ from, retrying }: Sections, { tell }: Run): InputsHook & Route
       ...plain,
       sources: plain.sources.map(name => `${name} at ${String(from.connecting.target.url)}`),
     }),
-    sources: async (_, signal) => {
-      const { cluster } = await openClusterItself(from.connecting, signal, { isReadOnly: true })
+    sources: async ({ source }, signal) => {
+      const cluster =
+        kept === undefined ? (await openOrigin(from, signal)).cluster : await keptOrigin(from, signal, kept)
       opened = cluster
+      if (source instanceof RangeList) {
+        const known = kept ?? { found: new Map() }
+        const find = async (name: string, isAnew: boolean) =>
+          await findKept(from, { cluster, kept: known, isAnew }, name)
+        return await openSpans(source, { from, retrying, cluster, find })
+      }
       found = await findIndices(cluster, from)
       const { maxElapsedMs } = retrying
       const doubted = sayOnce(why => tell({ type: 'warning', message: doubtOf(why) }))
@@ -58,7 +68,9 @@ function hookOf({ from, retrying }: Sections, { tell }: Run): InputsHook & Route
       const { connections, bytesSent: sent, bytesReceived: received } = opened.route.traffic
       return { from: { url: opened.display, connections, sent, received } }
     },
-    dispose: async () => await opened?.route.destroy(),
+    dispose: async () => {
+      if (kept === undefined) await opened?.route.destroy()
+    },
   }
 }
 

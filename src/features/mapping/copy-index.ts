@@ -48,10 +48,9 @@ type Targets = ReadonlyMap<string, readonly IndexDescription[]>
 /** Returns which indices each target shall be like. A name that is no name of an index has none: its documents are rejected. */
 function targetsOf({ index, pattern, sources }: Copying): Targets {
   const targets = new Map<string, IndexDescription[]>()
-  for (const { describes } of sources) {
-    if (describes === undefined) continue
-    const name = pattern === undefined ? index : nameBeside(pattern, describes.name)
-    if (name !== undefined) targets.set(name, [...(targets.get(name) ?? []), describes])
+  for (const like of sources.flatMap(({ describes = [] }) => describes)) {
+    const name = pattern === undefined ? index : nameBeside(pattern, like.name)
+    if (name !== undefined) targets.set(name, [...(targets.get(name) ?? []), like])
   }
   return targets
 }

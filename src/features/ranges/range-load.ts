@@ -2,7 +2,7 @@
  * A load of ranges: its options, which are those of any load without what only a whole load can do, and the inputs that it may cut. Looks
  * at these before others load them: what stands for their content on any machine.
  */
-import { isTable, listedIn } from '../../options/names.js'
+import { isForeignIndex, isTable, listedIn } from '../../options/names.js'
 import type { IngestOptions } from '../../options/ingest-options.js'
 import type { Load } from '../../options/load.js'
 import { invalid } from '../../options/option-checks.js'
@@ -60,17 +60,23 @@ export function readRangeOptions(given: RangeOptions, { run, ranges }: RangeJob)
   const other = ofWhole.find(name => values[name] !== undefined)
   if (other !== undefined) throw invalid(other, 'belongs to a whole load, and not to ranges of its inputs')
   checkRanges(given, ranges)
-  const load = readOptions({ ...given, source: { files: ranges.map(({ name }) => name) } })
+  const named = ranges.map(({ name }) => name)
+  const load = readOptions({ ...given, source: areShards(ranges) ? named : { files: named } })
   const { ids } = load.documents
   // Names without the secrets of URLs, in the same order.
   const names = listedIn(load.inputs.source) ?? []
-  const named = ranges.map((range, at) => ({ ...range, name: names[at] ?? range.name }))
+  const shown = ranges.map((range, at) => ({ ...range, name: names[at] ?? range.name }))
   return {
     ...load,
-    inputs: { ...load.inputs, source: new RangeList(run, named) },
+    inputs: { ...load.inputs, source: new RangeList(run, shown) },
     documents: ids.from === 'run' ? { ...load.documents, ids: { from: 'run', by: 'offset' } } : load.documents,
     state: { ...load.state, runId: run, stateDir: undefined },
   }
+}
+
+/** Each document of an index comes with all that its edits need. */
+function areShards(ranges: readonly InputRange[]): boolean {
+  return ranges.length > 0 && ranges.every(({ name, from }) => isForeignIndex(name) && from !== undefined)
 }
 
 /** Returns the options of a whole load that its ranges have too. */
@@ -84,6 +90,7 @@ function checkRanges(given: RangeOptions, ranges: readonly InputRange[]): void {
   if (table !== undefined) throw invalid('ranges', `hold ${table.name}, which is a table and no file`)
   const isCut = ranges.some(({ from, to }) => from !== undefined || to !== undefined)
   if (!ranges.every(isRange)) throw invalid('ranges', 'hold one that does not end behind its start')
+  if (areShards(ranges)) return
   if (!isCut) return
   const { format = 'auto' } = given
   if (format !== 'auto' && format !== 'ndjson') throw invalid('format', `is '${format}', which ${LOST}`)
@@ -123,6 +130,8 @@ export interface FoundInput {
   readonly identity: string
   /** True if it is plain NDJSON that can be loaded in ranges. False for inputs of less than `cutFrom` bytes, which Sluice does not read. */
   readonly canBeCut: boolean
+  /** Set for a shard of another cluster's index: how many sequence numbers it is cut by. Otherwise it is cut by its bytes. */
+  readonly numbers?: number
 }
 
 /**

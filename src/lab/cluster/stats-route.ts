@@ -5,7 +5,7 @@ import { permissions } from './permissions.js'
 import { beyondLab } from './query/values.js'
 import type { Index } from './store.js'
 
-/** `/{index}/_stats/docs?level=shards`: the sequence numbers of each shard. The lab counts them by index, and has one copy of each shard. */
+/** `/{index}/_stats?level=shards`: sequence numbers and bytes of each shard. The lab counts them by index, and has one copy of each shard. */
 export function answerStats(exchange: Exchange, name: string): void {
   const asked = new URL(exchange.request.url ?? '/', 'http://lab').searchParams
   if (asked.get('level') !== 'shards') return beyondLab('_stats without level=shards')
@@ -17,9 +17,14 @@ export function answerStats(exchange: Exchange, name: string): void {
   answer(exchange.response, 200, JSON.stringify(shown))
 }
 
-function shardsOf({ settings, lastSeqNo, count }: Index) {
+function shardsOf({ settings, lastSeqNo, count, storedBytes }: Index) {
   const numbers = { max_seq_no: lastSeqNo, local_checkpoint: lastSeqNo, global_checkpoint: lastSeqNo }
-  const copy = { routing: { state: 'STARTED', primary: true }, docs: { count, deleted: 0 }, seq_no: numbers }
   const shards = Number(settings['number_of_shards'] ?? 1)
+  const copy = {
+    routing: { state: 'STARTED', primary: true },
+    docs: { count, deleted: 0 },
+    store: { size_in_bytes: Math.ceil(storedBytes / shards) },
+    seq_no: numbers,
+  }
   return Object.fromEntries(Array.from({ length: shards }, (_, shard) => [shard, [copy]]))
 }

@@ -50,6 +50,11 @@ export class Index {
     return this.#rows.size - this.#deleted
   }
 
+  /** Bytes of all documents that were ever stored. */
+  get storedBytes(): number {
+    return (this.#slabs.length - 1) * slabBytes + this.#used
+  }
+
   get lastSeqNo(): number {
     return this.#nextSeqNo - 1
   }

@@ -10,7 +10,10 @@ import { linesInRange } from './lines-in-range.js'
 export interface InputRange {
   /** A path or URL, as exactly one input is named. */
   readonly name: string
-  /** Offsets in the stored bytes of plain NDJSON. Absent: the input is loaded whole, whatever its format. */
+  /**
+   * Offsets in the stored bytes of plain NDJSON, or sequence numbers of a shard of another cluster's index. Absent: the input is loaded
+   * whole, whatever its format.
+   */
   readonly from?: number | undefined
   readonly to?: number | undefined
   /** The facts that Sluice saw of the file: see `seenText`. */

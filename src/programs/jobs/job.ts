@@ -7,12 +7,14 @@ import type { Counts, Receipt, Rejections } from '../../pipeline/ledger/receipt.
 /** One `sluice ingest --queue`. */
 export interface JobData {
   readonly version: 1
-  /** Absolute paths and globs, and URLs without credentials. */
+  /** Absolute paths and globs, URLs without credentials, or only indices of another cluster. */
   readonly sources: readonly string[]
   /** Options of the load that are no secrets, by their names in the table. */
   readonly settings: Readonly<Record<string, unknown>>
   /** URL of the cluster without credentials. A worker for another cluster does not take the job. */
   readonly url: string
+  /** URL of the cluster that holds the inputs, without credentials. A worker that reads another one, or none, does not take the job. */
+  readonly from?: string
   /** Name of the index or alias, for lists. */
   readonly index: string
   /** Most requests at the same time, over all workers. */

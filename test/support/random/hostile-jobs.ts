@@ -55,6 +55,8 @@ function places({ file, folder }: Aims): readonly string[] {
     `FILE://localhost${file}`,
     '-',
     'servicenow:incident',
+    'elasticsearch:secret',
+    'elasticsearch:*',
     'http://127.0.0.1:1/latest/meta-data',
     'https://user:password@127.0.0.1:1/a.ndjson',
     's3://other/secret/*',
@@ -67,16 +69,16 @@ function places({ file, folder }: Aims): readonly string[] {
 
 /** Options of the machine, and options that do not exist. */
 const forbidden = [
-  'transform', 'proxy', 'proxyFile', 'stateDir', 'url', 'apiKey', 'apiKeyFile', 'ca', 'direct', 'onFailure', 'onSuccess', 'report', 'spool', 'follow', 'filesFrom', 'timeBudgetMs', 'plan', 'queueKeyFile', 'lettersFolder', 'onlyInputs', 'sourceToken', 'sourceTokenFile', 'metricsTextfile', 'output', 'configFile', 'noSuchOption', '__proto__', 'constructor', 'toString', hostile,
+  'transform', 'proxy', 'proxyFile', 'stateDir', 'url', 'apiKey', 'apiKeyFile', 'ca', 'direct', 'onFailure', 'onSuccess', 'report', 'spool', 'follow', 'filesFrom', 'timeBudgetMs', 'plan', 'queueKeyFile', 'lettersFolder', 'onlyInputs', 'from', 'fromApiKey', 'fromProxy', 'sourceToken', 'sourceTokenFile', 'metricsTextfile', 'output', 'configFile', 'noSuchOption', '__proto__', 'constructor', 'toString', hostile,
 ] // prettier-ignore
 
 /** Options that a job may have. */
 const known = [
-  'index', 'op', 'ids', 'idField', 'mapping', 'template', 'indexBody', 'checkQuery', 'script', 'swapAlias', 'againstIndex', 'set', 'drop', 'rename', 'types', 'columns', 'maxRejected', 'maxRate', 'batchBytes', 'batchDocs', 'concurrency', 'onBlock', 'compress', 'format', 'encoding', 'deadLetters', 'dryRun', 'pipeline', 'tune', 'checkHits',
+  'index', 'op', 'ids', 'idField', 'mapping', 'template', 'indexBody', 'checkQuery', 'script', 'swapAlias', 'againstIndex', 'set', 'drop', 'rename', 'types', 'columns', 'maxRejected', 'maxRate', 'batchBytes', 'batchDocs', 'concurrency', 'onBlock', 'compress', 'format', 'encoding', 'deadLetters', 'dryRun', 'pipeline', 'tune', 'checkHits', 'fromQuery',
 ] // prettier-ignore
 
 const fields = [
-  'version', 'sources', 'settings', 'url', 'index', 'concurrency', 'rangeBytes', 'byteBudget', 'alarm', 'deadLetters', 'host', 'made', 'planned', 'retries', 'mac',
+  'version', 'sources', 'settings', 'url', 'from', 'index', 'concurrency', 'rangeBytes', 'byteBudget', 'alarm', 'deadLetters', 'host', 'made', 'planned', 'retries', 'mac',
 ] as const // prettier-ignore
 
 function changed(random: Seeded, good: JobData, aims: Aims): unknown {

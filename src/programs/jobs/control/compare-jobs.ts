@@ -24,6 +24,7 @@ export function optionsIgnored(job: string, open: JobData, wanted: JobData): rea
 
 function whatDiffers(open: JobData, wanted: JobData): string | undefined {
   if (open.url !== wanted.url) return `another cluster: ${open.url}`
+  if (open.from !== wanted.from) return `inputs of another cluster: ${open.from ?? 'none'}`
   if (open.index !== wanted.index) return `another index: ${open.index}`
   if (!same(open.sources, wanted.sources)) return 'other inputs'
   const [one, other] = [documentsOf(open.settings), documentsOf(wanted.settings)]

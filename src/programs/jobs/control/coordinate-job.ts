@@ -45,7 +45,7 @@ export interface Coordination {
   queueAheadMs(): Promise<number>
   /** Options of the job, with the access of this worker. */
   optionsOf(data: JobData): Promise<Omit<IngestOptions, 'source'>>
-  readonly parts: Pick<LoadParts, 'findInputs' | 'loadWhole'>
+  readonly parts: Pick<LoadParts, 'findInputs' | 'describeInputs' | 'loadWhole'>
   /** The bytes that this process may use. */
   readonly budgets: Budgets
   readonly report?: Reporting['report']
@@ -79,8 +79,16 @@ export async function coordinateJob(job: Job<JobData, JobEnd>, token: string, gi
   const patient = async <T>(work: () => Promise<T>) => await untilQueueDone(work, { engine, signal, tell: given.tell })
   const dispatching = {
     data: { ...job.data, deadLetters: given.letters?.(job.data.deadLetters) ?? job.data.deadLetters },
-    find: (source, cutFrom) =>
-      checked(parts.findInputs({ ...options, source, stateDir: undefined, signal }, cutFrom), check),
+    find: (source, cutFrom, warn) => {
+      const onEvent = (event: IngestEvent) => {
+        if (event.type === 'warning') warn(event.message)
+      }
+      return checked(parts.findInputs({ ...options, source, stateDir: undefined, signal, onEvent }, cutFrom), check)
+    },
+    describe:
+      job.data.from === undefined
+        ? undefined
+        : async () => await parts.describeInputs({ ...options, source: job.data.sources, stateDir: undefined, signal }),
     ...log,
     ranges,
     planned: async planned => {

@@ -16,6 +16,7 @@ import { addPlanned, type JobData, type Planned, type RangeData } from '../job.j
 import type { FoundInput } from '../../../features/ranges/range-load.js'
 import { type BudgetShare, CONNECTION_BYTES } from '../budget/budget-share.js'
 import type { JobLimits } from '../budget/budgets.js'
+import type { InputsDescribed } from '../range/load-parts.js'
 import { endedRanges } from '../plan/ended-ranges.js'
 import { JobAccount } from './job-account.js'
 import { JobStanding } from './job-standing.js'
@@ -35,8 +36,10 @@ const LOOK_MS = 500
 const MOST_FORGED = 10
 
 export interface Dispatching extends OfJob {
-  /** Finds the inputs behind one name. */
-  find(name: string, cutFrom: number): AsyncIterable<FoundInput>
+  /** Finds the inputs behind one name. `warn`: hears what may be left out. */
+  find(name: string, cutFrom: number, warn: (message: string) => void): AsyncIterable<FoundInput>
+  /** Looks at indices of another cluster. Absent: the inputs are others. */
+  readonly describe?: (() => Promise<InputsDescribed>) | undefined
   readonly data: JobData
   readonly ranges: Queue<RangeData>
   /** Notes that all ranges are on the queue. */
@@ -62,7 +65,7 @@ export function dispatchRanges(dispatching: Dispatching): Composed {
   return {
     opening: route => dispatching.share?.watch(route),
     loadElsewhere: async loading => await dispatch.load(loading),
-    feature: ({ stop }) => dispatch.hook(stop),
+    feature: run => dispatch.hook(run),
   }
 }
 
@@ -74,6 +77,8 @@ class Dispatch {
   #loadedUntil: number | undefined
   #standing: JobStanding
   #known: KnownRanges | undefined
+  /** What people hear of another cluster, and of the indices that are made like its own. */
+  readonly #notes = new Set<string>()
 
   constructor(given: Dispatching) {
     this.#given = given
@@ -83,11 +88,20 @@ class Dispatch {
     this.#planned = given.data.planned ?? { objects: 0, ranges: 0, bytes: 0 }
   }
 
-  hook(stop: Run['stop']): InputsHook & RouteHook & BodiesHook & EndingHook {
+  hook({ stop, tell }: Run): InputsHook & RouteHook & BodiesHook & EndingHook {
     const { share, plan } = this.#given
     let budget: ByteBudget | undefined
     return {
-      sources: () => this.#given.data.sources.map((name, id) => inputElsewhere(name, id)),
+      sources: async () => {
+        const { data, describe } = this.#given
+        if (describe === undefined) return data.sources.map((name, id) => inputElsewhere(name, id))
+        const { describes, warnings } = await describe()
+        for (const message of warnings) tell({ type: 'warning', message })
+        return data.sources.map((name, id) => inputElsewhere(name, id, describes.get(name)))
+      },
+      told: event => {
+        if (event.type === 'warning' || event.type === 'mapping') this.#note(event.message)
+      },
       connected: ({ route }) => {
         share?.opened(route)
         budget = share?.limit(why => stop.end(why))
@@ -103,8 +117,14 @@ class Dispatch {
       receipt: () => ({
         ...this.#account.receipt(this.#planned),
         ...(plan === undefined ? {} : { plan: plan.use.receipt() }),
+        ...(this.#notes.size === 0 ? {} : { notes: [...this.#notes] }),
       }),
     }
+  }
+
+  /** Nobody hears the events of a job, so that its receipt holds what people must know. */
+  #note(message: string): void {
+    if (this.#given.describe !== undefined) this.#notes.add(message)
   }
 
   async load(loading: LoadingElsewhere): Promise<Loaded> {
@@ -169,7 +189,8 @@ class Dispatch {
       why = await this.#heed(loading)
       return why === undefined
     }
-    const all = planRanges(data, find, known)
+    const warn = (message: string) => this.#note(message)
+    const all = planRanges(data, (name, cutFrom) => find(name, cutFrom, warn), known)
     const plan = seal.hasKey ? eachOnce(all, known) : all
     const sealed = (id: string, range: RangeData) => seal.sign('range', [job, id], range)
     const added = await queueRanges(plan, { ranges, index: this.#index, sealed, patient, queued, known })

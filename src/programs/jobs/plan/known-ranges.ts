@@ -5,6 +5,7 @@
 import type { Job, Queue } from 'bullmq'
 import type { FoundInput } from '../../../features/ranges/range-load.js'
 import type { InputRange } from '../../../pipeline/source/ranges.js'
+import { isForeignIndex } from '../../../options/names.js'
 import { endedRanges } from './ended-ranges.js'
 import { type Planned, type RangeData, rangeId } from '../job.js'
 
@@ -16,6 +17,12 @@ interface Knowing {
   isForged(range: Job<RangeData>): boolean
   /** Repeats work on the queue until it succeeds. */
   patient<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** A part of a shard. */
+interface Span {
+  readonly from: number
+  readonly to: number
 }
 
 interface Group {
@@ -40,6 +47,8 @@ export class KnownRanges {
   readonly #groups = new Map<string, Group>()
   readonly #groupOf = new Map<string, string>()
   readonly #keptIds = new Set<string>()
+  /** Parts of shards, in any order. */
+  readonly #spans = new Map<string, Span[]>()
   #kept: Planned = { objects: 0, ranges: 0, bytes: 0 }
 
   private constructor(given: Knowing) {
@@ -87,6 +96,11 @@ export class KnownRanges {
     return true
   }
 
+  /** Returns the parts of a shard that an earlier plan contained, in their order. */
+  spansOf(shard: Pick<InputRange, 'name' | 'identity'>): readonly Span[] {
+    return (this.#spans.get(spanKey(shard)) ?? []).toSorted((one, other) => one.from - other.from)
+  }
+
   /** Notes that the plan contains the range. */
   contains(id: string): void {
     this.#stale.delete(id)
@@ -131,6 +145,13 @@ export class KnownRanges {
   #add({ id = '', data }: Job<RangeData>): void {
     if (this.#stale.has(id)) return
     this.#stale.add(id)
+    for (const input of data.inputs) {
+      const { name, from, to } = input
+      if (!isForeignIndex(name) || from === undefined || to === undefined || to <= from) continue
+      const spans = this.#spans.get(spanKey(input)) ?? []
+      spans.push({ from, to })
+      this.#spans.set(spanKey(input), spans)
+    }
     const whole = data.inputs.filter(({ from }) => from === undefined)
     const keys = new Set(whole.map(input => keyOf(data.source, input)).filter(key => !this.#groupOf.has(key)))
     for (const key of keys) this.#groupOf.set(key, id)
@@ -145,6 +166,10 @@ export class KnownRanges {
       gone.push(...(page as Job<RangeData>[]).filter(isGone).map(({ id = '' }) => id))
     for (const id of gone) await patient(async () => await ranges.remove(id))
   }
+}
+
+function spanKey({ name, identity }: Pick<InputRange, 'name' | 'identity'>): string {
+  return `${identity} ${name}`
 }
 
 function keyOf(source: number, { name, identity }: Pick<InputRange, 'name' | 'identity'>): string {

@@ -8,7 +8,7 @@ import type { KnownRanges } from './known-ranges.js'
 const GROUP_BYTES = 16 << 20
 const GROUP_INPUTS = 1000
 
-type Known = Pick<KnownRanges, 'has' | 'remainders'>
+type Known = Pick<KnownRanges, 'has' | 'remainders' | 'spansOf'>
 
 export interface PlannedRange {
   readonly id: string
@@ -41,7 +41,9 @@ export async function* planRanges(
     }
     for await (const found of find(name, rangeBytes)) {
       if (found.canBeCut) {
-        yield* cut(source, found, rangeBytes)
+        yield* found.numbers === undefined
+          ? cut(source, found, rangeBytes)
+          : cutShard(source, found, { rangeBytes, known })
         continue
       }
       if (known?.has(source, found) === true) continue
@@ -60,6 +62,27 @@ function* cut(source: number, { name, identity, size }: FoundInput, rangeBytes: 
   for (let from = 0; from < size; from += rangeBytes) {
     const to = Math.min(size, from + rangeBytes)
     yield rangeOf(source, [{ name, identity, from, to }], to - from, from === 0 ? 1 : 0)
+  }
+}
+
+/**
+ * Cuts a shard by its sequence numbers, into ranges of about that many bytes. Spans of an earlier plan stay as they are, so only what was
+ * written since is new.
+ */
+function* cutShard(
+  source: number,
+  { name, identity, size, numbers = 0 }: FoundInput,
+  { rangeBytes, known }: { readonly rangeBytes: number; readonly known: Known | undefined },
+): Generator<PlannedRange> {
+  const step = Math.max(1, Math.round((rangeBytes * numbers) / size))
+  const before = known?.spansOf({ name, identity }) ?? []
+  let at = 0
+  for (let from = 0, to = 0; from < numbers; from = to) {
+    while ((before[at]?.from ?? Infinity) < from) at += 1
+    const next = before[at]
+    to = next?.from === from ? next.to : Math.min(numbers, from + step, next?.from ?? Infinity)
+    const bytes = Math.round((size * (to - from)) / numbers)
+    yield rangeOf(source, [{ name, identity, from, to }], bytes, from === 0 ? 1 : 0)
   }
 }
 

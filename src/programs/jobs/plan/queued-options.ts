@@ -10,7 +10,9 @@ import {
   optionNames,
   type Settings,
 } from '../../../options/describe-option.js'
-import { invalid } from '../../../options/option-checks.js'
+import { foreignIndicesIn } from '../../../options/names.js'
+import { copiesMapping, invalid } from '../../../options/option-checks.js'
+import { clusterPlace } from '../../../base/addresses.js'
 import { keyOf, newRunId } from '../../../base/checksum/tokens.js'
 import { formOf, inputForms, readSourceUrl } from '../../../base/text/source-url.js'
 import { visible } from '../../../base/text/shown.js'
@@ -67,6 +69,7 @@ export function queuedJob(effective: Given, sources: readonly string[], cwd: str
       'promises that a repeated run stores nothing twice, which is impossible with --ids cluster',
     )
   const { index, swapAlias, runId, again, url = '', byteBudget } = values
+  const from = fromOf(effective, sources)
   const into = swapAlias ?? index ?? ''
   const settings = Object.fromEntries(
     optionNames.flatMap(name => (isGiven(name, values) ? [[name, values[name]]] : [])),
@@ -74,7 +77,9 @@ export function queuedJob(effective: Given, sources: readonly string[], cwd: str
   const named = sources.map(source => placeOf(source, cwd))
   const documents = documentsOf(settings)
   const isAnew = runId === undefined && (again || swapAlias !== undefined)
-  const name = runId ?? (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, documents])))
+  const name =
+    runId ??
+    (isAnew ? newRunId() : nameOf(into, keyOf([url, into, named, documents, ...(from === undefined ? [] : [from])])))
   return {
     name,
     isAnew,
@@ -83,6 +88,7 @@ export function queuedJob(effective: Given, sources: readonly string[], cwd: str
       sources: named,
       settings,
       url,
+      ...(from === undefined ? {} : { from }),
       index: into,
       ...sizesOf(effective),
       ...(byteBudget === undefined ? {} : { byteBudget }),
@@ -91,6 +97,19 @@ export function queuedJob(effective: Given, sources: readonly string[], cwd: str
       made: new Date().toISOString(),
     },
   }
+}
+
+/** Returns the cluster that holds the inputs. Workers go there with credentials of their own. */
+function fromOf({ values, origins }: Given, sources: readonly string[]): string | undefined {
+  const isIndex = foreignIndicesIn(sources).length > 0
+  if (isIndex && values.from === undefined)
+    throw invalid('--from', 'is needed for elasticsearch:INDEX: the URL of the cluster that holds it')
+  if (!isIndex && values.from !== undefined)
+    throw invalid(origins.from, 'needs an index as input, as in elasticsearch:orders')
+  const line = Object.values(values.set ?? {}).some(value => JSON.stringify(value).includes('{line}'))
+  if (isIndex && line)
+    throw invalid(origins.set, 'holds {line}, but workers read parts of an index, which has no numbers of lines')
+  return values.from === undefined ? undefined : clusterPlace(values.from)
 }
 
 /** Returns the settings that say which documents a job makes. */
@@ -138,6 +157,7 @@ function checkSettings(settings: JobData['settings']): void {
     const { notByWorkers, file } = describeOption(name)
     if (notByWorkers !== undefined && value !== undefined && value !== false)
       throw refusal(name, `is an option that a job cannot have: ${notByWorkers}`)
+    if (name === 'mapping' && copiesMapping(value)) continue
     // A job holds the text of a file.
     if (file === 'json' && (typeof value !== 'string' || !isJsonText(value)))
       throw refusal(name, 'holds no JSON. A job cannot name files of a worker')
@@ -168,15 +188,20 @@ function refusal(name: string, problem: string): SluiceError {
  * Returns the options of a job as this process has them, with its own access. Throws SluiceError OPTION_INVALID for an option that no
  * job may have.
  */
-export function withJob<E extends Given>(effective: E, { settings }: JobData): E {
+export function withJob<E extends Given>(effective: E, { settings, from }: Pick<JobData, 'settings' | 'from'>): E {
   checkSettings(settings)
   const queued = Object.entries(settings)
   const rest = Object.fromEntries(optionNames.filter(isQueued).map(name => [name, undefined]))
   // All workers share the budget of the job, and the plan of its proxy: see `planFor`.
   const shared = { byteBudget: undefined, plan: undefined }
-  const values = { ...effective.values, ...rest, ...Object.fromEntries(queued), ...shared }
+  // A worker that may read another cluster also loads files.
+  const unread = from === undefined ? Object.fromEntries(ofOrigin.map(name => [name, undefined])) : {}
+  const values = { ...effective.values, ...rest, ...unread, ...Object.fromEntries(queued), ...shared }
   return { ...effective, values }
 }
+
+/** How this process reaches another cluster. */
+const ofOrigin = optionNames.filter(name => describeOption(name).group === 'Another cluster' && !isQueued(name))
 
 /**
  * Returns the monthly plan that this process keeps to. Whoever runs a worker pays for its proxy, so a plan of its own counts, and not that of
@@ -200,10 +225,11 @@ function isKnown(name: string): name is OptionName {
 /** Every worker must find the same object. A URL that is a login would put the login on the queue. */
 function placeOf(source: string, cwd: string): string {
   const form = formOf(source)
+  if (form === 'elasticsearch') return source
   if (source === '-' || (form !== undefined && !inputForms[form].isShared))
     throw fail('OPTION_INVALID', {
       option: '--queue',
-      problem: `cannot load ${source}: workers load files and objects`,
+      problem: `cannot load ${source}: workers load files, objects and indices`,
     })
   if (form === undefined) return resolve(cwd, source)
   const read = readSourceUrl(source)

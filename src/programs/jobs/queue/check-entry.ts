@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../../base/json/parse-json.js'
 import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
 import { visible } from '../../../base/text/shown.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
+import { isForeignIndex } from '../../../options/names.js'
 import { runId } from '../../../options/option-checks.js'
 import type { JobData, JobEnd, RangeData, RangeReceipt } from '../job.js'
 import { isCount, isListOf, isNumber, isSize, isText, optional, own, type Shape, shaped, type Test } from './shape.js'
@@ -25,6 +26,7 @@ const job: Shape = {
   sources: value => isListOf(value, isPlace) && value.length > 0,
   settings: isObject,
   url: isName,
+  from: optional(isName),
   index: value => isName(value) && value !== '',
   concurrency: value => isSize(value) && Number(value) <= MOST_REQUESTS,
   rangeBytes: isSize,
@@ -44,7 +46,9 @@ export function faultOfJob(id: string | undefined, data: unknown): string | unde
   if (!isObject(data)) return 'it is no object'
   const [field] = Object.entries(job).find(([name, test]) => !test(own(data, name))) ?? []
   if (field !== undefined) return `its field ${field} is missing or wrong`
-  const { settings, index } = data as unknown as JobData
+  const { settings, index, sources, from } = data as unknown as JobData
+  if (!sources.every(source => isForeignIndex(source) === (from !== undefined)))
+    return 'its inputs and its field from do not fit'
   const into = settings['swapAlias'] ?? settings['index']
   // Limits look at the index of the job, and the load at that of the options.
   return into === undefined || into === index ? undefined : 'its options name another index'
@@ -204,6 +208,7 @@ function isEvidence(value: unknown): boolean {
 function isPlace(value: unknown): boolean {
   if (!isName(value)) return false
   const name = String(value)
+  if (isForeignIndex(name)) return true
   if (!isSourceUrl(name)) return isAbsolute(name) && !hasStepUp(name)
   const read = readSourceUrl(name)
   return read !== undefined && read.secrets.length === 0
@@ -215,7 +220,9 @@ function hasStepUp(path: string): boolean {
 }
 
 function isInput(value: unknown): boolean {
-  return isInputShape(value) && (isSourceUrl(nameOf(value)) || isAbsolute(nameOf(value)))
+  if (!isInputShape(value)) return false
+  const name = nameOf(value)
+  return isSourceUrl(name) || isForeignIndex(name) || isAbsolute(name)
 }
 
 const isInputShape = shaped({ name: isName, identity: isName, from: optional(isCount), to: optional(isCount) })

@@ -2,6 +2,7 @@
 import { basename, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure/failure.js'
 import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
+import { isForeignIndex } from '../../../options/names.js'
 import type { JobData, RangeData } from '../job.js'
 import { shownName } from '../queue/check-entry.js'
 
@@ -9,6 +10,8 @@ export interface WorkerLimits {
   /** Patterns with `*`, which stands for any characters. Absent: all. */
   readonly inputs?: readonly string[]
   readonly indices?: readonly string[]
+  /** URL of the other cluster that this worker may read, without credentials. Absent: it reads none. */
+  readonly from?: string
   /** Folder for dead letters. Absent: the one of the job. */
   readonly letters?: string
   /** The one job that this process works on, without a word about others. */
@@ -19,9 +22,17 @@ export interface WorkerLimits {
 
 /** Returns why this worker leaves the job to others. Undefined if it may work on it. */
 export function whyNotTaken(
-  { inputs, indices, job }: WorkerLimits,
-  { sources, index, settings = {} }: Pick<JobData, 'sources' | 'index'> & Partial<Pick<JobData, 'settings'>>,
+  { inputs, indices, job, from }: WorkerLimits,
+  {
+    sources,
+    index,
+    settings = {},
+    from: wantedFrom,
+  }: Pick<JobData, 'sources' | 'index' | 'from'> & Partial<Pick<JobData, 'settings'>>,
 ): string | undefined {
+  // The credentials of this worker go nowhere else.
+  if (wantedFrom !== undefined && wantedFrom !== from)
+    return `it reads ${shownName(wantedFrom)}, which is not --from of this worker`
   const input = sources.find(source => !isAmong(inputs, placeOf(source)))
   if (input !== undefined) return `its input ${shownName(input)} is not ${wanted(job)}`
   const into = [index, settings['index'], settings['swapAlias']].filter(name => name !== undefined).map(String)
@@ -85,6 +96,7 @@ function isPath(pattern: string): boolean {
 
 /** Returns what a load opens under a name. Undefined: nobody can say which object a server finds there. */
 function placeOf(source: string): string | undefined {
+  if (isForeignIndex(source)) return source
   if (!isSourceUrl(source)) return resolve(source)
   const read = readSourceUrl(source)
   const [, path] = atServer(read?.name ?? '')

@@ -10,6 +10,13 @@ test('a worker keeps to the limits of its options, and names those that are miss
   expect(limitsOf({ onlyInputs, onlyIndex, lettersFolder: letters })).toEqual({ ...limited, letters, missing: [] })
 })
 
+test('a worker reads the other cluster of its own options, and a command the one that it names', () => {
+  expect(limitsOf({ from: 'https://me:secret@old.example:9200/' })).toMatchObject({ from: 'https://old.example:9200' })
+  const from = 'https://old.example:9200'
+  const inputs = ['elasticsearch:logs-*', 'elasticsearch:a@b']
+  expect(ownLimits('job', { sources: inputs, from })).toEqual({ job: 'job', inputs, from })
+})
+
 test.each([
   ['/data/in/a.ndjson', '/data/in/a.ndjson'],
   ['/data/in/*.ndjson', '/data/in/*'],

@@ -14,8 +14,8 @@ const ofTheWorker = [
 /** A worker reads no tables. */
 const ofTables = ['displayValue', 'fields', 'maxDeleted', 'pageSize', 'query', 'reconcileEveryMs']
 
-/** Nor does it read another cluster. */
-const ofAnotherCluster = 'from fromApiKey fromCa fromPassword fromProxy fromQuery fromUsername'.split(' ')
+/** It reads another cluster only with access of its own. */
+const ofAnotherCluster = 'from fromApiKey fromCa fromPassword fromProxy fromUsername'.split(' ')
 
 /** Inputs of these options are loaded whole. */
 const ofWholeInputs = ['transform']

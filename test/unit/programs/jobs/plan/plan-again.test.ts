@@ -16,11 +16,14 @@ const small = (name: string, version = 1): FoundInput => ({
   canBeCut: false,
 })
 
+const partOf = ({ name, from, to }: RangeData['inputs'][number]) =>
+  from === undefined ? name.slice('/in/'.length) : `${from}-${to}`
+
 /** One job that is planned as often as `load` is called, each time with these inputs. */
 function world() {
   const queue = new QueueInMemory()
   const loaded: (readonly string[])[] = []
-  queue.added = page => loaded.push(...page.map(({ inputs }) => inputs.map(({ name }) => name.slice('/in/'.length))))
+  queue.added = page => loaded.push(...page.map(({ inputs }) => inputs.map(partOf)))
   const none = () => undefined
   const load = async (inputs: readonly FoundInput[], index = 'logs') => {
     loaded.length = 0
@@ -121,4 +124,41 @@ test('an object that was loaded into another index is loaded again', async () =>
   await load([small('a')])
   await load([small('a')], 'logs-2')
   expect(loaded).toEqual([['a']])
+})
+
+const shard = (numbers: number, size = numbers): FoundInput => ({
+  name: 'elasticsearch:orders',
+  identity: 'shard 0 abc',
+  size,
+  numbers,
+  canBeCut: true,
+})
+
+test('a shard with new documents is planned again only behind the last span, however large documents are now', async () => {
+  const { load, loaded } = world()
+  await load([shard(250)])
+  expect(loaded).toEqual([['0-100'], ['100-200'], ['200-250']])
+  expect(await load([shard(390, 39_000)])).toMatchObject({ failure: undefined, job: { objects: 1 } })
+  expect(loaded[0]).toEqual(['250-251'])
+  expect(loaded.at(-1)).toEqual(['389-390'])
+  await load([shard(390)])
+  expect(loaded).toEqual([])
+})
+
+test('a span that has failed is planned again between those that are loaded', async () => {
+  const { queue, load, loaded } = world()
+  queue.fails = ({ inputs }) => (inputs[0]?.from === 100 ? failure('INPUT_NOT_FOUND', { input: 'x' }) : undefined)
+  expect((await load([shard(300)])).failure?.code).toBe('JOB_RANGES_FAILED')
+  queue.fails = () => undefined
+  // As if documents were smaller now.
+  expect(await load([shard(300, 100)])).toMatchObject({ failure: undefined, job: { ranges: 3, failed: [] } })
+  expect(loaded).toEqual([['100-200']])
+})
+
+test('another index of the same name shares no span with it', async () => {
+  const { queue, load, loaded } = world()
+  await load([shard(100)])
+  await load([{ ...shard(100), identity: 'shard 0 def' }])
+  expect(loaded).toEqual([['0-100']])
+  expect(queue.size).toBe(1)
 })

@@ -44,3 +44,31 @@ test('a plan of the same inputs has the same ids, and a replaced input has other
   expect(other.filter(id => first.includes(id))).toHaveLength(1)
   expect(new Set([...first, ...other]).size).toBe(7)
 })
+
+/** A shard of 1,000 sequence numbers, of 10 bytes each. */
+const shard: FoundInput = {
+  name: 'elasticsearch:orders',
+  identity: 'shard 0 abc',
+  size: 10_000,
+  numbers: 1000,
+  canBeCut: true,
+}
+
+test('a shard is cut by its sequence numbers, into spans of about the bytes of a range', async () => {
+  const ranges = await planned([shard], 4000)
+  expect(ranges.map(range => range.inputs.map(({ from, to }) => [from, to]))).toEqual([
+    [[0, 400]],
+    [[400, 800]],
+    [[800, 1000]],
+  ])
+  expect(ranges.map(({ begins, bytes }) => [begins, bytes])).toEqual([
+    [1, 4000],
+    [0, 4000],
+    [0, 2000],
+  ])
+})
+
+test('a shard of one large document is a range', async () => {
+  const ranges = await planned([{ ...shard, size: 1_000_000, numbers: 1 }], 4000)
+  expect(ranges.map(({ inputs }) => inputs)).toEqual([[{ name: shard.name, identity: shard.identity, from: 0, to: 1 }]])
+})

@@ -71,6 +71,8 @@ test('a job is trusted only by processes with its key, and one without a key lea
 test.each<[string, unknown]>([
   ['sources', ['-']],
   ['sources', ['servicenow:incident']],
+  ['sources', ['elasticsearch:orders,secret']],
+  ['from', 5],
   ['sources', ['file:///etc/passwd']],
   ['sources', ['/in/{a,../../../etc/passwd}']],
   ['sources', ['https://user:password@host/a.ndjson']],
@@ -90,6 +92,14 @@ test.each<[string, unknown]>([
 test('a job whose options name another index than the one that limits see is no job', () => {
   for (const settings of [{ index: '.security' }, { index: 'logs', swapAlias: '.security' }])
     expect(whyUntrusted({ id: 'logs', data: { ...data, settings } }, noSeal)?.code).toBe('JOB_MALFORMED')
+})
+
+test('a job names a cluster to read if its inputs are indices, and only then', () => {
+  const sources = ['elasticsearch:orders']
+  const from = 'https://old.example:9200'
+  expect(whyUntrusted({ id: 'logs', data: { ...data, sources, from } }, noSeal)).toBeUndefined()
+  for (const other of [{ sources }, { from }, { sources: [...sources, '/in/a.ndjson'], from }])
+    expect(whyUntrusted({ id: 'logs', data: { ...data, ...other } }, noSeal)?.code).toBe('JOB_MALFORMED')
 })
 
 test.each(['../logs', 'logs:1', '', 'x'.repeat(200), '\u001B[2J'])('%j is no name of a job', id => {

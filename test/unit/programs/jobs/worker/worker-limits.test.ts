@@ -159,3 +159,35 @@ test('looks into no input that a pattern finds outside the limits, and fills no 
   expect(whyNotTaken(limits, { ...job, settings: { index: 'orders' } })).toBeUndefined()
   expect(whyNotTaken(limits, { ...job, settings: { swapAlias: '.security' } })).toContain('index .security')
 })
+
+const reader = { inputs: ['elasticsearch:logs-*', 'elasticsearch:orders'], from: 'https://old.example:9200' }
+
+test.each(['elasticsearch:logs-2026', 'elasticsearch:logs-*', 'elasticsearch:orders'])(
+  'reads %s of the cluster that it may read',
+  name => {
+    const job = { sources: [name], index: 'orders', from: reader.from }
+    expect(whyNotTaken(reader, job)).toBeUndefined()
+    expect(whyNotTaken({ from: reader.from }, job)).toBeUndefined()
+    expect(() => checkFound(reader, name)).not.toThrow()
+  },
+)
+
+test.each([
+  'elasticsearch:secret',
+  'elasticsearch:*',
+  'elasticsearch:orders-2',
+  'elasticsearch:orders,secret',
+  '/etc/passwd',
+])('reads nothing else: %s', name => {
+  expect(whyNotTaken(reader, { sources: [name], index: 'orders', from: reader.from })).toContain('--only-inputs')
+  expect(() => checkFound(reader, name)).toThrow('which is not among --only-inputs')
+  expect(() => checkRange(reader, { inputs: [{ name, identity: 'x' }], index: 'orders' })).toThrow(
+    'the range of the job',
+  )
+})
+
+test('sends its credentials to no cluster that only a job names', () => {
+  const job = { sources: ['elasticsearch:orders'], index: 'orders', from: 'https://elsewhere.example' }
+  expect(whyNotTaken(reader, job)).toBe('it reads https://elsewhere.example, which is not --from of this worker')
+  expect(whyNotTaken({}, job)).toContain('not --from of this worker')
+})
