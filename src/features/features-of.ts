@@ -86,6 +86,7 @@ const table: readonly Row[] = [
   ['ingest follow ranges worker job             ', readRemote],
   ['ingest follow ranges worker job             ', readTables],
   ['ingest        ranges worker                 ', readAnotherCluster],
+  ['ingest                     job             ', heedPipeline],
   ['                                replay      ', ({ load, to = {} }) => sendDeadLetters(to, load)],
   ['ingest follow ranges worker job replay serve', limitsOf],
   ['ingest follow ranges worker job replay serve', () => learnLimits],
@@ -140,6 +141,13 @@ async function readAnotherCluster({ load: { from, retrying }, origin }: Composin
   if (from === undefined) return undefined
   const { readIndices } = await import('./another-cluster/read-indices.js')
   return readIndices({ from, retrying }, origin)
+}
+
+/** Only documents of another cluster are compared with those of the target. */
+async function heedPipeline({ load }: Composing): Promise<Hung> {
+  if (load.from === undefined) return undefined
+  const { warnOfPipeline } = await import('./another-cluster/warn-of-pipeline.js')
+  return warnOfPipeline(load)
 }
 
 /** Loads the code that shares indices of another cluster among workers. */

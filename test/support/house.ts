@@ -141,7 +141,7 @@ export const districts: readonly District[] = [
     // the proxy, and a replay writes an update by the same script as a load.
     name: 'features',
     rooms: {
-      'another-cluster': { doors: 'open-origin pull-indices read-again read-indices shard-spans' },
+      'another-cluster': { doors: 'open-origin pull-indices read-again read-indices shard-spans warn-of-pipeline' },
       destinations: { doors: 'fill-indices load-dumps load-into-queue run-script' },
       edits: { doors: 'edit-documents' },
       follow: { doors: 'follow-inputs' },

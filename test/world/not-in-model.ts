@@ -2,7 +2,8 @@
 export const notInModel: Readonly<Record<string, string>> = {
   'ids cluster': 'nothing prevents a second copy, so the oracle could say nothing',
   'swap-alias': 'a guarded load has a search of its own: test/lab/guarded',
-  'another-cluster': 'the world has one cluster: test/contracts/another-cluster.suite.ts continues such loads',
+  'another-cluster':
+    'the world has one cluster: test/contracts/another-cluster.suite.ts continues such loads, and shared-indices.suite.ts shares them',
   alarm: 'it brings no documents in',
   doctor: 'it brings no documents in',
   filter: 'it brings no documents in',

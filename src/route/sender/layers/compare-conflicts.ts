@@ -11,11 +11,13 @@ import {
   type Send,
   type Verdict,
 } from '../send.js'
-import { isSameDocument } from '../../../base/json/same-document.js'
+import { StoredForms } from './stored-forms.js'
 
 interface ComparingOptions {
   readonly cluster: Cluster
   readonly index: string
+  /** The pipeline that the load names. */
+  readonly pipeline?: string | undefined
   onDoubt?(message: string): void
 }
 
@@ -23,7 +25,9 @@ interface ComparingOptions {
 const AT_ONCE = 500
 const BYTES_AT_ONCE = 4 << 20
 
-export function compareConflicts({ cluster, index, onDoubt }: ComparingOptions, inner: Send): Send {
+export function compareConflicts(options: ComparingOptions, inner: Send): Send {
+  const { cluster, index, onDoubt } = options
+  const forms = new StoredForms(options)
   let isTold = false
   return async request => {
     const verdict = await inner(request)
@@ -31,7 +35,10 @@ export function compareConflicts({ cluster, index, onDoubt }: ComparingOptions, 
     const conflicts = conflictsIn(request, verdict.settled.refused, index)
     if (conflicts.length === 0) return verdict
     try {
-      return sorted(verdict, 'duplicate', await findSame(cluster, conflicts))
+      const { same, unclear } = await findSame(cluster, forms, conflicts)
+      const seen = sorted(verdict, 'duplicate', same)
+      // The stored document may be our own earlier send.
+      return request.history.doubtful ? sorted(seen, 'unknown', unclear) : seen
     } catch (error) {
       if (!isSluiceError(error)) throw error
       if (explain(error.code).retry === 'later') return askedAgain(verdict, conflicts, error)
@@ -71,17 +78,25 @@ function conflictsIn({ body }: BulkRequest, refused: RefusedItems, index: string
   return conflicts
 }
 
-/** Returns the items whose document the cluster holds. Throws SluiceError. */
-async function findSame(cluster: Cluster, conflicts: readonly Conflict[]): Promise<ReadonlySet<number>> {
-  const same = new Set<number>()
+interface Seen {
+  readonly same: ReadonlySet<number>
+  readonly unclear: ReadonlySet<number>
+}
+
+/** Returns the items whose document the cluster holds, and those that a pipeline may have changed. Throws SluiceError. */
+async function findSame(cluster: Cluster, forms: StoredForms, conflicts: readonly Conflict[]): Promise<Seen> {
+  const [same, unclear] = [new Set<number>(), new Set<number>()]
   for (const part of partsOf(conflicts)) {
     const stored = await cluster.documents.readSources({ index: part[0]?.index ?? '', wanted: part })
-    for (const [at, { item, document }] of part.entries()) {
+    for (const [at, { item, index, document }] of part.entries()) {
       const source = stored[at]
-      if (source !== undefined && isSameDocument(source, document)) same.add(item)
+      if (source === undefined) continue
+      const how = await forms.compare(index, source, document)
+      if (how === 'same') same.add(item)
+      if (how === 'unclear') unclear.add(item)
     }
   }
-  return same
+  return { same, unclear }
 }
 
 /** Splits conflicts into those of one index that fit into one answer. */
@@ -110,7 +125,7 @@ function byIndex(one: Conflict, other: Conflict): number {
 type Answered = Extract<Verdict, { kind: 'done' | 'retryItems' }>
 
 /** Counts these refused items in another way. */
-function sorted(verdict: Answered, as: 'duplicate' | 'unknown', items: ReadonlySet<number>): Verdict {
+function sorted(verdict: Answered, as: 'duplicate' | 'unknown', items: ReadonlySet<number>): Answered {
   const { settled } = verdict
   const refused = without(settled.refused, items)
   return { ...verdict, settled: { ...settled, [as]: settled[as] + items.size, refused } }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { fail, isSluiceError } from '../../../../../src/base/failure/failure.js'
 import type { SourcesQuestion } from '../../../../../src/route/cluster/documents.js'
+import type { IndexFacts } from '../../../../../src/route/cluster/indices.js'
 import type { Cluster } from '../../../../../src/route/cluster/open-cluster.js'
 import { compareConflicts } from '../../../../../src/route/sender/layers/compare-conflicts.js'
 import type { BulkRequest, RefusedItem, Verdict } from '../../../../../src/route/sender/send.js'
@@ -29,11 +30,17 @@ const answered = (refused: readonly RefusedItem[]): Verdict => ({
 
 type Stored = (question: SourcesQuestion) => readonly (string | undefined)[]
 
-async function judged(refused: readonly RefusedItem[], stored: Stored, doubtful = false) {
+async function judged(
+  refused: readonly RefusedItem[],
+  stored: Stored,
+  doubtful = false,
+  facts: readonly IndexFacts[] = [],
+) {
   const doubts: string[] = []
   const readSources = async (question: SourcesQuestion) =>
     await Promise.resolve(stored(question).map(one => (one === undefined ? undefined : Buffer.from(one))))
-  const cluster = { documents: { readSources } } as unknown as Cluster
+  const indices = { read: async () => await Promise.resolve(facts) }
+  const cluster = { documents: { readSources }, indices } as unknown as Cluster
   const options = { cluster, index: 'orders', onDoubt: (message: string) => doubts.push(message) }
   const send = compareConflicts(options, async () => await Promise.resolve(answered(refused)))
   const verdict = await send(request(doubtful))
@@ -79,4 +86,48 @@ test('an error of ours is thrown', async () => {
     throw new TypeError('a bug')
   }).catch((error: unknown) => error)
   expect(isSluiceError(thrown)).toBe(false)
+})
+
+const facts = (settings: object, mappings: object = {}): IndexFacts[] => [
+  {
+    name: 'orders',
+    settings: settings as IndexFacts['settings'],
+    mappings: mappings as IndexFacts['mappings'],
+    aliases: {},
+  },
+]
+
+test.each([
+  ['a default pipeline', { 'index.default_pipeline': 'enrich' }],
+  ['a final pipeline', { 'index.final_pipeline': 'enrich' }],
+])(
+  'if %s may have changed a document, it is no duplicate, and unknown only after an earlier attempt',
+  async (_, settings) => {
+    const other: Stored = ({ wanted }) => wanted.map(({ id }) => (id === 'a' ? '{"id":"a"}' : '{"id":"enriched"}'))
+    const both = [conflict(0), conflict(1)]
+    const first = await judged(both, other, false, facts(settings))
+    expect(first).toMatchObject({ settled: { duplicate: 1, unknown: 0 }, left: [1] })
+    expect(first.doubts).toEqual([expect.stringMatching(/^an ingest pipeline may have changed documents of orders/)])
+    expect(await judged(both, other, true, facts(settings))).toMatchObject({
+      settled: { duplicate: 1, unknown: 1 },
+      left: [],
+    })
+    const plain = await judged(both, other, true, facts({ 'index.default_pipeline': '_none' }))
+    expect(plain).toMatchObject({ settled: { duplicate: 1, unknown: 0 }, left: [1], doubts: [] })
+  },
+)
+
+test.each([
+  ['a setting', { 'index.mapping.source.mode': 'synthetic' }, {}],
+  ['a mapping', {}, { _source: { mode: 'synthetic' } }],
+  ['its mode', { 'index.mode': 'logsdb' }, {}],
+])('if an index builds documents by %s, equal values are the same document', async (_, settings, mappings) => {
+  const built = facts(settings, { ...mappings, properties: { id: { type: 'keyword' } } })
+  const stored: Stored = ({ wanted }) => wanted.map(({ id }) => (id === 'a' ? '{"id":["a"]}' : '{"id":"other"}'))
+  expect(await judged([conflict(0), conflict(1)], stored, false, built)).toMatchObject({
+    settled: { duplicate: 1 },
+    left: [1],
+  })
+  const { left } = await judged([conflict(0)], stored, false, facts({ 'index.mode': 'standard' }))
+  expect(left).toEqual([0])
 })
