@@ -112,30 +112,39 @@ for (const [name, startQueue] of Object.entries(engines))
       return JSON.stringify(jobs.map(({ data, returnvalue }) => [data as unknown, returnvalue as unknown]))
     }
 
-    test('stores every document once, although a worker is killed in each round, and the next move only what is new', async () => {
+    test('stores every document once, although a worker is killed in each round and the command once, and the next move only what is new', async () => {
       const index = `old-${name.toLowerCase()}`
       await make(index)
       await write(index, upTo(DOCUMENTS))
       lab.control.plant({ latencyMs: 40 })
-      const move = () => ingest(index, '--index', `${index}-new`, '--mapping', 'copy').ended
-      const moving = move()
+      const begin = () => ingest(index, '--index', `${index}-new`, '--mapping', 'copy')
+      const move = () => begin().ended
+      let command = begin()
       for (let round = 0; round < 6; round += 1) {
         const worker = start(['worker'])
-        await Promise.race([worker.printed('documents in'), moving])
+        await Promise.race([worker.printed('documents in'), command.ended])
+        if (round === 2) {
+          command.child.kill('SIGKILL')
+          await command.ended
+          command = begin()
+        }
         // Others write, change and delete meanwhile. What they write is for the next load.
         await write(index, upTo(5, DOCUMENTS + 5 * round))
         worker.child.kill('SIGKILL')
         await worker.ended
       }
-      const receipt = await receiptOf(moving)
+      const receipt = await receiptOf(command.ended)
       expect(receipt).toMatchObject({ status: 'finished', rejected: 0, unknown: 0, unsent: 0 })
       expect(receipt.created + receipt.duplicate).toBe(receipt.read)
-      expect(receipt.read).toBe(DOCUMENTS)
-      expect(lab.control.count(`${index}-new`)).toBe(DOCUMENTS)
+      // The second command joins the job, and plans once more what was written since.
+      expect(receipt.read).toBeGreaterThan(DOCUMENTS)
+      expect(lab.control.count(`${index}-new`)).toBe(receipt.read)
       lab.control.heal()
+      await write(index, upTo(7, 2 * DOCUMENTS))
       const next = await receiptOf(move())
-      expect(next.thisProcess).toMatchObject({ read: 30, created: 30, duplicate: 0 })
-      expect(lab.control.count(`${index}-new`)).toBe(DOCUMENTS + 30)
+      const read = DOCUMENTS + 30 + 7 - receipt.read
+      expect(next.thisProcess).toMatchObject({ read, created: read, duplicate: 0 })
+      expect(lab.control.count(`${index}-new`)).toBe(DOCUMENTS + 30 + 7)
       const again = await receiptOf(move())
       expect(again.thisProcess).toMatchObject({ read: 0 })
       const kept = await everything()
