@@ -110,12 +110,16 @@ export function project() {
   })
 }
 
-export const projectType: Kind<'elasticsearch' | 'observability' | 'security'> = kinds.choice('elasticsearch', 'observability', 'security')
+export const projectType: Kind<'elasticsearch' | 'observability' | 'security'> = kinds.choice(
+  'elasticsearch',
+  'observability',
+  'security',
+)
 
 /** Reads an address and a port, with the path for posted documents behind them if needed. */
 export function listen() {
   return carrying(kinds.text(), {
-    label: 'address:port[/path]',
+    label: 'address[/path]',
     isText: true,
     parts: { address: { of: 'listen', kind: kinds.text() }, path: { of: 'servePath', kind: kinds.text() } },
     split: text => {
@@ -152,7 +156,9 @@ function placeOf(part: string): readonly [string, string] {
 function readPort(raw: unknown): string | Problem {
   const read = kinds.listenAddress().read(raw)
   return read instanceof Problem
-    ? new Problem('is neither a port, as in 9464 or 0.0.0.0:9464, nor a file NAME.prom. sluice serve also takes open and token')
+    ? new Problem(
+        'is neither a port, as in 9464 or 0.0.0.0:9464, nor a file NAME.prom. sluice serve also takes open and token',
+      )
     : read
 }
 

@@ -8,7 +8,15 @@ import {
   checkServiceNowOptions,
   checkTableOptions,
 } from './check-options.js'
-import { defaults, describeOption, isOptionName, placedIn, stagedIn, takenApart, type Apart } from './describe-option.js'
+import {
+  defaults,
+  describeOption,
+  isOptionName,
+  placedIn,
+  stagedIn,
+  takenApart,
+  type Apart,
+} from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
 import type {
@@ -109,7 +117,7 @@ function completeForIndices<Given extends Pick<IngestOptions, 'from' | 'source' 
 
 /** `isMet`: whether there is what deletions need. */
 function checkDeletions(
-  { deletions = 'keep', maxDeleted, reconcileEveryMs }: IngestOptions,
+  { deletions = 'keep', maxDeleted, reconcileEveryMs }: Apart<IngestOptions>,
   needed: string,
   isMet = false,
 ) {
@@ -148,12 +156,7 @@ function valueIn(text: string, check: Check): unknown {
 }
 
 /** Fills in defaults of options that were checked. `tables`: those among the inputs. */
-export function loadOf(
-  whole: IngestOptions,
-  ids: Ids,
-  tables: readonly string[] = [],
-  remote?: RemoteSection,
-): Load {
+export function loadOf(whole: IngestOptions, ids: Ids, tables: readonly string[] = [], remote?: RemoteSection): Load {
   const given = takenApart(whole)
   const options = filled(given, defaults)
   const { index, swapAlias, spool, spoolLimit, mapping, template } = options

@@ -654,7 +654,7 @@ export const table = {
     { flag: '--reconcile-every', otherwise: 0, replaced: { by: 'deletions', as: 'reconcile=VALUE' } },
   ),
 
-  listen: webhook(carrying.listen(), 'address and port, and the path for posted documents. 0.0.0.0 means all addresses', {
+  listen: webhook(carrying.listen(), 'address:port/path. 0.0.0.0 means all addresses', {
     default: '127.0.0.1:8080',
     first: true,
   }),

@@ -153,7 +153,8 @@ function oldSpellings(candidates: Candidates): string[] {
     const { replaced } = describeOption(name)
     if (raw === undefined || replaced === undefined) return []
     const { flag, env } = describeOption(replaced.by)
-    const value = replaced.as?.replace('VALUE', String(raw))
+    const given = typeof raw === 'string' ? raw : JSON.stringify(raw)
+    const value = replaced.as?.replace('VALUE', () => given)
     const old = `${said} is an old spelling, which works until the next major version of Sluice`
     if (value === undefined) return [`${old}. Leave it out: ${flag} does not need it`]
     const forms = { flag: `${flag} ${quotedForShell(value)}`, environment: `${env[0]}=${value}`, default: '' } as const
@@ -167,7 +168,7 @@ function quotedForShell(value: string): string {
 
 /** Gives each option its part of a value that holds several. A part that a stronger source sets by itself stays. */
 function takeApart(values: Record<string, unknown>, candidates: Map<OptionName, Candidate>): void {
-  for (const [name, candidate] of [...candidates]) {
+  for (const [name, candidate] of candidates) {
     const parts = describeOption(name).kind.apart?.(values[name])
     if (parts === undefined) continue
     const preset = readSetting(name, undefined)

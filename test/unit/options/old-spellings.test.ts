@@ -19,14 +19,24 @@ const pairs: readonly {
   readonly beside?: Readonly<Record<string, string>>
   readonly note: string
 }[] = [
-  { name: 'planDay', old: { plan: '100gb', planDay: '15' }, now: { plan: '100gb/month@15' }, note: '--plan 100gb/month@15' },
+  {
+    name: 'planDay',
+    old: { plan: '100gb', planDay: '15' },
+    now: { plan: '100gb/month@15' },
+    note: '--plan 100gb/month@15',
+  },
   {
     name: 'reconcileEveryMs',
     old: { deletions: 'reconcile', reconcileEvery: '24h' },
     now: { deletions: 'reconcile=24h' },
     note: '--deletions reconcile=24h',
   },
-  { name: 'keepDays', old: { keepRuns: '7', keepDays: '30' }, now: { keepRuns: '7,30d' }, note: '--keep-runs 1000,30d' },
+  {
+    name: 'keepDays',
+    old: { keepRuns: '7', keepDays: '30' },
+    now: { keepRuns: '7,30d' },
+    note: '--keep-runs 1000,30d',
+  },
   { name: 'keepDays', old: { keepDays: '30' }, now: { keepRuns: '30d' }, note: '--keep-runs 1000,30d' },
   {
     name: 'projectType',
@@ -40,8 +50,18 @@ const pairs: readonly {
     now: { listen: '0.0.0.0:80/hooks/a' },
     note: '--listen 127.0.0.1:8080/hooks/a',
   },
-  { name: 'metricsTextfile', old: { metricsTextfile: './a.prom' }, now: { metrics: './a.prom' }, note: '--metrics ./a.prom' },
-  { name: 'metricsPort', old: { metricsPort: '[::1]:9464' }, now: { metrics: '[::1]:9464' }, note: "--metrics '[::1]:9464'" },
+  {
+    name: 'metricsTextfile',
+    old: { metricsTextfile: './a.prom' },
+    now: { metrics: './a.prom' },
+    note: '--metrics ./a.prom',
+  },
+  {
+    name: 'metricsPort',
+    old: { metricsPort: '[::1]:9464' },
+    now: { metrics: '[::1]:9464' },
+    note: "--metrics '[::1]:9464'",
+  },
   {
     name: 'metricsPort',
     old: { metrics: 'token', metricsPort: '9464', metricsTextfile: 'b.prom' },
@@ -179,11 +199,15 @@ describe('in a program', () => {
   test.each(same)('%j is the load of %j', (old, now) => {
     const read = (given: Partial<IngestOptions>) => readOptions({ target, source: 'a.ndjson', index: 'logs', ...given })
     expect(read(now)).toEqual(read(old))
-    expect(loadOf({ target, source: 'a.ndjson', index: 'logs', ...now }, { from: 'run' }).state).toEqual(read(old).state)
+    expect(loadOf({ target, source: 'a.ndjson', index: 'logs', ...now }, { from: 'run' }).state).toEqual(
+      read(old).state,
+    )
   })
 
   test('a part must not be given twice', () => {
-    expect(() => takenApart({ plan: { bytes: 1e9, day: 3 }, planDay: 4 })).toThrow('planDay: is also part of plan. Leave one out')
+    expect(() => takenApart({ plan: { bytes: 1e9, day: 3 }, planDay: 4 })).toThrow(
+      'planDay: is also part of plan. Leave one out',
+    )
     expect(() => takenApart({ listen: '127.0.0.1:0/a', path: '/b' }, 'serve')).toThrow('path: is also part of listen')
   })
 
@@ -193,8 +217,11 @@ describe('in a program', () => {
       path: '/a/b',
       metrics: 'open',
     })
-    expect(takenApart({ plan: { bytes: 'much' }, script: 'id:no' })).toEqual({ plan: { bytes: 'much' }, script: 'id:no' })
-    expect(() => readOptions({ target, source: 'a', index: 'b', plan: { bytes: 1, day: 40 } as never })).toThrow(
+    expect(takenApart({ plan: { bytes: 'much' }, script: 'id:no' })).toEqual({
+      plan: { bytes: 'much' },
+      script: 'id:no',
+    })
+    expect(() => readOptions({ target, source: 'a', index: 'b', plan: { bytes: 1, day: 40 } })).toThrow(
       'plan: bytes 1 is not a whole number from 1000',
     )
   })
