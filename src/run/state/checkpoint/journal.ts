@@ -9,7 +9,7 @@ import { replaceFile } from '../../../base/disk/safe-files.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import type { Mark } from '../../../base/flow.js'
 import { isObject, type JsonObject, parseJson } from '../../../base/json/parse-json.js'
-import type { Checkpoint, CheckpointInput, FileIdentity, RunEnd } from './checkpoint.js'
+import { type Checkpoint, type CheckpointInput, endIn, type FileIdentity, type RunEnd } from './checkpoint.js'
 import { PackedInputs } from './packed-inputs.js'
 import { PackedText } from './packed-text.js'
 
@@ -244,7 +244,7 @@ class State {
     if (Array.isArray(line)) this.#inputs.take(line, at)
     if (!isObject(line)) return
     if (line['ended'] !== undefined) {
-      this.#ended = line['ended'] as RunEnd
+      this.#ended = endIn(line['ended'])
       return
     }
     this.#ended = undefined
