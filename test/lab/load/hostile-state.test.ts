@@ -181,7 +181,7 @@ const strange: readonly unknown[] = [
 ]
 
 test('values of another kind never end a command with a bug', async () => {
-  for (let round = 0; round < rounds(3, 60); round += 1) {
+  for (let round = 0; round < rounds(3, 40); round += 1) {
     const random = seeded(4100 + round)
     const change = (value: unknown): unknown => {
       if (random.chance(0.03)) return random.pick(strange)

@@ -1,5 +1,4 @@
 /** Defines the state of a run on disk: all facts that a resume needs, and no secrets. */
-import { isObject } from '../../../base/json/parse-json.js'
 import type { FileStat, Mark, Place } from '../../../base/flow.js'
 import type { Counts, Receipt, Rejections } from '../../../pipeline/ledger/receipt.js'
 
@@ -82,18 +81,6 @@ export interface RunEnd extends Omit<Partial<Receipt>, 'target' | 'status'> {
   readonly inputCount?: number
   /** Set if `undo` deleted all that was left of the run. */
   readonly undone?: RunUndone
-}
-
-/** Reads how a run ended. Leaves out a failure that cannot be understood. Undefined if the value is no end of a run. */
-export function endIn(value: unknown): RunEnd | undefined {
-  if (!isObject(value) || typeof value['run'] !== 'string') return undefined
-  const { failure, ...rest } = value
-  const isFailure =
-    isObject(failure) &&
-    typeof failure['code'] === 'string' &&
-    typeof failure['message'] === 'string' &&
-    isObject(failure['evidence'])
-  return (isFailure ? value : rest) as unknown as RunEnd
 }
 
 /** When a run was undone (ISO 8601), and how many documents `undo` deleted then. */

@@ -9,7 +9,8 @@ import { replaceFile } from '../../../base/disk/safe-files.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import type { Mark } from '../../../base/flow.js'
 import { isObject, type JsonObject, parseJson } from '../../../base/json/parse-json.js'
-import { type Checkpoint, type CheckpointInput, endIn, type FileIdentity, type RunEnd } from './checkpoint.js'
+import type { Checkpoint, CheckpointInput, FileIdentity, RunEnd } from './checkpoint.js'
+import { endIn } from './end-in.js'
 import { PackedInputs } from './packed-inputs.js'
 import { PackedText } from './packed-text.js'
 
@@ -266,16 +267,21 @@ class State {
 }
 
 function isDescribed(head: JsonObject): boolean {
-  const names = ['run', 'began', 'scope', 'key']
+  const { began, sources, options } = head
+  const names = ['run', 'scope', 'key']
   return (
-    names.every(name => typeof head[name] === 'string') && Array.isArray(head['sources']) && isObject(head['options'])
+    names.every(name => typeof head[name] === 'string') &&
+    isTime(began) &&
+    Array.isArray(sources) &&
+    sources.every(source => typeof source === 'string') &&
+    isObject(options)
   )
 }
 
 function isWhole({ status, written, target, isDoubtful, left, counts, rejections }: Partial<Whole>): boolean {
   return (
     typeof status === 'string' &&
-    typeof written === 'string' &&
+    isTime(written) &&
     typeof target?.url === 'string' &&
     typeof target.index === 'string' &&
     typeof isDoubtful === 'boolean' &&
@@ -283,6 +289,10 @@ function isWhole({ status, written, target, isDoubtful, left, counts, rejections
     Array.isArray(rejections) &&
     [counts?.read, ...Object.values(counts ?? {})].every(number => typeof number === 'number')
   )
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
 /** Reads JSON lines one by one. */
