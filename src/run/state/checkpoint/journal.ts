@@ -10,7 +10,7 @@ import { nothing } from '../../../pipeline/ledger/account.js'
 import type { Mark } from '../../../base/flow.js'
 import { isObject, type JsonObject, parseJson } from '../../../base/json/parse-json.js'
 import type { Checkpoint, CheckpointInput, FileIdentity, RunEnd } from './checkpoint.js'
-import { endIn } from './end-in.js'
+import { endIn, hasFittingOptions } from './shapes.js'
 import { PackedInputs } from './packed-inputs.js'
 import { PackedText } from './packed-text.js'
 
@@ -278,8 +278,10 @@ function isDescribed(head: JsonObject): boolean {
   )
 }
 
-function isWhole({ status, written, target, isDoubtful, left, counts, rejections }: Partial<Whole>): boolean {
+function isWhole(whole: Partial<Whole>): boolean {
+  const { status, written, target, isDoubtful, left, counts, rejections } = whole
   return (
+    hasFittingOptions(whole) &&
     typeof status === 'string' &&
     isTime(written) &&
     typeof target?.url === 'string' &&

@@ -11,7 +11,7 @@ import { isObject, parseJson } from '../../../base/json/parse-json.js'
 import { isoTime } from '../../../base/time/clock.js'
 import { endLine } from '../checkpoint/journal.js'
 import type { Checkpoint, CheckpointInput, RunEnd } from '../checkpoint/checkpoint.js'
-import { endIn } from '../checkpoint/end-in.js'
+import { endIn } from '../checkpoint/shapes.js'
 import { freeName, isJournal, namesIn, runsFolder, runTextOf } from './runs.js'
 
 const FOLDER = 'history'

@@ -1,4 +1,4 @@
-/** Reads how a run ended. The file may be of another version, or somebody may have written into it. */
+/** Checks what stands in the file of a run. It may be of another version, or somebody may have written into it. */
 import { isObject, type JsonObject } from '../../../base/json/parse-json.js'
 import { nothing } from '../../../pipeline/ledger/account.js'
 import type { RunEnd } from './checkpoint.js'
@@ -57,8 +57,7 @@ const fields: Readonly<Record<string, Shape>> = {
   thisProcess: record(number),
   rejections: list(
     value =>
-      isObject(value) &&
-      Object.entries(value).every(([name, of]) => (name === 'documents' ? number(of) : of !== null)),
+      isObject(value) && Object.entries(value).every(([name, of]) => (name === 'documents' ? number(of) : of !== null)),
   ),
   bytes: object({ read: number, sent: number, received: number }, ['read', 'sent', 'received']),
   compression: object({ used: text, why: text }, ['used', 'why']),
@@ -75,6 +74,23 @@ const fields: Readonly<Record<string, Shape>> = {
   checkpoint: text,
 }
 
+const letters = { path: text, length: number }
+
+/** Checks fields of a checkpoint that may be absent. */
+export const hasFittingOptions: Shape = object({
+  settles: list(text),
+  replays: list(text),
+  limitFrom: object({ read: number, rejected: number }, ['read', 'rejected']),
+  deadLetters: object(
+    {
+      ...letters,
+      writer: text,
+      earlier: list(object({ ...letters, documents: number }, ['path', 'length', 'documents'])),
+    },
+    ['path', 'length'],
+  ),
+})
+
 /** Returns the end of a run, or only its basic facts if a part of it is of another kind. Undefined if the value is no end. */
 export function endIn(value: unknown): RunEnd | undefined {
   if (!isObject(value) || !object(basic, required)(value)) return undefined
@@ -83,5 +99,7 @@ export function endIn(value: unknown): RunEnd | undefined {
 }
 
 function onlyBasic(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.keys(basic).flatMap(name => (value[name] === undefined ? [] : [[name, value[name]]])))
+  return Object.fromEntries(
+    Object.keys(basic).flatMap(name => (value[name] === undefined ? [] : [[name, value[name]]])),
+  )
 }
