@@ -43,7 +43,14 @@ describe('every command and every flag', () => {
 
   test.each(['bash', 'zsh', 'man', 'fish'])('but no old spelling is in %s', shell => {
     const old = optionNames.filter(isReplaced).map(name => describeOption(name).flag ?? '')
-    expect(old.filter(flag => pages.get(shell)?.split(/[\s'|,)[]+/).includes(flag))).toEqual([])
+    expect(
+      old.filter(flag =>
+        pages
+          .get(shell)
+          ?.split(/[\s'|,)[]+/)
+          .includes(flag),
+      ),
+    ).toEqual([])
   })
 
   test.each(['bash', 'zsh', 'man'])('is in %s', shell => {

@@ -96,7 +96,7 @@ test.each([
   const one = book()
   const share = await BudgetShare.open(sharing(one), 2)
   const carried = { traffic: { bytesSent: 10_000, bytesReceived: 0, connections: 2 } }
-  share.opened(carried as never)
+  share.opened(carried)
   const november = one.use.used
   expect(november).toBeGreaterThan(10_000)
   clock.now = DECEMBER
@@ -113,7 +113,7 @@ test('what was taken in both months goes back to each', async () => {
   const one = book()
   const share = await BudgetShare.open(one, 1)
   const traffic = { bytesSent: 5000, bytesReceived: 0, connections: 1 }
-  share.opened({ traffic } as never)
+  share.opened({ traffic })
   const budget = share.limit(() => undefined)
   clock.now = DECEMBER
   expect(await budget.admitQuestion(50_000, 10_000)).toBeDefined()
