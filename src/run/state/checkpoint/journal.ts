@@ -127,6 +127,11 @@ export function sentLine(
   return `${JSON.stringify(['sent', id, bytes, sum, ...more.filter(one => one !== undefined)])}\n`
 }
 
+/** Returns how a process ended the run, if a line says so. */
+export function endInLine(line: unknown): RunEnd | undefined {
+  return isObject(line) ? endIn(line['ended']) : undefined
+}
+
 /** Says how a process ended the run. A later checkpoint takes it back. */
 export function endLine(ended: RunEnd): string {
   return `${JSON.stringify({ ended })}\n`
@@ -245,7 +250,7 @@ class State {
     if (Array.isArray(line)) this.#inputs.take(line, at)
     if (!isObject(line)) return
     if (line['ended'] !== undefined) {
-      this.#ended = endIn(line['ended'])
+      this.#ended = endInLine(line)
       return
     }
     this.#ended = undefined
