@@ -5,7 +5,7 @@ import type { RunEnd } from './checkpoint.js'
 
 type Shape = (value: unknown) => boolean
 
-const text: Shape = value => typeof value === 'string'
+const string: Shape = value => typeof value === 'string'
 const number: Shape = value => typeof value === 'number'
 const time: Shape = value => typeof value === 'string' && !Number.isNaN(Date.parse(value))
 const list =
@@ -25,26 +25,26 @@ const object =
     Object.entries(fields).every(([name, isFit]) => value[name] === undefined || isFit(value[name]))
 
 const counts = Object.fromEntries(Object.keys(nothing).map(name => [name, number]))
-const failure = object({ code: text, message: text, evidence: isObject }, ['code', 'message', 'evidence'])
-const target = object({ url: text, index: text, alias: text })
+const failure = object({ code: string, message: string, evidence: isObject }, ['code', 'message', 'evidence'])
+const target = record(string)
 const input = object(
   {
-    name: text,
-    status: text,
+    name: string,
+    status: string,
     read: number,
-    readAs: text,
+    readAs: string,
     resumedAt: number,
     since: time,
-    loadedBy: object({ run: text, at: time }, ['run', 'at']),
-    loadedAs: text,
-    plan: text,
+    loadedBy: object({ run: string, at: time }, ['run', 'at']),
+    loadedAs: string,
+    plan: string,
     failure,
   },
   ['name', 'status', 'read'],
 )
 
 /** What is known of each run. */
-const basic = { run: text, status: text, command: text, began: time, ended: time, exit: number, target }
+const basic = { run: string, status: string, command: string, began: time, ended: time, exit: number, target }
 const required = ['run', 'status', 'command', 'began']
 
 const fields: Readonly<Record<string, Shape>> = {
@@ -60,31 +60,31 @@ const fields: Readonly<Record<string, Shape>> = {
       isObject(value) && Object.entries(value).every(([name, of]) => (name === 'documents' ? number(of) : of !== null)),
   ),
   bytes: object({ read: number, sent: number, received: number }, ['read', 'sent', 'received']),
-  compression: object({ used: text, why: text }, ['used', 'why']),
+  compression: object({ used: string, why: string }, ['used', 'why']),
   requests: number,
   retries: number,
   elapsedMs: number,
   docsPerSecond: number,
-  route: object({ form: text, proxy: text, connections: number }, ['form', 'connections']),
+  route: object({ form: string, proxy: string, connections: number }, ['form', 'connections']),
   egress: record(number),
-  cluster: object({ url: text, name: text, version: text }, ['url']),
-  deadLetters: text,
-  gaps: list(object({ name: text, since: text }, ['name', 'since'])),
-  notes: list(text),
-  checkpoint: text,
+  cluster: object({ url: string, name: string, version: string }, ['url']),
+  deadLetters: string,
+  gaps: list(object({ name: string, since: string }, ['name', 'since'])),
+  notes: list(string),
+  checkpoint: string,
 }
 
-const letters = { path: text, length: number }
+const letters = { path: string, length: number }
 
 /** Checks fields of a checkpoint that may be absent. */
 export const hasFittingOptions: Shape = object({
-  settles: list(text),
-  replays: list(text),
+  settles: list(string),
+  replays: list(string),
   limitFrom: object({ read: number, rejected: number }, ['read', 'rejected']),
   deadLetters: object(
     {
       ...letters,
-      writer: text,
+      writer: string,
       earlier: list(object({ ...letters, documents: number }, ['path', 'length', 'documents'])),
     },
     ['path', 'length'],
