@@ -1,6 +1,6 @@
 import { type Candidate, type Candidates, checkTogether, ranks } from './cross-checks.js'
 import { invalid } from '../../options/option-checks.js'
-import { nearest } from '../../base/text/shown.js'
+import { inShell, nearest } from '../../base/text/shown.js'
 import { isQuoted, hidden, withoutCredentials, withoutSecrets } from '../../base/secrets.js'
 import {
   type OptionName,
@@ -157,13 +157,9 @@ function oldSpellings(candidates: Candidates): string[] {
     const value = replaced.as?.replace('VALUE', () => given)
     const old = `${said} is an old spelling, which works until the next major version of Sluice`
     if (value === undefined) return [`${old}. Leave it out: ${flag} does not need it`]
-    const forms = { flag: `${flag} ${quotedForShell(value)}`, environment: `${env[0]}=${value}`, default: '' } as const
+    const forms = { flag: `${flag} ${inShell(value)}`, environment: `${env[0]}=${value}`, default: '' } as const
     return [`${old}. Instead, use ${layer === 'file' ? `"${replaced.by}": ${JSON.stringify(value)}` : forms[layer]}`]
   })
-}
-
-function quotedForShell(value: string): string {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value}'`
 }
 
 /** Gives each option its part of a value that holds several. A part that a stronger source sets by itself stays. */
