@@ -16,7 +16,12 @@ export function configSchema(options) {
   return `${JSON.stringify(schema, null, 2)}\n`
 }
 
-function property({ doc, default: preset, kind }) {
+function property(option) {
+  const described = describe(option)
+  return option.replaced === undefined ? described : { ...described, deprecated: true }
+}
+
+function describe({ doc, default: preset, kind }) {
   const { shape = 'text', choices, range, isRepeated } = kind
   const description = preset === undefined || shape === 'switch' ? doc : `${doc}. Default: ${preset}`
   // The file may hold each value as text, as the command line does.

@@ -1,7 +1,8 @@
 /** Writes docs/options.md: every option as flag, variable and key of the file. */
 
 export function optionsPage(all) {
-  const options = all.filter(({ flag }) => flag !== undefined)
+  const options = all.filter(({ flag, replaced }) => flag !== undefined && replaced === undefined)
+  const old = all.filter(({ replaced }) => replaced !== undefined)
   const environmentOnly = all.filter(({ flag }) => flag === undefined)
   const groups = [...new Set(options.map(option => option.group))]
   return [
@@ -35,6 +36,17 @@ export function optionsPage(all) {
       '| --- | --- | --- | --- | --- |',
       ...options.filter(option => option.group === group).map(row),
     ]),
+    '',
+    '## Old spellings',
+    '',
+    'They work until the next major version, with a note that names the new spelling. Runs, jobs and results stay the same.',
+    '',
+    '| Old | New |',
+    '| --- | --- |',
+    ...old.map(({ flag, replaced: { by, as } }) => {
+      const { flag: now } = all.find(({ name }) => name === by)
+      return `| ${code(as === undefined ? flag : `${flag} VALUE`)} | ${cell(as === undefined ? `not needed: ${code(now)} finds it` : code(`${now} ${as}`))} |`
+    }),
     '',
     '## Only in the environment',
     '',

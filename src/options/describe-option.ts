@@ -1,5 +1,5 @@
 /** What the table says of each option, with all that follows from its name. */
-import type { Check } from './option-checks.js'
+import { type Check, invalid } from './option-checks.js'
 import type { OptionCommand, OptionRow, Stage } from './option.js'
 import { table } from './table.js'
 import { hidden, withoutCredentials } from '../base/secrets.js'
@@ -42,11 +42,12 @@ export const secrets = optionNames.filter((name): name is Secret => `${name}File
 /** A row of the table with its name, and with all that follows from the name. */
 export interface DescribedOption extends Omit<
   OptionRow<unknown>,
-  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default' | 'orElse' | 'alsoNeeds'
+  'flag' | 'env' | 'commands' | 'first' | 'label' | 'default' | 'orElse' | 'alsoNeeds' | 'replaced'
 > {
   readonly name: OptionName
   readonly orElse: OptionName | undefined
   readonly alsoNeeds: readonly OptionName[] | undefined
+  readonly replaced: { readonly by: OptionName; readonly as?: string } | undefined
   /** How help shows the value. A switch has none. */
   readonly label: string | undefined
   readonly default: string | undefined
@@ -82,6 +83,7 @@ function describe(name: OptionName): DescribedOption {
     // A test checks the names that rows hold.
     orElse: row.orElse as OptionName | undefined,
     alsoNeeds: row.alsoNeeds as readonly OptionName[] | undefined,
+    replaced: row.replaced as DescribedOption['replaced'],
     label: row.label ?? kind.label,
     default: row.default ?? kind.default,
     flag: environmentOnly ? undefined : flag,
@@ -103,6 +105,40 @@ export function readSetting(
   if (given === undefined) return { value: undefined }
   const value = kind.read(given)
   return value instanceof Problem ? { problem: value.text } : { value }
+}
+
+/** Returns whether an option is an old spelling, whose value stands in that of another one now. */
+export function isReplaced(name: OptionName): boolean {
+  return describeOption(name).replaced !== undefined
+}
+
+/** Options whose value may hold those of others. */
+const carriers = optionNames.filter(name => table[name].kind.apart !== undefined)
+
+/**
+ * Returns the options of a program with each value under its own option: `plan: { bytes, day }` becomes `plan` and `planDay`. Throws
+ * SluiceError OPTION_INVALID for a part that is also given by itself.
+ */
+export function takenApart<T extends object>(given: T, section = ''): Apart<T> {
+  const options = { ...given } as Record<string, unknown>
+  for (const name of carriers) {
+    const { place, kind } = describeOption(name)
+    const value = place?.section === section ? options[place.name] : undefined
+    const parts = value === undefined || kind.check(value) !== undefined ? undefined : kind.apart?.(value)
+    if (place === undefined || parts === undefined) continue
+    delete options[place.name]
+    for (const [option, part] of Object.entries(parts) as [OptionName, unknown][]) {
+      const { name: key = option } = describeOption(option).place ?? {}
+      if (options[key] !== undefined) throw invalid(key, `is also part of ${place.name}. Leave one out`)
+      options[key] = part
+    }
+  }
+  return options as Apart<T>
+}
+
+/** Options of a program whose values were taken apart. */
+export type Apart<T> = {
+  [K in keyof T]: K extends 'plan' | 'keepRuns' | 'deletions' | 'script' ? Exclude<T[K], object> : T[K]
 }
 
 /** The options that a command takes as flags, in the order of the table. */

@@ -121,15 +121,13 @@ interface DeletionOptions {
   /**
    * Default `keep`. `reconcile`: after the load, Sluice compares the index with the ids of all rows, and deletes
    * documents without a row. The index must hold nothing else. Throws DELETIONS_TOO_MANY, DELETIONS_INDEX_SHARED. A run
-   * that did not read everything deletes nothing. With `swapAlias` there is nothing to delete.
+   * that did not read everything deletes nothing. With `swapAlias` there is nothing to delete. `{ reconcileEveryMs }`: reconciles, and
+   * leaves at least this time between two comparisons, in milliseconds, for runs that read only changes. Default: each run compares.
    */
-  readonly deletions?: 'keep' | 'reconcile' | undefined
+  readonly deletions?: 'keep' | 'reconcile' | { readonly reconcileEveryMs: number } | undefined
   /** With `reconcile`: documents that one run may delete, as a count, or as a share of the index. Default `10%`. */
   readonly maxDeleted?: RejectionLimit | undefined
-  /**
-   * With `reconcile`: shortest time between two comparisons, in milliseconds, for runs that read only changes.
-   * Default: each run compares.
-   */
+  /** @deprecated Use `deletions: { reconcileEveryMs }`. */
   readonly reconcileEveryMs?: number | undefined
 }
 
@@ -142,8 +140,9 @@ interface GuardedOptions {
   readonly swapAlias?: string | undefined
   /** The body of `PUT /INDEX`. Default: settings and mappings of the previous index. Index templates also apply. */
   readonly indexBody?: Readonly<Record<string, unknown>> | undefined
-  /** A search body, `{ query }`, that must match at least `checkHits` (default 1) of the loaded documents. */
+  /** A search body, `{ query }`, that must match at least one of the loaded documents. `{ query, hits }`: at least as many as `hits` says. */
   readonly checkQuery?: Readonly<Record<string, unknown>> | undefined
+  /** @deprecated Use `checkQuery: { query, hits }`. */
   readonly checkHits?: number | undefined
 }
 
@@ -198,18 +197,19 @@ interface DocumentOptions {
    */
   readonly versionField?: string | undefined
   /**
-   * Fields that hold `_seq_no` and `_primary_term` of the document when it was read, paths. If the document has changed since then, it is
+   * Fields that hold `_seq_no` and `_primary_term` of the document when it was read, paths with a comma between them. If the document has changed since then, it is
    * rejected with status 409. Fields of the names `_seq_no` and `_primary_term` are not sent as part of the document.
    */
   readonly ifSeqNoField?: string | undefined
+  /** @deprecated Name both fields in `ifSeqNoField`: `_seq_no,_primary_term`. */
   readonly ifPrimaryTermField?: string | undefined
   /**
    * With `op` update or upsert: the text of a painless script that changes the stored document. The fields of each line are its `params`.
    * With upsert, a new document is empty before the script runs. Sluice does not send a line again that the script may have seen,
-   * unless `resendUnknown` is set.
+   * unless `resendUnknown` is set. `{ id }`: a script that the cluster stores.
    */
-  readonly script?: string | undefined
-  /** The id of a script that the cluster stores, instead of `script`. */
+  readonly script?: string | { readonly id: string } | undefined
+  /** @deprecated Use `script: { id }`. */
   readonly scriptId?: string | undefined
   /** How often Elasticsearch repeats an update if another request changes the document at the same moment: 0 to 100. Default 3. */
   readonly retryOnConflict?: number | undefined
@@ -293,10 +293,11 @@ interface TrafficOptions {
   readonly maxRate?: MaxRate | undefined
   /**
    * Bytes of a month that the proxy's plan holds. Sluice counts in `stateDir` what goes through the proxy while loads with this option run, in
-   * this process and in others, and the receipt has `plan`. Needs `stateDir`. Default: Sluice counts nothing.
+   * this process and in others, and the receipt has `plan`. Needs `stateDir`. Default: Sluice counts nothing. `day`: the month begins on this
+   * day, at midnight UTC, 1 to 28. Default 1.
    */
-  readonly plan?: number | undefined
-  /** Day on which the month of the plan begins, at midnight UTC: 1 to 28. Default 1. */
+  readonly plan?: number | { readonly bytes: number; readonly day: number } | undefined
+  /** @deprecated Use `plan: { bytes, day }`. */
   readonly planDay?: number | undefined
   /**
    * What loads do near the end of the plan. `stop`: a load does not start (PLAN_SPENT), or ends and can be resumed (PLAN_LIMIT_REACHED), when
@@ -353,7 +354,8 @@ interface StateOptions {
    * How many runs the state folder keeps, and for how many days. The oldest ones are removed, unless something of them is left to load.
    * Sluice still knows their inputs, but cannot verify or undo them. Default 1,000 runs and 90 days.
    */
-  readonly keepRuns?: number | undefined
+  readonly keepRuns?: number | { readonly runs?: number; readonly days?: number } | undefined
+  /** @deprecated Use `keepRuns: { days }`. */
   readonly keepDays?: number | undefined
   /** Load again what a checkpoint calls finished, as a new run. Default false. */
   readonly again?: boolean | undefined

@@ -23,6 +23,8 @@ export interface Kind<T> {
   readonly isRepeated?: true
   readonly read: (raw: unknown) => T | Problem
   readonly check: check.Check
+  /** Takes a value apart that also holds those of other options, under their names. Undefined: the value is only its own. */
+  readonly apart?: (value: unknown) => Readonly<Record<string, unknown>> | undefined
 }
 
 export class Problem {

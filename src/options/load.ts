@@ -22,14 +22,14 @@ import type {
 } from './connect-options.js'
 import type { MappingWord } from './option-checks.js'
 import type { Stage } from './option.js'
-import type { Defaulted, StagedIn } from './describe-option.js'
+import type { Apart, Defaulted, StagedIn } from './describe-option.js'
 import type { IngestEvent } from './run-events.js'
 
 /** Every option as the library describes it. Those with a default, and those of `D`, are never undefined. */
 export type Complete<T, D = never> = { readonly [P in keyof T]-?: P extends D | Defaulted ? NonNullable<T[P]> : T[P] }
 
 /** The options that the table puts into a section. */
-export type Section<S extends Stage> = Complete<Pick<IngestOptions, StagedIn<S> & keyof IngestOptions>>
+export type Section<S extends Stage> = Complete<Apart<Pick<IngestOptions, StagedIn<S> & keyof IngestOptions>>>
 
 /** The options of one load. Each stage takes its own section. */
 export interface Load {

@@ -90,6 +90,11 @@ export interface OptionRow<V> {
   readonly first?: true | readonly OptionCommand[]
   /** Commands in which its value may be left out. */
   readonly optionalIn?: readonly OptionCommand[]
+  /**
+   * Set for an old spelling, which works until the next major version. `by`: the option that replaces it. `as`: its value there, with VALUE for
+   * the old one. Absent: that option needs nothing more. Help, completion and suggestions leave out an old spelling.
+   */
+  readonly replaced?: { readonly by: string; readonly as?: string }
   /** Only for the type of the value. */
   readonly value?: V
 }

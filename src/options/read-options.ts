@@ -8,7 +8,15 @@ import {
   checkServiceNowOptions,
   checkTableOptions,
 } from './check-options.js'
-import { defaults, describeOption, isOptionName, placedIn, stagedIn } from './describe-option.js'
+import {
+  defaults,
+  describeOption,
+  isOptionName,
+  placedIn,
+  stagedIn,
+  takenApart,
+  type Apart,
+} from './describe-option.js'
 import type { IngestOptions } from './ingest-options.js'
 import { type ConnectOptions, openedWith, type ProxyOptions, type ServiceNowConnection } from './connect-options.js'
 import type {
@@ -36,7 +44,7 @@ import { fieldsIn } from '../base/text/shown.js'
 
 /** Checks the options of a load and fills in defaults. Throws SluiceError OPTION_INVALID, INDEX_NAME_INVALID. */
 export function readOptions(given: IngestOptions): Load {
-  const options = completeForIndices(withMembers(completeForTables(given)))
+  const options = completeForIndices(withMembers(completeForTables(takenApart(given))))
   const { source, remote } = splitRemote(options.source, options.remote)
   return loadOf({ ...options, source }, checkIngestOptions(options), tablesIn(options.source), remote)
 }
@@ -45,7 +53,7 @@ export function readOptions(given: IngestOptions): Load {
  * Fills in the options that a load of tables implies: each row is stored under its `sys_id`, and replaces its earlier
  * state.
  */
-function completeForTables(given: IngestOptions): IngestOptions {
+function completeForTables(given: Apart<IngestOptions>): Apart<IngestOptions> {
   checkConnectOptions(given)
   const tables = tablesIn(given.source)
   if (tables.length === 0) {
@@ -109,7 +117,7 @@ function completeForIndices<Given extends Pick<IngestOptions, 'from' | 'source' 
 
 /** `isMet`: whether there is what deletions need. */
 function checkDeletions(
-  { deletions = 'keep', maxDeleted, reconcileEveryMs }: IngestOptions,
+  { deletions = 'keep', maxDeleted, reconcileEveryMs }: Apart<IngestOptions>,
   needed: string,
   isMet = false,
 ) {
@@ -148,7 +156,8 @@ function valueIn(text: string, check: Check): unknown {
 }
 
 /** Fills in defaults of options that were checked. `tables`: those among the inputs. */
-export function loadOf(given: IngestOptions, ids: Ids, tables: readonly string[] = [], remote?: RemoteSection): Load {
+export function loadOf(whole: IngestOptions, ids: Ids, tables: readonly string[] = [], remote?: RemoteSection): Load {
+  const given = takenApart(whole)
   const options = filled(given, defaults)
   const { index, swapAlias, spool, spoolLimit, mapping, template } = options
   return Object.freeze({
@@ -224,7 +233,7 @@ function csvOf({ csv, mapping, format = 'auto' }: IngestOptions): IngestOptions[
   return mapping === 'infer' && mayBeTable ? { ...csv, inferTypes: true } : csv
 }
 
-function scriptOf({ script: source, scriptId: id }: IngestOptions): Script | undefined {
+function scriptOf({ script: source, scriptId: id }: Apart<IngestOptions>): Script | undefined {
   if (source !== undefined) return { source }
   return id === undefined ? undefined : { id }
 }
@@ -275,7 +284,7 @@ function takeProxyApart(given: ConnectOptions['proxy']): ProxyOptions {
   return typeof given === 'string' || isUrl(given) ? { url: given } : (given ?? {})
 }
 
-function tableSection(given: IngestOptions, names: readonly string[]): TableSection | undefined {
+function tableSection(given: Apart<IngestOptions>, names: readonly string[]): TableSection | undefined {
   const { servicenow, table = {}, deletions } = filled(given, defaults)
   if (servicenow === undefined) return undefined
   return Object.freeze({

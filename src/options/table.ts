@@ -7,6 +7,7 @@ import { anyOf } from '../base/text/shown.js'
 import { dumpFormats, encodings } from '../pipeline/format/formats.js'
 import * as csvKinds from './csv-kinds.js'
 import { destinations, queueUrl } from './address-kinds.js'
+import * as carrying from './carrying-kinds.js'
 import * as editKinds from './edit-kinds.js'
 import * as kinds from './kinds.js'
 import * as check from './option-checks.js'
@@ -210,19 +211,22 @@ export const table = {
     { label: 'field', commands: ['ingest', 'serve'] },
   ),
   ifSeqNoField: documents(
-    kinds.text(),
-    'field that holds the _seq_no of the document when it was read. A document that has changed since then is rejected',
-    { label: 'field' },
+    carrying.sequenceFields(),
+    'fields that hold the _seq_no and the _primary_term of the document when it was read. A document that has changed since then is rejected',
   ),
   ifPrimaryTermField: documents(kinds.text(), 'field that holds the _primary_term of the document when it was read', {
     label: 'field',
+    replaced: { by: 'ifSeqNoField', as: '_seq_no,VALUE' },
   }),
   script: documents(
-    kinds.text(),
-    'with --op update or upsert: file with a painless script. The fields of each document are its params',
-    { label: 'file', file: 'text' },
+    carrying.script(),
+    'with --op update or upsert: file with a painless script, or id:ID for one that the cluster stores. The fields of each document are its params',
+    { file: 'text' },
   ),
-  scriptId: loads(kinds.text(), 'id of a script that the cluster stores, instead of --script', { label: 'id' }),
+  scriptId: loads(kinds.text(), 'id of a script that the cluster stores, instead of --script', {
+    label: 'id',
+    replaced: { by: 'script', as: 'id:VALUE' },
+  }),
   retryOnConflict: documents(
     kinds.wholeNumber({ min: 0, max: 100 }),
     'how often Elasticsearch repeats an update if another request changes the document at the same moment. Default: 3',
@@ -232,12 +236,16 @@ export const table = {
     label: 'name',
     commands: ['ingest', 'replay', 'serve'],
   }),
-  filesFrom: loads(kinds.text(), 'file that lists the inputs, one path per line, or - for stdin', {
+  filesFrom: loads(kinds.text(), 'file that lists the inputs, one path per line (or NUL after each), or - for stdin', {
     label: 'file',
     as: false,
     notByWorkers: 'the list is on this machine only. Pass a quoted glob',
   }),
-  null: loads(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', { short: '-0', as: false }),
+  null: loads(kinds.toggle(), 'paths in --files-from end with NUL, as in find -print0', {
+    short: '-0',
+    as: false,
+    replaced: { by: 'filesFrom' },
+  }),
   follow: loads(kinds.toggle(), 'keep loading lines that are appended to NDJSON files, and new files, until a signal', {
     notByWorkers: 'a job ends',
     notInReplay: toTheEnd,
@@ -493,12 +501,13 @@ export const table = {
     { flag: '--time-budget', notByWorkers: 'it limits one process only' },
   ),
   plan: plan(
-    trafficKinds.monthlyPlan(),
-    'traffic that you pay the proxy for, as in 100gb/month. Sluice counts what all commands use, and reports when the plan will be used up',
+    carrying.monthlyPlan(),
+    'traffic that you pay the proxy for, as in 100gb/month, or 100gb/month@15 if the month begins on the 15th (midnight UTC). Sluice counts what all commands use, and reports when the plan will be used up',
     { needs: { stateDir: 'where Sluice counts' } },
   ),
-  planDay: plan(kinds.wholeNumber({ min: 1, max: 28 }), 'day on which the month of the plan begins, at midnight UTC', {
+  planDay: plan(carrying.planDay, 'day on which the month of the plan begins, at midnight UTC', {
     default: '1',
+    replaced: { by: 'plan', as: '100gb/month@VALUE' },
   }),
   planLimit: plan(
     trafficKinds.planLimit(),
@@ -516,12 +525,13 @@ export const table = {
     { flag: '--grace', default: '25s', commands: ['ingest', 'replay', 'serve', 'tunnel'] },
   ),
   keepRuns: runs(
-    kinds.wholeNumber({ min: 1, max: 1_000_000 }),
-    'maximum number of runs to list. Sluice removes the oldest runs, but still knows their inputs',
+    carrying.keptRuns(),
+    'how many runs to list, for how many days, or both: 1000,90d (default). Sluice removes the oldest runs, but still knows their inputs',
     { default: '1000' },
   ),
-  keepDays: runs(kinds.wholeNumber({ min: 1, max: 100_000 }), 'how many days to list a run', {
+  keepDays: runs(carrying.keptDays, 'how many days to list a run', {
     default: '90',
+    replaced: { by: 'keepRuns', as: '1000,VALUEd' },
   }),
   again: runs(kinds.toggle(), 'load inputs even if they are already loaded'),
   report: ofRuns(
@@ -628,8 +638,8 @@ export const table = {
     file: 'written',
   }),
   deletions: deletions(
-    kinds.choice('keep', 'reconcile'),
-    'what to do with documents of deleted rows: keep them, or compare the index with the whole table and delete them',
+    carrying.deletions(),
+    'what to do with documents of deleted rows: keep them, or compare the index with the whole table and delete them. reconcile=24h compares at most once a day',
     { default: 'keep', stage: false },
   ),
   maxDeleted: deletions(
@@ -638,14 +648,13 @@ export const table = {
     { otherwise: '10%' },
   ),
   reconcileEveryMs: deletions(
-    kinds.duration({ bare: false }, { max: MOST }),
+    carrying.comparisons,
     'with reconcile: minimum time between two comparisons. Default: every run compares',
-    { flag: '--reconcile-every', otherwise: 0 },
+    { flag: '--reconcile-every', otherwise: 0, replaced: { by: 'deletions', as: 'reconcile=VALUE' } },
   ),
 
-  listen: webhook(kinds.text(), 'address and port. 0.0.0.0 means all addresses', {
+  listen: webhook(carrying.listen(), 'address:port/path. 0.0.0.0 means all addresses', {
     default: '127.0.0.1:8080',
-    label: 'address:port',
     first: true,
   }),
   serveCert: webhook(
@@ -658,7 +667,12 @@ export const table = {
     as: false,
     alsoNeeds: ['serveCert'],
   }),
-  servePath: webhook(kinds.text(), 'path for posted documents', { default: '/', label: 'path', as: 'path' }),
+  servePath: webhook(kinds.text(), 'path for posted documents', {
+    default: '/',
+    label: 'path',
+    as: 'path',
+    replaced: { by: 'listen', as: '127.0.0.1:8080VALUE' },
+  }),
   serveToken: webhook(kinds.secretText(), 'bearer token that callers send. Safer in the environment or a file', {
     label: 'token',
     secret: 'value',
@@ -672,20 +686,30 @@ export const table = {
   maxDocuments: webhook(kinds.wholeNumber({ min: 1, max: 10_000_000 }), 'maximum number of documents in a request', {
     default: '100_000',
   }),
-  metrics: webhook(
-    kinds.choice('off', 'open', 'token'),
-    'answer GET /metrics for Prometheus: off, open (to everybody) or token (with the token of the callers)',
-    { default: 'off' },
-  ),
   acceptAnyway: webhook(kinds.toggle(), 'accept documents even if the cluster cannot be reached at the start'),
 
+  metrics: metrics(
+    carrying.metrics(),
+    "metrics for Prometheus: a port for GET /metrics while Sluice runs, a file NAME.prom for node_exporter's textfile collector, or both (9464,sluice.prom). serve: also open (on its own port, to everybody) or token (to callers with the token)",
+    {
+      default: 'off',
+      commands: ['ingest', 'replay', 'serve', 'doctor', 'worker'],
+      section: 'serve',
+      as: 'metrics',
+    },
+  ),
   metricsTextfile: metrics(
     kinds.metricsFile(),
     "file NAME.prom for node_exporter's textfile collector, written when the run ends",
-    { commands: ['ingest', 'replay', 'doctor', 'worker'], file: 'written' },
+    {
+      commands: ['ingest', 'replay', 'doctor', 'worker'],
+      file: 'written',
+      replaced: { by: 'metrics', as: 'VALUE' },
+    },
   ),
   metricsPort: metrics(kinds.listenAddress(), 'port for Prometheus: GET /metrics while Sluice runs', {
     commands: ['ingest', 'replay', 'serve', 'doctor', 'worker'],
+    replaced: { by: 'metrics', as: 'VALUE' },
   }),
 
   to: tunnels(
@@ -805,14 +829,14 @@ export const table = {
     { label: 'file|json', file: 'json' },
   ),
   checkQuery: guarded(
-    kinds.text(check.jsonObject),
-    'query that must match before Sluice switches the alias: JSON, or a file that holds it. Example: {"query":{"exists":{"field":"sku"}}}',
+    carrying.checkQuery(),
+    'query that must match before Sluice switches the alias, and how many documents (default 1): JSON, or a file that holds it. Example: {"query":{"exists":{"field":"sku"}},"hits":1000}',
     { label: 'file|json', file: 'json' },
   ),
   checkHits: guarded(
     kinds.wholeNumber({ min: 1, max: MOST }),
     'number of documents that --check-query must match. Default: 1',
-    { otherwise: 1, alsoNeeds: ['checkQuery'] },
+    { otherwise: 1, alsoNeeds: ['checkQuery'], replaced: { by: 'checkQuery', as: '{"query":{…},"hits":VALUE}' } },
   ),
 
   nodes: doctor(kinds.secretText(check.strings), 'URL of each proxy node, to find a blocked address', {
@@ -900,14 +924,15 @@ export const table = {
     first: true,
     orElse: 'project',
   }),
-  project: filter(kinds.text(), 'id of the serverless project, instead of --deployment', {
-    label: 'id',
-    first: ['filter'],
-  }),
+  project: filter(
+    carrying.project(),
+    'id of the serverless project, instead of --deployment. Its type stands before it: observability:ID, security:ID. Default: elasticsearch',
+    { first: ['filter'] },
+  ),
   projectType: filter(
-    kinds.choice('elasticsearch', 'observability', 'security'),
+    carrying.projectType,
     'type of the serverless project: elasticsearch, observability or security',
-    { default: 'elasticsearch', label: 'type' },
+    { default: 'elasticsearch', label: 'type', replaced: { by: 'project', as: 'VALUE:ID' } },
   ),
   includeByDefault: filter(
     kinds.toggle(),

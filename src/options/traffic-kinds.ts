@@ -31,10 +31,8 @@ export function maxRate() {
 
 const plan = size({ min: 1000, max: 1e15 }, { max: MOST })
 
-/** Reads `100gb/month`. */
-export function monthlyPlan() {
-  return kind('size/month', plan.check, value => plan.read(value.replace(/\s*\/\s*month$/i, '')))
-}
+/** Reads the size in `100gb/month`. */
+export const planSize = kind('size/month', plan.check, value => plan.read(value.replace(/\s*\/\s*month$/i, '')))
 
 const isLimit: Check = value => {
   if (jsonObject(value) !== undefined) return oneOf('report', 'stop', 'slow')(value)

@@ -158,7 +158,7 @@ function describeColumns(world: () => World, columns: readonly Column[]): void {
         value === undefined ? [] : [`--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`, value],
       )
       const path = join(folder, 'count.painless')
-      if (script !== undefined) await writeFile(path, script)
+      if (typeof script === 'string') await writeFile(path, script)
       const scripted = script === undefined ? [] : ['--script', path]
       return ['ingest', source, '--index', index, '--state-dir', stateDir, ...flags, ...scripted]
     }

@@ -70,7 +70,7 @@ function told(world: World, ended: Ended): Ended {
 /** Workers keep a plan on the queue. */
 function planOf({ limit }: Settings) {
   const { plan, planLimit = 'report' } = limit?.options ?? {}
-  return plan === undefined ? undefined : { plan, planLimit, planDay: 1 }
+  return typeof plan !== 'number' ? undefined : { plan, planLimit, planDay: 1 }
 }
 
 const indexOf = (job: JobData) => String(withJob(none, job).values.index)

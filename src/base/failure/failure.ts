@@ -188,9 +188,21 @@ export function asSet(advice: string, proxySetBy: Evidence[string]): string {
   return advice.replaceAll(/(?<!used no proxy, set )\bSTATIC_PROXY_URL\b(?: \(--proxy\))?/g, () => proxySetBy)
 }
 
+/** Returns the advice of a code. The state of a newer version may hold a code that this one does not know. */
+function adviceOf(code: FailureCode): {
+  readonly causes: readonly PossibleCause[]
+  readonly fixes: readonly PossibleFix[]
+} {
+  if (Object.hasOwn(catalogue, code)) return catalogue[code]
+  return {
+    causes: ['This version of Sluice does not know the code. A newer version may have written it.'],
+    fixes: ['Use the newer version of Sluice here, too.'],
+  }
+}
+
 /** Returns the causes that a message leaves open, most likely first. `proxySetBy`: what set the URL of the proxy. */
 export function causesFor(code: FailureCode, message: string, proxySetBy?: Evidence[string]): readonly string[] {
-  const causes: readonly PossibleCause[] = catalogue[code].causes
+  const causes: readonly PossibleCause[] = adviceOf(code).causes
   return causes.filter(cause => fits(cause, message)).map(cause => asSet(causeIn(cause), proxySetBy))
 }
 
@@ -201,7 +213,7 @@ export function fixesFor(
   next?: Evidence[string],
   proxySetBy?: Evidence[string],
 ): readonly string[] {
-  const possible: readonly PossibleFix[] = catalogue[code].fixes
+  const possible: readonly PossibleFix[] = adviceOf(code).fixes
   const fitting = possible.filter(fix => fits(fix, message))
   const fixes = (fitting.length === 0 ? possible : fitting).map(fix => asSet(fixIn(fix), proxySetBy))
   const first = typeof next === 'string' ? asSet(next, proxySetBy) : undefined

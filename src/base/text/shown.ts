@@ -103,5 +103,8 @@ export function fieldsIn(list: string): readonly string[] {
 
 /** Returns the text as one word of a command, which people copy into a shell. */
 export function inShell(text: string): string {
-  return /^[\w./:,@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  if (/^[\w./:,@%+=-]+$/.test(text)) return text
+  // The shell makes the same text again of what cannot be shown.
+  if (visible(text) !== text) return `$'${visible(text.replaceAll(/[\\']/g, String.raw`\$&`))}'`
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -2,7 +2,7 @@
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { WorkerMetrics } from '../../features/metrics/run-metrics.js'
 import type { Effective } from '../settings/resolve.js'
-import { listenForMetrics } from './open-metrics.js'
+import { listenForMetrics, metricsAsked } from './open-metrics.js'
 import type { WorkerEvent } from './open-queue.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -16,7 +16,7 @@ export async function measuredWorker<T>(
   terminal: Terminal,
   work: (hear: ((event: WorkerEvent) => void) | undefined) => Promise<T>,
 ): Promise<T> {
-  const { metricsTextfile: path, metricsPort: port } = effective.values
+  const { metricsTextfile: path, metricsPort: port } = metricsAsked(effective)
   if (path === undefined && port === undefined) return await work(undefined)
   const [{ METRICS_TYPE, WorkerMetrics: Metrics }, { checkTextfile, replaceTextfile }] = await Promise.all([
     import('../../features/metrics/run-metrics.js'),

@@ -5,6 +5,7 @@ import type { RunMetrics } from '../../features/metrics/run-metrics.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import { listenAddressIn, listenProblem } from '../../base/addresses.js'
 import { invalid } from '../../options/option-checks.js'
+import type { Settings } from '../../options/describe-option.js'
 import type { Effective } from '../settings/resolve.js'
 import { jobNameIn, type Work } from './open-alarm.js'
 import { tell } from '../terminal/log.js'
@@ -30,7 +31,8 @@ export async function measured(
   work: Work,
   run: (measuring: Measuring) => Promise<number>,
 ): Promise<number> {
-  const { metricsTextfile: path, metricsPort, dryRun, follow } = effective.values
+  const { dryRun, follow } = effective.values
+  const { metricsTextfile: path, metricsPort } = metricsAsked(effective)
   if ((path === undefined && metricsPort === undefined) || dryRun) return await run(unmeasured)
   // Few runs have metrics.
   const { checkTextfile, writeTextfile } = await import('./show-metrics.js')
@@ -71,6 +73,14 @@ export async function measured(
         tell(terminal, { level: 'warn', event: 'metrics', message })
       })
   }
+}
+
+/** Returns where metrics go. Throws SluiceError OPTION_INVALID if the command line asks for what only a receiver has. */
+export function metricsAsked({ values, origins }: Effective): Pick<Settings, 'metricsTextfile' | 'metricsPort'> {
+  const { metrics, metricsTextfile, metricsPort } = values
+  if (metrics !== 'off' && origins.metrics === '--metrics')
+    throw invalid('--metrics', `'${metrics}' is only for sluice serve. Pass a port, or a file NAME.prom`)
+  return { metricsTextfile, metricsPort }
 }
 
 /** The labels of all metrics of a job. */
@@ -119,10 +129,10 @@ export async function listenForMetrics(
 ): Promise<AsyncDisposable> {
   const { startMetricsServer } = await import('./show-metrics.js')
   const address = listenAddressIn(port)
-  if (address === undefined) throw invalid('--metrics-port', `'${port}' is not a port`)
+  if (address === undefined) throw invalid('--metrics', `'${port}' is not a port`)
   const server = await startMetricsServer(address, type, text).catch((error: unknown) => {
     const problem = listenProblem(error)
-    throw problem === undefined ? error : invalid('--metrics-port', `'${port}' ${problem}`)
+    throw problem === undefined ? error : invalid('--metrics', `'${port}' ${problem}`)
   })
   tell(terminal, { level: 'info', event: 'metrics', message: `metrics on ${server.url}`, fields: { url: server.url } })
   return server

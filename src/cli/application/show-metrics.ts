@@ -81,7 +81,7 @@ export async function checkTextfile(path: string): Promise<void> {
 }
 
 function invalid(problem: string) {
-  return fail('OPTION_INVALID', { option: '--metrics-textfile', problem })
+  return fail('OPTION_INVALID', { option: '--metrics', problem })
 }
 
 /** Replaces the file as a whole. Counters continue from their earlier values. Rejects with the error of the file system. */

@@ -12,7 +12,7 @@ import type { Watching } from '../../programs/doctor/watch/watch.js'
 import { showDuration } from '../terminal/columns.js'
 import { loadAccess, stateDir } from './load-options.js'
 import { openAlarm } from './open-alarm.js'
-import { jobLabels, listenForMetrics } from './open-metrics.js'
+import { jobLabels, listenForMetrics, metricsAsked } from './open-metrics.js'
 import { interruptible } from '../terminal/interrupt.js'
 import { tell } from '../terminal/log.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -28,7 +28,8 @@ export async function watchDoctor(
   everyMs: number,
   readOptions: RouteWatch['readOptions'],
 ): Promise<number> {
-  const { metricsTextfile: textfile, metricsPort, index, json } = effective.values
+  const { index, json } = effective.values
+  const { metricsTextfile: textfile, metricsPort } = metricsAsked(effective)
   const [{ WatchMetrics }, { METRICS_TYPE }, { checkTextfile, replaceTextfile }] = await Promise.all([
     import('../../programs/doctor/watch/watch.js'),
     import('../../features/metrics/run-metrics.js'),

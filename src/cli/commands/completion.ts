@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { fail, failureCodes } from '../../base/failure/failure.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { bashCompletion } from './completion/bash.js'
-import { describeOption, optionNames } from '../../options/describe-option.js'
+import { describeOption, isReplaced, optionNames } from '../../options/describe-option.js'
 import { type CommandNode, treeOf } from './completion/command-tree.js'
 import { fishCompletion } from './completion/fish.js'
 import { manPage } from './completion/man.js'
@@ -13,7 +13,7 @@ const shells = {
   zsh: zshCompletion,
   fish: fishCompletion,
   man: (tree: readonly CommandNode[], version: string) =>
-    manPage({ version, tree, options: optionNames.map(describeOption) }),
+    manPage({ version, tree, options: optionNames.filter(name => !isReplaced(name)).map(describeOption) }),
 } as const
 
 /** Words that commands take instead of files. */

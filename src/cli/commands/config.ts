@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Effective } from '../settings/resolve.js'
 import { hidden, misplacedIn } from '../../base/secrets.js'
-import { type OptionName, optionNames, shownOption } from '../../options/describe-option.js'
+import { isReplaced, type OptionName, optionNames, shownOption } from '../../options/describe-option.js'
 import { addOptions } from '../terminal/help.js'
 import { columns } from '../terminal/columns.js'
 import { loadOptions, sayWarnings } from '../application/load-options.js'
@@ -25,15 +25,22 @@ function shown(name: OptionName, values: Effective['values']) {
   return isSecret ? hidden : shownOption(name, values[name])
 }
 
-function table({ values, origins }: Effective): string {
-  const rows = optionNames.map(name => {
+/** An old spelling is only shown if its value is in force. */
+function namesIn({ origins }: Effective): readonly OptionName[] {
+  return optionNames.filter(name => !isReplaced(name) || origins[name] !== 'default')
+}
+
+function table(effective: Effective): string {
+  const { values, origins } = effective
+  const rows = namesIn(effective).map(name => {
     const value = shown(name, values)
     return [name, value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value), origins[name]]
   })
   return columns([['option', 'value', 'from'], ...rows])
 }
 
-function asJson({ values, origins, warnings }: Effective): string {
-  const options = optionNames.map(name => [name, { value: shown(name, values) ?? null, from: origins[name] }])
+function asJson(effective: Effective): string {
+  const { values, origins, warnings } = effective
+  const options = namesIn(effective).map(name => [name, { value: shown(name, values) ?? null, from: origins[name] }])
   return `${JSON.stringify({ options: Object.fromEntries(options), warnings })}\n`
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { inShell } from '../../base/text/shown.js'
 import { describeOption, type OptionName } from '../../options/describe-option.js'
+import { inShell, visible } from '../../base/text/shown.js'
 import { plural } from '../terminal/columns.js'
 
 type LookedAt = Awaited<ReturnType<typeof import('../../ingest.js').lookAtInputs>>['inputs'][number]
@@ -16,7 +16,8 @@ export function shown({ name, found, documents, read, isWhole, rejected }: Looke
   if (rejected.length > 0) lines.push('', `  A load would reject`)
   for (const { documents: many, reason, first } of rejected)
     lines.push(`    ${plural(many, 'document')}: ${reason}${first === reason ? '' : `. First: ${first}`}`)
-  return lines
+  // A name or a value of others must not make lines.
+  return lines.map(visible)
 }
 
 export function indented(text: string): string {

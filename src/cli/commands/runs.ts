@@ -32,8 +32,8 @@ were undone.
 The documents of a forgotten run stay in the index. The same command then starts
 from the beginning. runs rm also deletes the stdin that the run kept on disk
 (--spool), even if it is not loaded yet. Stdin without a run has its own line.
-A load removes runs that are older than 90 days (--keep-days), and the oldest of
-more than 1,000 (--keep-runs). Sluice still knows their inputs. Runs that have
+A load removes runs that are older than 90 days, and the oldest of more than
+1,000 (--keep-runs 1000,90d). Sluice still knows their inputs. Runs that have
 something left to load, or rejected documents that nobody replayed, stay.`,
     )
     .action(async (named: string | undefined, run: string | undefined, flags: Record<string, unknown>) => {

@@ -47,6 +47,8 @@ GET /health shows the state. For https: --serve-cert and --serve-key.`,
 async function receive(flags: Record<string, unknown>, terminal: Terminal): Promise<number> {
   const { effective, values, access } = await loadForCluster(flags, terminal, ['url', 'index'])
   if (values.watchMs === undefined) refuseWithoutWatch(effective)
+  if (values.metricsTextfile !== undefined && effective.origins.metricsTextfile === '--metrics')
+    throw invalid('--metrics', 'names a file, but a receiver does not end. Pass a port, open or token')
   const token = await readServeToken(effective)
   if (token !== false) keepSecrets(terminal, [token])
   const options = {

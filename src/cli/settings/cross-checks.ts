@@ -144,7 +144,8 @@ function settleCredentials(check: Check): void {
   }
 }
 
-const ranks: Record<Layer, number> = { flag: 3, environment: 2, file: 1, default: 0 }
+/** How strong a source is: a flag replaces a variable. */
+export const ranks: Readonly<Record<Layer, number>> = { flag: 3, environment: 2, file: 1, default: 0 }
 
 function rankOf(check: Check, names: readonly OptionName[]): number {
   return Math.max(...names.map(name => ranks[check.candidates.get(name)?.layer ?? 'default']))

@@ -321,12 +321,12 @@ export async function readFilesFrom(
   { values, origins }: Effective,
   readFile: ReadFile,
 ): Promise<{ readonly files: readonly string[] } | undefined> {
-  const { filesFrom: from, null: byNull } = values
-  if (from === undefined && byNull) throw invalid(origins.null, 'needs --files-from')
+  const { filesFrom: from, null: isAskedFor } = values
+  if (from === undefined && isAskedFor) throw invalid(origins.null, 'needs --files-from')
   if (from === undefined) return undefined
   const text = await readFile(from).catch(cannotRead(from, origins.filesFrom))
-  if (!byNull && text.includes('\0'))
-    throw invalid(origins.filesFrom, `${from} has NUL characters between its paths. Add -0`)
+  // No path holds a NUL. `find -print0` and `git ls-files -z` write one behind each.
+  const byNull = isAskedFor || text.includes('\0')
   const files = text.split(byNull ? '\0' : /\r?\n/).filter(path => path !== '')
   if (files.length === 0) throw invalid(origins.filesFrom, `${from} names no files`)
   return { files }

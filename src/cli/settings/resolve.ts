@@ -1,6 +1,6 @@
-import { type Candidate, type Candidates, checkTogether } from './cross-checks.js'
+import { type Candidate, type Candidates, checkTogether, ranks } from './cross-checks.js'
 import { invalid } from '../../options/option-checks.js'
-import { nearest } from '../../base/text/shown.js'
+import { inShell, nearest } from '../../base/text/shown.js'
 import { isQuoted, hidden, withoutCredentials, withoutSecrets } from '../../base/secrets.js'
 import {
   type OptionName,
@@ -8,6 +8,7 @@ import {
   type Settings,
   type DescribedOption,
   describeOption,
+  isReplaced,
   readSetting,
 } from '../../options/describe-option.js'
 import { findUnsafe } from './unsafe-settings.js'
@@ -39,7 +40,13 @@ export function resolveOptions(sources: OptionSources): Effective {
   const candidates = new Map(optionNames.map(name => [name, strongest(describeOption(name), sources, file)]))
   const values: Record<string, unknown> = {}
   for (const [name, candidate] of candidates) values[name] = readValue(name, candidate)
-  const warnings = [...secretsOnShow(candidates), ...quotedSecrets(candidates), ...misspelled(sources.env)]
+  const warnings = [
+    ...secretsOnShow(candidates),
+    ...quotedSecrets(candidates),
+    ...oldSpellings(candidates),
+    ...misspelled(sources.env),
+  ]
+  takeApart(values, candidates)
   const checked = checkTogether(values as unknown as Settings, candidates)
   const unnamed = sources.file?.isNamed === true ? undefined : sources.file?.path
   return {
@@ -98,11 +105,12 @@ function fileValues(file: OptionSources['file']): Readonly<Record<string, unknow
     throw invalid(path, 'is not a JSON object of options')
   }
   const known = optionNames.filter(name => name !== 'config' && describeOption(name).flag !== undefined)
+  const current = known.filter(name => !isReplaced(name))
   for (const key of Object.keys(values)) {
     // Editors read it.
     if (key === '$schema') continue
     if (known.some(name => name === key || describeOption(name).flagKey === key)) continue
-    const near = nearest(key, known)
+    const near = nearest(key, current)
     throw invalid(path, `unknown key ${key}${near === undefined ? '' : `. Did you mean ${near}?`}`)
   }
   for (const { name, flagKey } of known.map(describeOption)) {
@@ -137,6 +145,41 @@ function quotedSecrets(candidates: Candidates): string[] {
       ? [`${said}: the value has quotes around it. If the quotes are not part of the value, remove them`]
       : []
   })
+}
+
+/** Names the new spelling of each old one, in the form in which the user set it. */
+function oldSpellings(candidates: Candidates): string[] {
+  return [...candidates].flatMap(([name, { raw, layer, said }]) => {
+    const { replaced } = describeOption(name)
+    if (raw === undefined || replaced === undefined) return []
+    const { flag, env } = describeOption(replaced.by)
+    const given = typeof raw === 'string' ? raw : JSON.stringify(raw)
+    const value = replaced.as?.replace('VALUE', () => given)
+    const old = `${said} is an old spelling, which works until the next major version of Sluice`
+    if (value === undefined) return [`${old}. Leave it out: ${flag} does not need it`]
+    const forms = { flag: `${flag} ${inShell(value)}`, environment: `${env[0]}=${value}`, default: '' } as const
+    return [`${old}. Instead, use ${layer === 'file' ? `"${replaced.by}": ${JSON.stringify(value)}` : forms[layer]}`]
+  })
+}
+
+/** Gives each option its part of a value that holds several. A part that a stronger source sets by itself stays. */
+function takeApart(values: Record<string, unknown>, candidates: Map<OptionName, Candidate>): void {
+  for (const [name, candidate] of candidates) {
+    const parts = describeOption(name).kind.apart?.(values[name])
+    if (parts === undefined) continue
+    const preset = readSetting(name, undefined)
+    values[name] = 'value' in preset ? preset.value : undefined
+    for (const [part, value] of Object.entries(parts) as [OptionName, unknown][]) {
+      const alone = part === name ? undefined : candidates.get(part)
+      if (alone?.raw !== undefined) {
+        if (ranks[alone.layer] === ranks[candidate.layer])
+          throw invalid(alone.said, `cannot be combined with ${candidate.said}, whose value holds it, too`)
+        if (ranks[alone.layer] > ranks[candidate.layer]) continue
+      }
+      values[part] = value
+      candidates.set(part, candidate)
+    }
+  }
 }
 
 function misspelled(env: OptionSources['env']): string[] {

@@ -78,9 +78,10 @@ function asItIs(known: Failure): Failure {
   return known
 }
 
-export function failureJson(known: Failure) {
-  const { code, message, evidence } = known
-  const { exit, retry } = explain(code)
+export function failureJson({ code, message, evidence }: Failure) {
+  // The state of a newer version may hold a code that this one does not know.
+  const known = explain(code) as Partial<ReturnType<typeof explain>> | undefined
+  const { exit, retry } = known ?? {}
   return { code, message, exit, retry, evidence, fixes: fixesFor(code, message, undefined, evidence['proxySetBy']) }
 }
 

@@ -33,7 +33,7 @@ function problemOf(error: CommanderError, { verb, verbs, args }: Usage): string 
     // The parser's own message holds the whole argument, and with it a value that may be a secret.
     const argument = /'(-[^']*)'/.exec(error.message)?.[1] ?? ''
     const name = argument.startsWith('--') ? argument.replace(/=.*$/s, '') : argument.slice(0, 2)
-    const flags = optionsOf(verb ?? '').map(({ flag }) => flag ?? '')
+    const flags = optionsOf(verb ?? '').flatMap(({ flag, replaced }) => (replaced === undefined ? (flag ?? '') : []))
     if (flags.includes(name)) return `${name} takes no value`
     // `--ca-file` means `--ca`, which takes a file.
     const shorter = flags.find(flag => flag.length > 2 && name.startsWith(`${flag}-`))

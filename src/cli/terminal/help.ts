@@ -63,13 +63,13 @@ export function addOptions(command: Command, name: DescribedOption['commands'][n
     option.negate = false
     if (row.kind.isRepeated === true)
       option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])
-    option.hidden = !row.first.includes(name)
+    option.hidden = !row.first.includes(name) || row.replaced !== undefined
     command.addOption(option)
     return { option, row }
   })
   if (added.every(({ option }) => !option.hidden)) return command
   const flags = new Set(added.map(({ row }) => row.flag))
-  const listed = added.filter(({ row }) => !isFileOfSecret(row, flags))
+  const listed = added.filter(({ row }) => row.replaced === undefined && !isFileOfSecret(row, flags))
   const groups = [...new Set(listed.map(({ row }) => row.group))]
   const showAll = (about: string | undefined) => {
     const shown = listed.filter(({ row }) => about === undefined || isAbout(row.group, about))

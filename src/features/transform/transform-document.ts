@@ -77,7 +77,7 @@ export function describeError(error: unknown, module?: string): string {
   try {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
     // oxlint-disable-next-line no-control-regex -- a reason stands on one line
-    const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').trim()
+    const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
     const short = line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON)}…` : line
     return `${short}${placeIn(error, module)}`
   } catch {

@@ -1,7 +1,9 @@
 /** One worker thread with the user's module. Whatever the module does, the run hears of it. */
-import { stderr } from 'node:process'
+import { env, stderr } from 'node:process'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { fail } from '../../base/failure/failure.js'
+import { withoutCredentials } from '../../base/secrets.js'
+import { describeOption, optionNames } from '../../options/describe-option.js'
 import { describeError } from './transform-document.js'
 import type { LineJob } from './transform-lines.js'
 import { workerCode } from './worker/code.js'
@@ -28,6 +30,17 @@ interface Order {
 
 const CHECKS = 4
 
+const secretRows = optionNames.map(describeOption).filter(({ secret, environmentOnly }) => secret && !environmentOnly)
+
+/** Returns the environment for the user's module: without the credentials of the load, which the module and its packages do not need. */
+function withoutCredentialsIn(all: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isCredential = (name: string, value = ''): boolean =>
+    secretRows.some(
+      ({ env: names, secret }) => names.includes(name) && (secret === 'value' || withoutCredentials(value) !== value),
+    )
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => !isCredential(name, value)))
+}
+
 export class WorkerThread {
   readonly #options: ThreadOptions
   readonly #worker: Worker
@@ -49,7 +62,13 @@ export class WorkerThread {
     const setup: WorkerSetup = { port: port2, module, maxBytes, progress: this.#progress }
     this.#options = options
     // What the module prints must not stand in the receipt.
-    this.#worker = new Worker(workerCode, { eval: true, workerData: setup, transferList: [port2], stdout: true })
+    this.#worker = new Worker(workerCode, {
+      eval: true,
+      workerData: setup,
+      transferList: [port2],
+      stdout: true,
+      env: withoutCredentialsIn(env),
+    })
     this.#worker.stdout.on('data', (text: Buffer) => stderr.write(text))
     this.#port = port1
     port1.on('message', (message: FromWorker) => this.#hear(message))

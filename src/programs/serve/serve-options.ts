@@ -61,10 +61,11 @@ export interface ServeOptions extends Omit<IngestOptions, (typeof ofOneLoad)[num
   readonly stateDir: string
   /** The token that callers send as `Authorization: Bearer TOKEN`, at least 16 characters. `false` for none, only on a loopback address. */
   readonly token: string | false
-  /** `ADDRESS:PORT`. Port 0 takes any free port. Default `127.0.0.1:8080`. */
+  /** `ADDRESS:PORT`, or with the path for posted documents, `ADDRESS:PORT/PATH`. Port 0 takes any free port. Default `127.0.0.1:8080`. */
   readonly listen?: string | undefined
   /** Certificate with its chain, and its key, in PEM. With it requests use https, otherwise http. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
+  /** @deprecated Write the path behind the port in `listen`. */
   readonly path?: string | undefined
   /** Largest request in bytes, also after decompression: 1,000 to 100,000,000. Default 10,000,000. */
   readonly maxBody?: number | undefined

@@ -2,7 +2,7 @@
 import { isLoopback, type ListenAddress } from '../../base/addresses.js'
 import { explain, fail, type Failure, isSluiceError } from '../../base/failure/failure.js'
 import { randomToken } from '../../base/checksum/tokens.js'
-import { defaults } from '../../options/describe-option.js'
+import { defaults, takenApart } from '../../options/describe-option.js'
 import { proxySection } from '../../options/read-options.js'
 import { resolveTarget } from '../../route/connect/open-target.js'
 import { completed, type OverConnection } from '../../route/connect/over-connection.js'
@@ -50,7 +50,7 @@ const UNENCRYPTED =
 export async function serve(options: OverConnection<ServeOptions>): Promise<Serving>
 export async function serve(options: ServeOptions): Promise<Serving>
 export async function serve(given: ServeOptions | OverConnection<ServeOptions>): Promise<Serving> {
-  const options = completed(given)
+  const options = takenApart(completed(given), 'serve')
   const address = checkServeOptions(options)
   const { url } = resolveTarget({ target: options.target, proxy: proxySection(options.proxy) })
   const folder = await openFolder(options.stateDir, url, options.index)

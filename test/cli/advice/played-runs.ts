@@ -171,18 +171,9 @@ export const playedRuns: Readonly<Record<string, Play>> = {
   },
   'LOAD_CHECK_FAILED: Correct the limit': async world => {
     await world.file('a.ndjson', lines(3))
-    const query = '{"query":{"match_all":{}}}'
-    await world.advised([
-      'ingest',
-      'a.ndjson',
-      '--swap-alias',
-      world.index,
-      '--check-query',
-      query,
-      '--check-hits',
-      '4',
-    ])
-    await world.same(0, '--check-hits', '3')
+    const query = (hits: number) => JSON.stringify({ query: { match_all: {} }, hits })
+    await world.advised(['ingest', 'a.ndjson', '--swap-alias', world.index, '--check-query', query(4)])
+    await world.same(0, '--check-query', query(3))
     expect(world.stored).toBe(3)
   },
   'LOAD_CHECK_FAILED: To use the index': async world => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { inProcess } from '../../support/command/in-process.js'
 import { sluice } from '../../support/command/sluice.js'
 import { optionCommands } from '../../../src/options/option.js'
-import { optionNames, describeOption } from '../../../src/options/describe-option.js'
+import { describeOption, isReplaced, optionNames } from '../../../src/options/describe-option.js'
 
 const printed = async (...args: string[]) => await inProcess(args, {})
 
@@ -34,11 +34,23 @@ test.skipIf(!existsSync('/bin/bash'))('bash completes commands, flags, and value
 })
 
 describe('every command and every flag', () => {
-  const flags = optionNames.flatMap(name => describeOption(name).flag ?? [])
+  const flags = optionNames.filter(name => !isReplaced(name)).flatMap(name => describeOption(name).flag ?? [])
   const pages = new Map<string, string>()
   beforeAll(async () => {
     for (const shell of ['bash', 'zsh', 'fish', 'man'])
       pages.set(shell, (await printed('completion', shell)).stdout.replaceAll('\\-', '-'))
+  })
+
+  test.each(['bash', 'zsh', 'man', 'fish'])('but no old spelling is in %s', shell => {
+    const old = optionNames.filter(isReplaced).map(name => describeOption(name).flag ?? '')
+    expect(
+      old.filter(flag =>
+        pages
+          .get(shell)
+          ?.split(/[\s'|,)[]+/)
+          .includes(flag),
+      ),
+    ).toEqual([])
   })
 
   test.each(['bash', 'zsh', 'man'])('is in %s', shell => {

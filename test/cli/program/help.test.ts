@@ -49,7 +49,11 @@ describe.each(commands.map(args => ({ args, name: ['sluice', ...args].join(' ') 
 test('ingest --help-all shows every option, its default and its other names', async () => {
   const text = (await helpOf(['ingest', '--help-all'])).replaceAll(/\s+/g, ' ')
   const flags = optionsOf('ingest').map(({ flag }) => flag)
-  for (const { flag, label, default: preset, env } of optionsOf('ingest')) {
+  for (const { flag, label, default: preset, env, replaced } of optionsOf('ingest')) {
+    if (replaced !== undefined) {
+      expect(text).not.toContain(` ${flag} `)
+      continue
+    }
     const isFileOfSecret = flag?.endsWith('-file') === true && flags.includes(flag.slice(0, -5))
     expect(text).toContain(
       isFileOfSecret ? `${flag.slice(0, -5)}[-file] ` : flags.includes(`${flag}-file`) ? `${flag}[-file] ` : `${flag} `,

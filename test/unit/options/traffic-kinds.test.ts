@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../../src/options/kinds.js'
-import { maxRate, monthlyPlan, planLimit } from '../../../src/options/traffic-kinds.js'
+import { monthlyPlan } from '../../../src/options/carrying-kinds.js'
+import { maxRate, planLimit } from '../../../src/options/traffic-kinds.js'
 
 describe('a rate', () => {
   test.each([

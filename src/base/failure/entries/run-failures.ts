@@ -104,7 +104,7 @@ export const runEntries = {
     observed: 'Tools that keep no record of their runs can neither verify nor undo one.',
     causes: [
       'The name is mistyped.',
-      '`sluice undo` has undone it (`sluice runs` then says so), `sluice runs rm` removed it, or it is older than `--keep-days` or `--keep-runs` allow.',
+      '`sluice undo` has undone it (`sluice runs` then says so), `sluice runs rm` removed it, or it is older than `--keep-runs` allows.',
       'The run loaded nothing, because it was refused at its start or found nothing new. `sluice runs` lists such runs, too.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
     ],

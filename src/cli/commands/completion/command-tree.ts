@@ -1,6 +1,6 @@
 /** The possible words of a command line, as the parser knows them: for completion by shells, and for the man page. */
 import type { Command } from 'commander'
-import { optionNames, describeOption } from '../../../options/describe-option.js'
+import { optionNames, describeOption, isReplaced } from '../../../options/describe-option.js'
 
 export interface CommandNode {
   readonly name: string
@@ -20,6 +20,9 @@ export interface FlagNode {
   readonly values: readonly string[]
 }
 
+/** Old spellings still work, but nobody should learn them. */
+const old = new Set(optionNames.filter(isReplaced).map(name => describeOption(name).flag ?? ''))
+
 /** `words`: what may follow a command, if it is no file. */
 export function treeOf(root: Command, words: Readonly<Record<string, readonly string[]>>): CommandNode[] {
   return root.commands.map(command => ({
@@ -29,6 +32,7 @@ export function treeOf(root: Command, words: Readonly<Record<string, readonly st
       ...[command, ...command.commands]
         .flatMap(one => one.options)
         .filter(isNew())
+        .filter(({ long }) => !old.has(long ?? ''))
         .map(flagOf),
       { names: ['-h', '--help'], doc: 'display help for command', values: [] },
     ],

@@ -6,6 +6,8 @@ import { type LineJob, transformLines } from '../transform-lines.js'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.js'
 
 const { port, module, maxBytes, progress } = workerData as WorkerSetup
+// The module must not answer in the place of this code.
+for (const name of Object.keys(workerData as WorkerSetup)) delete (workerData as Record<string, unknown>)[name]
 const counters = new Int32Array(progress)
 let takePiece: (() => void) | undefined
 /** Jobs follow each other. */

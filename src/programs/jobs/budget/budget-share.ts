@@ -21,18 +21,23 @@ export class BudgetShare {
   #counted = 0
   /** The bytes of each connection so far. */
   #overhead = 0
+  #term: number | undefined
+  /** What it held of the term before when the term changed, and what it had used then. */
+  #former = { term: undefined as number | undefined, unused: 0, used: 0 }
 
-  private constructor(budget: SharedBytes, held: number) {
+  private constructor(budget: SharedBytes, held: number, term: number | undefined) {
     this.#budget = budget
     this.#held = held
+    this.#term = term
   }
 
   /** Takes what opening a route costs, before it is open. Throws SluiceError BYTE_BUDGET_SPENT, PLAN_SPENT. */
   static async open(budget: SharedBytes, connections: number, more = 0): Promise<BudgetShare> {
     const needed = Math.max(1, connections) * CONNECTION_BYTES + CLOSING_BYTES + more
+    const { term } = budget
     const held = await budget.take(needed, needed)
     if (held === 0) throw new SluiceError(budget.spent(needed, true))
-    return new BudgetShare(budget, held)
+    return new BudgetShare(budget, held, term)
   }
 
   /**
@@ -68,6 +73,7 @@ export class BudgetShare {
       used: () => this.#used,
       overhead: this.#overhead,
       raise: async missing => {
+        this.#renew()
         const bytes = await this.#budget.take(Math.ceil(missing) * AHEAD, Math.ceil(missing))
         this.#held += bytes
         return bytes > 0
@@ -78,16 +84,35 @@ export class BudgetShare {
 
   /** Gives back what the route did not use. It may be used again. */
   settle(): void {
-    this.#held -= this.#count()
-    this.#budget.give(this.#held - CLOSING_BYTES)
-    this.#held = CLOSING_BYTES
+    this.#return(CLOSING_BYTES)
   }
 
   /** Gives back all that the route did not use. It is closed, or could not be opened. */
   close(): void {
-    this.#held -= this.#count()
-    this.#budget.give(this.#held)
-    this.#held = 0
+    this.#return(0)
+  }
+
+  /** Gives back all but `kept`, to the term of which it is. Bytes of the earlier term are used first. */
+  #return(kept: number): void {
+    this.#renew()
+    const used = this.#count()
+    this.#held -= used
+    const { term, unused, used: before } = this.#former
+    const bytes = this.#held - kept
+    const former = Math.max(0, Math.min(bytes, unused - (used - before)))
+    if (former > 0) this.#budget.give(former, term)
+    this.#budget.give(bytes - former)
+    this.#held = kept
+    this.#former = { term: undefined, unused: 0, used: 0 }
+  }
+
+  /** Notes what it holds if another term begins. */
+  #renew(): void {
+    const { term } = this.#budget
+    if (term === this.#term) return
+    const used = this.#used
+    this.#former = { term: this.#term, unused: Math.max(0, this.#held - used), used }
+    this.#term = term
   }
 
   /** Bytes that are not counted yet. */

@@ -67,9 +67,13 @@ export class PlanBook implements SharedBytes {
     return await this.#budget.take(bytes, least)
   }
 
-  /** What was taken before midnight and comes back after it counts for the new month. */
-  give(bytes: number): void {
-    this.#budget.give(bytes)
+  get term(): number {
+    return this.use.period.from
+  }
+
+  /** What was taken in another month counts there. The new month has all of its bytes without it. */
+  give(bytes: number, term?: number): void {
+    if (term === undefined || term === this.term) this.#budget.give(bytes)
   }
 
   async leave(): Promise<void> {

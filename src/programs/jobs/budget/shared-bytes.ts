@@ -6,8 +6,10 @@ export interface SharedBytes {
   readonly left: number
   /** Resolves to `bytes`, or to fewer but at least `least`, or to 0 if there are no more. Each is asked for once the one before is answered. */
   take(bytes: number, least: number): Promise<number>
-  /** Takes back what was not used. Less than 0: more was used. */
-  give(bytes: number): void
+  /** Names the time whose bytes these are: the month of a plan. Absent: they are of all times. */
+  readonly term?: number | undefined
+  /** Takes back what was not used. Less than 0: more was used. `term`: of which time it is, if not of this one. */
+  give(bytes: number, term?: number): void
   /** Leaves what is not used to other processes. */
   leave(): Promise<void>
   /** Returns why nothing more may be sent. `isBefore`: not even a connection may be opened. */
@@ -28,9 +30,12 @@ export function withinBoth(one: SharedBytes | undefined, other: SharedBytes | un
       one.give(first - both)
       return both
     },
-    give: bytes => {
-      one.give(bytes)
-      other.give(bytes)
+    get term() {
+      return one.term ?? other.term
+    },
+    give: (bytes, term) => {
+      one.give(bytes, term)
+      other.give(bytes, term)
     },
     leave: async () => {
       await Promise.all([one.leave(), other.leave()])

@@ -10,6 +10,7 @@ import { nothing } from '../../../pipeline/ledger/account.js'
 import type { Mark } from '../../../base/flow.js'
 import { isObject, type JsonObject, parseJson } from '../../../base/json/parse-json.js'
 import type { Checkpoint, CheckpointInput, FileIdentity, RunEnd } from './checkpoint.js'
+import { endIn, hasFittingOptions } from './shapes.js'
 import { PackedInputs } from './packed-inputs.js'
 import { PackedText } from './packed-text.js'
 
@@ -124,6 +125,11 @@ export function sentLine(
   ...more: readonly (string | object | undefined)[]
 ): string {
   return `${JSON.stringify(['sent', id, bytes, sum, ...more.filter(one => one !== undefined)])}\n`
+}
+
+/** Returns how a process ended the run, if a line says so. */
+export function endInLine(line: unknown): RunEnd | undefined {
+  return isObject(line) ? endIn(line['ended']) : undefined
 }
 
 /** Says how a process ended the run. A later checkpoint takes it back. */
@@ -244,7 +250,7 @@ class State {
     if (Array.isArray(line)) this.#inputs.take(line, at)
     if (!isObject(line)) return
     if (line['ended'] !== undefined) {
-      this.#ended = line['ended'] as RunEnd
+      this.#ended = endInLine(line)
       return
     }
     this.#ended = undefined
@@ -266,16 +272,23 @@ class State {
 }
 
 function isDescribed(head: JsonObject): boolean {
-  const names = ['run', 'began', 'scope', 'key']
+  const { began, sources, options } = head
+  const names = ['run', 'scope', 'key']
   return (
-    names.every(name => typeof head[name] === 'string') && Array.isArray(head['sources']) && isObject(head['options'])
+    names.every(name => typeof head[name] === 'string') &&
+    isTime(began) &&
+    Array.isArray(sources) &&
+    sources.every(source => typeof source === 'string') &&
+    isObject(options)
   )
 }
 
-function isWhole({ status, written, target, isDoubtful, left, counts, rejections }: Partial<Whole>): boolean {
+function isWhole(whole: Partial<Whole>): boolean {
+  const { status, written, target, isDoubtful, left, counts, rejections } = whole
   return (
+    hasFittingOptions(whole) &&
     typeof status === 'string' &&
-    typeof written === 'string' &&
+    isTime(written) &&
     typeof target?.url === 'string' &&
     typeof target.index === 'string' &&
     typeof isDoubtful === 'boolean' &&
@@ -283,6 +296,10 @@ function isWhole({ status, written, target, isDoubtful, left, counts, rejections
     Array.isArray(rejections) &&
     [counts?.read, ...Object.values(counts ?? {})].every(number => typeof number === 'number')
   )
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
 /** Reads JSON lines one by one. */

@@ -7,6 +7,7 @@ import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentSum, isStoredAsLines } from './content.js'
 import { LineReader } from './line-reader.js'
+import { placeOf } from './still-there.js'
 import type { KnownInput } from './known-input.js'
 import { StreamedLines } from './streamed-lines.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
@@ -212,8 +213,13 @@ export async function firstFree<M extends Omit<ContentMatch, 'file'>>(
   isFree: (known: KnownInput) => Promise<boolean>,
 ): Promise<{ readonly match?: M; readonly copied?: KnownInput | undefined }> {
   let copied: KnownInput | undefined
+  // An input that grew still holds what it held before, although a JSON document then has another end.
+  const taken = new Set<string>()
   for (const match of matches) {
-    if (await isFree(match.known)) return { match }
+    const place = placeOf(match.known.input)
+    const isPart = place !== undefined && taken.has(place)
+    if (!isPart && (await isFree(match.known))) return { match }
+    if (place !== undefined) taken.add(place)
     if (mayBeCopy(match)) copied ??= match.known
   }
   return { copied }

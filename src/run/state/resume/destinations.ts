@@ -20,15 +20,20 @@ export class Destinations {
   /** Uuids from before this process stored documents in them. */
   readonly #before = new Map<string, Promise<string | undefined>>()
   readonly #plain = new Set<string>()
+  /** Indices that documents were sent to, with their uuids from before. */
+  readonly #asked = new Map<string, string>()
 
   constructor(known: Known, asking: Asking) {
     this.#stored = new Map(known.map(({ index, indexUuid }) => [index, indexUuid]))
     this.#asking = asking
   }
 
-  /** Every name that stored a document, with its uuid if it is an index. */
+  /**
+   * Every name that stored a document, with its uuid if it is an index. If none did: the indices that refused all. If one of these is
+   * deleted, the next one of its name may take the documents.
+   */
   get known(): Known {
-    return Array.from(this.#stored, ([index, indexUuid]) => ({
+    return Array.from(this.#stored.size > 0 ? this.#stored : this.#asked, ([index, indexUuid]) => ({
       index,
       ...(indexUuid === undefined ? {} : { indexUuid }),
     }))
@@ -48,7 +53,10 @@ export class Destinations {
   async begin(index: string): Promise<void> {
     const asked = this.#before.get(index) ?? this.#ask(index)
     this.#before.set(index, asked)
-    if ((await asked) !== undefined) this.#plain.add(index)
+    const uuid = await asked
+    if (uuid === undefined) return
+    this.#plain.add(index)
+    this.#asked.set(index, uuid)
   }
 
   async #ask(index: string): Promise<string | undefined> {

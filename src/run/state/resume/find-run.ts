@@ -7,7 +7,7 @@ import { type Checkpoint, type Target, lettersOf } from '../checkpoint/checkpoin
 import { tokens, runKey } from './run-identity.js'
 import { newRunId, randomTokens } from '../../../base/checksum/tokens.js'
 import { type RunIdentity, dropPlan, type Plan } from './plan.js'
-import { type LostIndices, sayLost } from './lost-index.js'
+import { hasStored, type LostIndices, sayLost } from './lost-index.js'
 import { type OpenLetters, openLetters } from '../runs/open-letters.js'
 import { freePath, isJournal, type KnownRun, stampOf } from '../runs/runs.js'
 import { isOfCommand, runsInto } from './runs-into.js'
@@ -265,7 +265,10 @@ function seenOf(
     ...(before?.holders === undefined ? {} : { holders: before.holders }),
     ...(before?.indices === undefined ? {} : { indices: before.indices }),
     ...(before?.elsewhere === undefined ? {} : { elsewhere: before.elsewhere }),
-    ...(before?.destinations === undefined ? {} : { destinations: before.destinations }),
+    // The indices of a run that stored nothing so far have refused its documents.
+    ...(before?.destinations === undefined || plan.continues === undefined || !hasStored(plan.continues)
+      ? {}
+      : { destinations: before.destinations }),
   }
 }
 

@@ -9,7 +9,7 @@ import { explain, type Failure } from '../../../base/failure/failure.js'
 import type { InputReceipt, Receipt } from '../../../pipeline/ledger/receipt.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
 import { isoTime } from '../../../base/time/clock.js'
-import { endLine } from '../checkpoint/journal.js'
+import { endInLine, endLine } from '../checkpoint/journal.js'
 import type { Checkpoint, CheckpointInput, RunEnd } from '../checkpoint/checkpoint.js'
 import { freeName, isJournal, namesIn, runsFolder, runTextOf } from './runs.js'
 
@@ -110,8 +110,7 @@ function lastEnd(text: Buffer): RunEnd | undefined {
   const end = text.lastIndexOf(0x0a)
   const start = end <= 0 ? -1 : text.lastIndexOf(0x0a, end - 1)
   const line = end === -1 ? undefined : parseJson(text.toString('utf8', start + 1, end))
-  const ended = isObject(line) ? line['ended'] : undefined
-  return isObject(ended) && typeof ended['run'] === 'string' ? (ended as unknown as RunEnd) : undefined
+  return endInLine(line)
 }
 
 function timeOf({ ended, began }: RunEnd): number {

@@ -8,7 +8,7 @@ const ofTheWorker = [
   'direct httpsProxy ipCheckUrl noProxy proxy proxyCa requireProxy staticIps',
   'sourceCa sourceThroughProxy sourceToken tokenFile',
   'byteBudget timeBudgetMs',
-  'graceMs keepDays keepRuns preflightConnections spoolLimit stateDir timeoutMs',
+  'graceMs keepDays keepRuns metrics preflightConnections spoolLimit stateDir timeoutMs',
 ].flatMap(names => names.split(' '))
 
 /** A worker reads no tables. */

@@ -9,6 +9,17 @@ import { JobLog, PlanLogs } from '../../../../support/load/job-log.js'
 const NOVEMBER = Date.UTC(2026, 10, 29, 12)
 const DECEMBER = Date.UTC(2026, 11, 1, 0, 5)
 
+const jobBudget = () =>
+  new JobBudget({
+    control: new JobLog().asQueue,
+    job: 'job',
+    made: '',
+    seal: noSeal,
+    patient,
+    most: 1,
+    limit: 10_000_000,
+  })
+
 const patient = async <T>(work: () => Promise<T>) => await work()
 
 function planOf(plan: number, planLimit: 'report' | 'stop' | { slow: number } = 'stop') {
@@ -75,6 +86,44 @@ test('a new month has all of its bytes, and the old one keeps its own log', asyn
   expect(await one.take(300, 300)).toBe(0)
   expect(await one.take(200, 200)).toBe(200)
   expect([...logs.logs.keys()].map(name => name.slice(-10))).toEqual(['2026-11-01', '2026-12-01'])
+})
+
+test.each([
+  ['alone', (plan: PlanBook) => plan],
+  ['beside a budget of the job', (plan: PlanBook) => withinBoth(plan, jobBudget()) ?? plan],
+])('what a worker took before midnight and returns after it is of the old month: %s', async (_, sharing) => {
+  const { book, clock } = planOf(1_000_000)
+  const one = book()
+  const share = await BudgetShare.open(sharing(one), 2)
+  const carried = { traffic: { bytesSent: 10_000, bytesReceived: 0, connections: 2 } }
+  share.opened(carried)
+  const november = one.use.used
+  expect(november).toBeGreaterThan(10_000)
+  clock.now = DECEMBER
+  share.close()
+  await one.look()
+  expect(one.use.used).toBe(0)
+  // Nobody has more than the month, and nobody less.
+  expect(await one.take(2_000_000, 1)).toBe(1_000_000)
+  expect(await book().take(100, 100)).toBe(0)
+})
+
+test('what was taken in both months goes back to each', async () => {
+  const { book, clock } = planOf(1_000_000)
+  const one = book()
+  const share = await BudgetShare.open(one, 1)
+  const traffic = { bytesSent: 5000, bytesReceived: 0, connections: 1 }
+  share.opened({ traffic })
+  const budget = share.limit(() => undefined)
+  clock.now = DECEMBER
+  expect(await budget.admitQuestion(50_000, 10_000)).toBeDefined()
+  const taken = 100_000
+  traffic.bytesSent += 30_000
+  share.close()
+  await one.look()
+  // The rest of November, about 20,000 bytes, was used first. Then 10,000 of December.
+  expect(one.use.used).toBeGreaterThan(5000)
+  expect(one.use.used).toBeLessThan(taken / 4)
 })
 
 test('two accounts have plans of their own, and no name of a user is on the queue', async () => {
