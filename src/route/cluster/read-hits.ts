@@ -49,6 +49,7 @@ const INDEX = Buffer.from('_index')
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const SPACE = 0x20
+const ZERO = 0x30
 const TRUE = 0x74
 
 type Part = Pick<HitsQuestion, 'size' | 'upTo' | 'namedAs'>
@@ -120,7 +121,7 @@ class HitsReader {
     const fields = this.#fields
     const sort = fields.find(this.#answer, SORT)
     const [from, to] = sort === -1 ? [0, 0] : [(fields.from[sort] as number) + 1, (fields.to[sort] as number) - 1]
-    const number = from === to ? Number.NaN : Number(this.#answer.toString('latin1', from, to))
+    const number = digitsIn(this.#answer, from, to)
     if (!Number.isSafeInteger(number)) throw this.#strange('a hit without a sequence number')
     return number
   }
@@ -151,6 +152,16 @@ class HitsReader {
   #strange(observed: string): SluiceError {
     return fail('CLUSTER_NOT_ELASTICSEARCH', { cluster: this.#cluster, observed })
   }
+}
+
+/** Returns the whole number that stands there. NaN: there is none. */
+function digitsIn(bytes: Buffer, from: number, to: number): number {
+  let number = from < to ? 0 : Number.NaN
+  for (let at = from; at < to; at += 1) {
+    const digit = (bytes[at] as number) - ZERO
+    number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN
+  }
+  return number
 }
 
 /** Returns the bytes with other ones in each gap. `kept`: where each part that stays begins and ends. */
