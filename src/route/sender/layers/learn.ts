@@ -42,11 +42,13 @@ export class Learning {
   #requests = 0
   #accepted = 0
   #lostInARow = 0
-  #isRejecting = false
+  #isRejecting: boolean
 
   constructor(options: LearningOptions) {
     const { concurrency, batchBytes, learnt } = options
     this.#options = options
+    // Until the first answer, the cluster may hold all documents: an earlier load was killed, or its state is lost.
+    this.#isRejecting = options.comparesConflicts === true
     this.limit = new AdaptiveLimit(concurrency, learnt?.concurrency)
     this.bodySize = new BodySize(batchBytes, learnt?.bodyBytes)
   }

@@ -73,6 +73,10 @@ test('bodies are small while the cluster holds more than a quarter of their docu
     [false, 1_000_000],
   ] as const) {
     const all = new Learning({ concurrency: 4, batchBytes: 1_000_000, clock: new HeldClock(), comparesConflicts })
+    // Nobody knows yet what the cluster holds.
+    expect(all.bodyBytes).toBe(limit)
+    await learn(all, lowerLayer(done))(request)
+    expect(all.bodyBytes).toBe(1_000_000)
     await learn(all, lowerLayer({ kind: 'done', settled }))({ ...request, body: { ...request.body, items: 4 } })
     expect(all.bodyBytes).toBe(limit)
   }
