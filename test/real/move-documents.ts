@@ -27,7 +27,8 @@ const benchTexts = [await textsOf('log-documents', 'logDocuments', 1), await tex
 
 /** The benchmark is a package of its own, without types. */
 async function textsOf(file: string, name: string, seed: number): Promise<readonly string[]> {
-  const load = async (path: string) => (await import(`../../bench/corpus/${path}.js`)) as Readonly<Record<string, unknown>>
+  const load = async (path: string) =>
+    (await import(`../../bench/corpus/${path}.js`)) as Readonly<Record<string, unknown>>
   const { seededRandom } = (await load('seeded-random')) as { seededRandom: (seed: number) => unknown }
   const documents = (await load(file))[name] as (random: unknown) => () => object
   const next = documents(seededRandom(seed))

@@ -104,7 +104,9 @@ describeOnRealServers({ major: 9, heap: HEAP }, world => {
     const other: Moving = { ...moving(), from: 'files', documents }
     const load = start(other, moveArgs(other, 'files', '--mapping', 'copy'))
     const receipt = receiptOf(await load.running.ended)
-    console.log(`${documents.toLocaleString('en')} documents of ${paths.length} files: ${load.seconds().toFixed(1)} s, at most ${mb(load.peakBytes())}`)
+    console.log(
+      `${documents.toLocaleString('en')} documents of ${paths.length} files: ${load.seconds().toFixed(1)} s, at most ${mb(load.peakBytes())}`,
+    )
     expect(receipt).toMatchObject({ read: documents, created: documents, rejected: 0 })
     const { seen } = await compareDeep(other, receipt.run)
     expect(seen).toMatchObject({ ok: true, documents, equal: documents, missing: 0, different: 0, onlyInTarget: 0 })

@@ -35,8 +35,7 @@ export async function copyIndices(making: Making, copying: Copying): Promise<voi
     const found = await retrying(async () => await making.cluster.indices.findWriter(target))
     if (found.problem !== undefined) throw invalid('mapping', `needs one index: ${found.problem}`)
     if (found.facts !== undefined) compare(making, target, compareMappings(wanted, found.facts.mappings))
-    else if (likes.some(({ isStream }) => isStream))
-      await retrying(async () => await makeStream(making, target, likes))
+    else if (likes.some(({ isStream }) => isStream)) await retrying(async () => await makeStream(making, target, likes))
     else if (making.makes) {
       const aliases = copying.withAliases ? aliasesOf(likes, targets) : {}
       await retrying(async () => await make(making, { target, wanted, likes, aliases }))

@@ -53,7 +53,9 @@ export class ActionBatcher {
   #operation: BatchOperation | undefined
   #ids: Batch['ids']
   #condition: Batch['condition']
-  #formed: { readonly operation: Operation; readonly condition: Batch['condition']; readonly form: BulkForm } | undefined
+  #formed:
+    | { readonly operation: Operation; readonly condition: Batch['condition']; readonly form: BulkForm }
+    | undefined
 
   constructor(options: ActionBatchOptions) {
     this.#options = options

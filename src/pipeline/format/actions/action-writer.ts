@@ -1,5 +1,12 @@
 import { unicodeProblem } from '../../../base/text/shown.js'
-import { ACTION_MARK, conditionLetters, copyBytes, LINE_FEED, refusedLineStart, SPACE } from '../../../base/text/bytes.js'
+import {
+  ACTION_MARK,
+  conditionLetters,
+  copyBytes,
+  LINE_FEED,
+  refusedLineStart,
+  SPACE,
+} from '../../../base/text/bytes.js'
 import type { Condition } from '../../../base/text/condition.js'
 
 const USUAL_BYTES = 256 << 10

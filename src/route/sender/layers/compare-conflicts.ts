@@ -99,7 +99,10 @@ function* partsOf(conflicts: Iterable<Conflict>): Generator<readonly Conflict[]>
   for (const { part } of open.values()) yield part
 }
 
-function isFull({ part, bytes }: { readonly part: readonly Conflict[]; readonly bytes: number }, more: number): boolean {
+function isFull(
+  { part, bytes }: { readonly part: readonly Conflict[]; readonly bytes: number },
+  more: number,
+): boolean {
   return part.length === AT_ONCE || bytes + more > BYTES_AT_ONCE
 }
 
