@@ -8,15 +8,21 @@ import type { ReachedCluster } from './request.js'
 
 /** Throws SluiceError: INDEX_REQUEST_REFUSED, CLUSTER_*, and every failure of the route. Needs the privilege `read`. */
 export async function readHits(cluster: ReachedCluster, asked: HitsQuestion): Promise<HitsPage> {
-  const { after, query, size } = asked
   const answer = await searchShard(cluster, asked, {
-    ...query,
-    size,
+    ...asked.query,
+    query: between(asked),
+    size: asked.size,
     sort: [{ _seq_no: 'asc' }],
     track_total_hits: false,
-    ...(after === undefined ? {} : { search_after: [after] }),
   })
   return new HitsReader(answer, cluster.display).page(asked)
+}
+
+/** With `search_after`, the cluster passes documents of earlier pages again: in the middle of 600,000, it takes five times as long. */
+function between({ after = -1, upTo, query }: HitsQuestion): JsonObject {
+  const numbers = { range: { _seq_no: { gt: after, ...(Number.isFinite(upTo) ? { lte: upTo } : {}) } } }
+  const asked = query?.['query']
+  return { bool: { filter: asked === undefined ? [numbers] : [numbers, asked] } }
 }
 
 /** Throws as `readHits`. */

@@ -53,7 +53,11 @@ describe('a page of hits', () => {
     expect([page.numbers, page.isLast, linesOf(page)]).toEqual([[3, 5], true, [hit(3), hit(5)]])
     const [{ path, querystring, body } = { path: '', querystring: {}, body: Buffer.alloc(0) }] = asked
     expect([path, querystring['preference']]).toEqual(['/logs/_search', '_shards:2|sluice-reads'])
-    expect(JSON.parse(body.toString())).toMatchObject({ size: 3, search_after: [2], sort: [{ _seq_no: 'asc' }] })
+    expect(JSON.parse(body.toString())).toMatchObject({
+      size: 3,
+      sort: [{ _seq_no: 'asc' }],
+      query: { bool: { filter: [{ range: { _seq_no: { gt: 2, lte: 7 } } }] } },
+    })
     const whole = await readHits(clusterWith([hit(3), hit(5), hit(8)]).cluster, { ...question, upTo: 8 })
     expect([whole.numbers, whole.isLast]).toEqual([[3, 5, 8], false])
     const short = await readHits(clusterWith([hit(3)]).cluster, question)
