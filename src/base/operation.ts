@@ -36,7 +36,7 @@ export type Term = ConditionKind | 'script' | 'retries' | 'pipeline' | 'newIndex
 /** What a document counts as that Elasticsearch has accepted, and not created. */
 type Accepted = 'updated' | 'deleted' | 'noop' | 'dropped'
 
-interface BulkForm {
+export interface BulkForm {
   /** The action line up to the id and routing. */
   readonly action: string
   /** Text before and after each document on its line. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Receipt, type VerifyDeepOptions, verifyDeep } from '../../src/index.js'
 import { codeOf } from '../support/lab/run-world.js'
-import { many, moving } from './moving.js'
+import { type Document, many, moving } from './moving.js'
 import type { World } from './world.js'
 
 /** Comparing an index with the one of another cluster that it was read from. */
@@ -67,6 +67,35 @@ export function describeCompared(world: () => World): void {
       expect(await compare(receipt)).toMatchObject({ ok: true, documents: 60, equal: 60, onlyInTarget: 0 })
       await store([['only', '{"n":1}']], { routing: 'two' }, index())
       expect(await compare(receipt)).toMatchObject({ ok: false, onlyInTarget: 1, onlyInTargetIds: ['only'] })
+    })
+
+    test('may be read through an alias', async () => {
+      const alias = `${old()}-a`
+      await make({ aliases: { [alias]: { filter: { range: { n: { gte: 8 } } } } } })
+      await store(many(10))
+      const receipt = await move({ source: `elasticsearch:${alias}` })
+      expect(receipt).toMatchObject({ created: 3 })
+      expect(await compare(receipt)).toMatchObject({ ok: true, documents: 3, equal: 3, onlyInTarget: 0 })
+    })
+
+    test('may be a data stream on both sides', async () => {
+      const name = old()
+      const index_patterns = [name, `to-${name}`]
+      const body = { index_patterns, data_stream: {}, template: { settings: { number_of_replicas: 0 } } }
+      await request('PUT', `/_index_template/${name}`, body, true)
+      const line = ([_id, source]: Document) =>
+        `${JSON.stringify({ create: { _id } })}\n${source.replace('{', '{"@timestamp":"2026-11-21",')}\n`
+      const store = async (documents: readonly Document[]) =>
+        await request('POST', `/${name}/_bulk?refresh=true`, documents.map(line).join(''), true)
+      await store(many(20))
+      await request('POST', `/${name}/_rollover`, undefined, true)
+      await store(many(30, 21))
+      const receipt = await move({ index: 'to-{_index}', mapping: 'copy' })
+      expect(receipt).toMatchObject({ created: 50, rejected: 0, indices: [{ index: `to-${name}` }] })
+      const seen = await compare(receipt)
+      expect(seen).toMatchObject({ ok: true, documents: 50, equal: 50, missing: 0, onlyInTarget: 0 })
+      await store(many(2, 51))
+      expect(await compare(receipt)).toMatchObject({ ok: true, equal: 50, unread: 2 })
     })
 
     test('is compared only where its query chose documents', async () => {

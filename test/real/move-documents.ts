@@ -1,4 +1,4 @@
-/** The documents that the proof of moving loads: logs, and among them what other tools break. */
+/** The documents that the proof of moving loads: logs, those of the benchmark, and among them what other tools break. */
 
 /** What a document is and what becomes of it. */
 export interface MovedDocument {
@@ -13,11 +13,26 @@ export interface MovedDocument {
 const levels = ['debug', 'info', 'info', 'info', 'warn', 'error']
 /** One of so many documents is refused. */
 const REFUSED_OF = 5000
+/** Documents of each corpus of the benchmark. */
+const BENCH_DOCUMENTS = 2000
 
 /** Fields of the target. The old index indexes nothing, so it takes every document. */
 export const targetMapping = {
   dynamic: false,
-  properties: { code: { type: 'short' }, '@timestamp': { type: 'date' }, service: { type: 'keyword' } },
+  properties: { code: { type: 'short' }, '@timestamp': { type: 'date' }, level: { type: 'keyword' } },
+}
+
+/** Texts of the two corpora of the benchmark, which come again and again under other ids. */
+const benchTexts = [await textsOf('log-documents', 'logDocuments', 1), await textsOf('small-documents', 'smallDocuments', 2)] // prettier-ignore
+
+/** The benchmark is a package of its own, without types. */
+async function textsOf(file: string, name: string, seed: number): Promise<readonly string[]> {
+  const load = async (path: string) =>
+    (await import(`../../bench/corpus/${path}.js`)) as Readonly<Record<string, unknown>>
+  const { seededRandom } = (await load('seeded-random')) as { seededRandom: (seed: number) => unknown }
+  const documents = (await load(file))[name] as (random: unknown) => () => object
+  const next = documents(seededRandom(seed))
+  return Array.from({ length: BENCH_DOCUMENTS }, () => JSON.stringify(next()))
 }
 
 export function movedDocument(n: number): MovedDocument {
@@ -47,7 +62,8 @@ function textOf(n: number, isRefused: boolean): string {
     case 4:
       return usual.replace('{', `{"long":"${'x'.repeat(60_000)}",`)
     default:
-      return usual
+      // A quarter each. The others are small logs.
+      return benchTexts[n % 4]?.[(n >> 2) % BENCH_DOCUMENTS] ?? usual
   }
 }
 

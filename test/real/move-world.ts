@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { DeepVerification, Receipt } from '../../src/index.js'
+import { type DeepVerification, ingest, isSluiceError, type Receipt } from '../../src/index.js'
 import type { RealWorld } from '../contracts/real-world.js'
 import { type Ended, startSluice } from '../support/command/sluice.js'
 import { bulkBody, lists, type MovedDocument, movedDocument, targetMapping } from './move-documents.js'
@@ -34,6 +34,28 @@ export async function fillOld({ old, documents, from }: Pick<Moving, 'old' | 'do
   await Promise.all(Array.from({ length: 4 }, work))
   await asked(old.ask, 'PUT', `/${from}/_settings`, { refresh_interval: '1s' })
   await asked(old.ask, 'POST', `/${from}/_refresh`)
+}
+
+/** Stores the documents of files that others made, as far as they load without options. Returns how many. */
+export async function fillWithFiles(
+  { old, folder }: Pick<Moving, 'old' | 'folder'>,
+  index: string,
+  paths: readonly string[],
+): Promise<number> {
+  await asked(old.ask, 'PUT', `/${index}`, { settings: { number_of_shards: 2, number_of_replicas: 0 }, mappings: { dynamic: false } }) // prettier-ignore
+  let stored = 0
+  for (const source of paths) {
+    const target = { url: old.url, apiKey: old.apiKey }
+    const loading = ingest({ source, target, index, stateDir: join(folder, 'files'), deadLetters: false, maxRejected: '100%' }) // prettier-ignore
+    const { created } = await loading.catch((error: unknown) => ({ created: 0, ...receiptIn(error) }))
+    stored += created
+  }
+  return stored
+}
+
+function receiptIn(error: unknown): Partial<Pick<Receipt, 'created'>> {
+  if (!isSluiceError(error)) throw error
+  return (error as { receipt?: Receipt }).receipt ?? {}
 }
 
 export async function store(old: OldNode, index: string, documents: readonly MovedDocument[]): Promise<void> {

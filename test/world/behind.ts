@@ -19,7 +19,10 @@ export class Behind {
   ) {}
 
   async make(): Promise<void> {
-    if (this.target === 'stream') return await this.#ask('PUT', `_data_stream/${this.name}`)
+    if (this.target === 'stream') {
+      await this.#ask('PUT', `_index_template/${this.name}`, { index_patterns: [this.name], data_stream: {} })
+      return await this.#ask('PUT', `_data_stream/${this.name}`)
+    }
     await this.#ask('PUT', this.#index(1), { aliases: { [this.name]: { is_write_index: true } } })
   }
 

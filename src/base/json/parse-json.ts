@@ -56,8 +56,8 @@ export class ObjectFields {
   readonly from: number[] = []
   readonly to: number[] = []
 
-  /** Reads the object that begins at `at`, which is valid JSON. */
-  read(bytes: Buffer, at: number): void {
+  /** Reads the object that begins at `at`, which is valid JSON. Returns the offset behind it. */
+  read(bytes: Buffer, at: number): number {
     this.count = 0
     let next = passSpace(bytes, at + 1)
     while (bytes[next] === QUOTE) {
@@ -71,9 +71,9 @@ export class ObjectFields {
       this.from[count] = from
       this.to[count] = to
       this.count = count + 1
-      next = passSpace(bytes, to)
-      if (bytes[next] === COMMA) next = passSpace(bytes, next + 1)
+      next = passComma(bytes, to)
     }
+    return next + 1
   }
 
   name(bytes: Buffer, field: number): string {
@@ -112,6 +112,31 @@ export function topLevelFields(bytes: Buffer): ReadonlyMap<string, Buffer> {
 function isAt(bytes: Buffer, from: number, name: Buffer): boolean {
   for (let at = 0; at < name.length; at += 1) if (bytes[from + at] !== name[at]) return false
   return true
+}
+
+/**
+ * Passes the object that begins at `at`, field by field, so that each byte of a long answer is looked at once. `take` may pass a value
+ * itself: then it returns the offset behind it. Returns the offset behind the object.
+ */
+export function passObject(
+  bytes: Buffer,
+  at: number,
+  take: (name: string, value: number) => number | undefined,
+): number {
+  let next = passSpace(bytes, at + 1)
+  while (bytes[next] === QUOTE) {
+    const nameEnd = passString(bytes, next)
+    // Behind the colon.
+    const value = passSpace(bytes, passSpace(bytes, nameEnd) + 1)
+    next = passComma(bytes, take(bytes.toString('latin1', next + 1, nameEnd - 1), value) ?? passValue(bytes, value))
+  }
+  return next + 1
+}
+
+/** Passes the comma behind a value, if there is one, and white space. Returns the offset behind them. */
+export function passComma(bytes: Buffer, from: number): number {
+  const at = passSpace(bytes, from)
+  return bytes[at] === COMMA ? passSpace(bytes, at + 1) : at
 }
 
 /** Passes white space of text that is known to be valid JSON. Returns the offset behind it. */

@@ -40,6 +40,17 @@ export function withoutLineEnd(line: Buffer): Buffer {
   return line.subarray(0, end)
 }
 
+/** For fewer bytes, the view that a copy needs costs more than a loop. */
+const FEW_BYTES = 64
+
+/** Copies `from[start, end)`. Returns the offset behind the copy. */
+export function copyBytes(from: Buffer, start: number, end: number, to: Buffer, at: number): number {
+  const length = end - start
+  if (length > FEW_BYTES) from.copy(to, at, start, end)
+  else for (let byte = 0; byte < length; byte += 1) to[at + byte] = from[start + byte] as number
+  return at + length
+}
+
 /**
  * Marks a line that carries its own action, so that id and routing travel with its document: the mark, the operation if it is not that
  * of the run, a letter if the address ends in a condition, the address as an action line has it, the mark, then the document. No JSON

@@ -73,7 +73,7 @@ async function start(options: LabOptions): Promise<Lab> {
   try {
     const lab = await startLab(options)
     lab.control.servicenow.seed('incident', INCIDENTS)
-    if (lab.line.otherCluster !== undefined) lab.control.store('orders', orders())
+    if (lab.line.otherCluster !== undefined) lab.control.store('orders', orders(), ORDER_FIELDS)
     return lab
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number }
@@ -82,6 +82,8 @@ async function start(options: LabOptions): Promise<Lab> {
     throw fail('OPTION_INVALID', { option: '--ports contract', problem }, { cause: error })
   }
 }
+
+const ORDER_FIELDS = { properties: { order: { type: 'long' }, total: { type: 'double' }, open: { type: 'boolean' } } }
 
 /** Integers of 19 digits show that no digit is lost. */
 function orders(): Map<string, string> {

@@ -1,5 +1,6 @@
 /** Makes an input of an index of another cluster. */
 import type { Place, Source } from '../../base/flow.js'
+import { free } from '../../base/memory.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { FoundIndex } from './find-indices.js'
 import { findBoundary } from './find-boundary.js'
@@ -31,6 +32,8 @@ export function indexSource(options: IndexSourceOptions): Source {
     for await (const page of readShards({ ...options, from, upTo, signal })) {
       log.add(page)
       yield page.hits.lines
+      // A page is garbage outside the heap of V8, which would let many of them gather.
+      free(page.hits.lines.buffer)
     }
   }
 

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { free } from '../../base/memory.js'
 import { diskProblem, syncFolder } from '../../base/disk/safe-files.js'
 import { fail, isSluiceError } from '../../base/failure/failure.js'
 import type { FromSection } from '../../options/load.js'
@@ -48,6 +49,7 @@ export async function* pullDump({
       if (doubt !== undefined) warn(doubtOf(doubt))
       for await (const { hits } of readShards({ ...reading, from: new Map<number, number>(), upTo })) {
         const lines = dumpLines(hits.lines)
+        free(hits.lines.buffer)
         yield lines
         rows += hits.numbers.length
         bytes += lines.length

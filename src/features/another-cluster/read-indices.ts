@@ -27,6 +27,12 @@ interface Sections {
   readonly retrying: Pick<RetrySection, 'maxElapsedMs'>
 }
 
+/**
+ * Size of bodies, unless somebody set another one. A cluster that indexes as fast as it can takes seconds for each larger body, and up to
+ * 17 of them would be in memory.
+ */
+const USUAL_BYTES = 1_500_000
+
 /** Opens the other cluster when the inputs are looked for, and closes it when the run ends. */
 export function readIndices(sections: Sections, kept?: KeptOrigin): Composed {
   // What is kept outlives the run.
@@ -58,7 +64,7 @@ function hookOf({ from, retrying }: Sections, { tell }: Run, kept?: KeptOrigin):
       return found.map((one, id): Source => indexSource({ id, cluster, maxElapsedMs, doubted, ...one }))
     },
     // An earlier load, or one that was killed, has brought such a document.
-    sending: { comparesConflicts: true },
+    sending: { comparesConflicts: true, usualBytes: USUAL_BYTES },
     connected: async () => {
       for (const message of [...(opened?.warnings ?? []), ...rebuilt(found)]) tell({ type: 'warning', message })
       return await Promise.resolve(opened === undefined ? [] : [`reading from ${opened.display}`])

@@ -26,9 +26,9 @@ interface Reading extends Patience {
 }
 
 /** About so many bytes make a page. */
-const PAGE_BYTES = 2 << 20
+const PAGE_BYTES = 1 << 20
 /** Documents of the first page, whose size nobody knows, and of any. Elasticsearch allows 10,000. */
-const FIRST_DOCUMENTS = 500
+const FIRST_DOCUMENTS = 100
 const MOST_DOCUMENTS = 10_000
 /** A shard has at most so many pages that are read and not yet taken. */
 const AHEAD = 1

@@ -1,6 +1,6 @@
 /** Makes missing indices like those of the other cluster that are read. Compares those that exist, and leaves them as they are. */
 import type { IndexDescription, Source } from '../../base/flow.js'
-import { fail, isSluiceError } from '../../base/failure/failure.js'
+import { fail, isSluiceError, type SluiceError } from '../../base/failure/failure.js'
 import { isObject, type JsonObject } from '../../base/json/parse-json.js'
 import { plural } from '../../base/text/shown.js'
 import { type IndexPattern, nameOf } from '../../base/text/index-pattern.js'
@@ -35,7 +35,7 @@ export async function copyIndices(making: Making, copying: Copying): Promise<voi
     const found = await retrying(async () => await making.cluster.indices.findWriter(target))
     if (found.problem !== undefined) throw invalid('mapping', `needs one index: ${found.problem}`)
     if (found.facts !== undefined) compare(making, target, compareMappings(wanted, found.facts.mappings))
-    else if (likes.some(({ isStream }) => isStream)) sayStream(making, target)
+    else if (likes.some(({ isStream }) => isStream)) await retrying(async () => await makeStream(making, target, likes))
     else if (making.makes) {
       const aliases = copying.withAliases ? aliasesOf(likes, targets) : {}
       await retrying(async () => await make(making, { target, wanted, likes, aliases }))
@@ -118,9 +118,22 @@ function compare({ run }: Making, index: string, differences: readonly Differenc
   run.tell({ type: 'mapping', index, message: `${index} exists, so its mapping stays as it is${other}` })
 }
 
-function sayStream({ run }: Making, index: string): void {
+/** Without a template, the first document would make an index of that name, which is no data stream. */
+async function makeStream({ cluster, run, makes }: Making, index: string, likes: Made['likes']): Promise<void> {
+  const missing = makes ? await cluster.indices.makeStream(index) : undefined
+  if (missing !== undefined) throw refused(index, likes, { reason: missing, status: 400 })
   const message = `${index} is a data stream. Its mapping comes from an index template of the target. Sluice copies no templates`
   run.tell({ type: 'mapping', index, message })
+}
+
+function refused(
+  index: string,
+  [like]: Made['likes'],
+  { reason, status }: { readonly reason: string; readonly status: number },
+  cause?: unknown,
+): SluiceError {
+  const input = `elasticsearch:${like?.name}`
+  return fail('MAPPING_NOT_COPIED', { index, input, reason, status }, { cause })
 }
 
 interface Made {
@@ -144,11 +157,7 @@ async function make({ cluster, run }: Making, { target, wanted, likes, aliases }
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'INDEX_REQUEST_REFUSED') throw error
     const { reason, status } = error.failure.evidence
-    throw fail(
-      'MAPPING_NOT_COPIED',
-      { index: target, input, reason: String(reason), status: Number(status) },
-      { cause: error },
-    )
+    throw refused(target, likes, { reason: String(reason), status: Number(status) }, error)
   }
   const parts = [
     plural(fieldsIn(wanted), 'field'),

@@ -36,7 +36,7 @@ export function openPoint(exchange: Exchange, expression: string): void {
     const filter = aliasFilter(expression, index, cluster)
     if (filter === undefined) return { index: index.name, ids: index.ids() }
     const isShown = compileQuery(filter, index.mapping)
-    const shown = index.entries().filter(([id, bytes]) => isShown({ id, texts: () => fieldTexts(bytes) }))
+    const shown = index.entries().filter(([id, bytes, seqNo]) => isShown({ id, seqNo, texts: () => fieldTexts(bytes) }))
     return { index: index.name, ids: shown.map(([id]) => id) }
   })
   const id = randomBytes(48).toString('base64url')

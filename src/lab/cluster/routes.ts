@@ -134,8 +134,8 @@ function answerCount(exchange: Exchange, expression: string): void {
     const filter = aliasFilter(expression, index, exchange.cluster)
     if (query === undefined && filter === undefined) return sum + index.count
     const both = [query, filter].map(one => compileQuery(one, index.mapping))
-    const isCounted = ([id, bytes]: [string, Buffer]) =>
-      both.every(matches => matches({ id, texts: () => fieldTexts(bytes) }))
+    const isCounted = ([id, bytes, seqNo]: [string, Buffer, number]) =>
+      both.every(matches => matches({ id, seqNo, texts: () => fieldTexts(bytes) }))
     return sum + index.entries().filter(isCounted).length
   }, 0)
   const _shards = { total: found.length, successful: found.length, skipped: 0, failed: 0 }

@@ -127,7 +127,8 @@ function hitsOf(index: Index, asked: Json, sorts: readonly SortBy[], isShown: Ma
     const { bytes } = stored
     let read: FieldTexts | undefined
     const texts = (): FieldTexts => (read ??= fieldTexts(bytes))
-    if (matches({ id, texts }) && isShown({ id, texts }))
+    const { seqNo } = stored
+    if (matches({ id, seqNo, texts }) && isShown({ id, seqNo, texts }))
       hits.push({
         index,
         id,

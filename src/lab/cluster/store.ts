@@ -84,10 +84,10 @@ export class Index {
   }
 
   /** Ids and documents that exist, as they were sent. */
-  entries(): [id: string, bytes: Buffer][] {
+  entries(): [id: string, bytes: Buffer, seqNo: number][] {
     return [...this.#rows.keys()].flatMap(id => {
-      const bytes = this.get(id)?.bytes
-      return bytes === undefined ? [] : [[id, bytes] as [string, Buffer]]
+      const { bytes, seqNo = 0 } = this.get(id) ?? {}
+      return bytes === undefined ? [] : [[id, bytes, seqNo] as [string, Buffer, number]]
     })
   }
 

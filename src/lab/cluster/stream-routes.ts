@@ -9,8 +9,11 @@ export function answerStream(exchange: Exchange, method: string, name: string): 
   const { cluster, response } = exchange
   if (method !== 'PUT' && method !== 'DELETE') return beyondLab(`the API [${method} /_data_stream]`)
   if (!permit(exchange, method === 'PUT' ? permissions.create : permissions.delete, name)) return
-  if (method === 'PUT') cluster.createStream(name)
-  else {
+  if (method === 'PUT') {
+    const template = cluster.templates.of(name)
+    if (template?.['data_stream'] === undefined) throw new RequestRefused(illegalArgument(noTemplate(cluster, name)))
+    cluster.createStream(name)
+  } else {
     const behind = cluster.streams.get(name)
     if (behind === undefined) throw new RequestRefused(noSuchIndex(name))
     for (const index of behind) cluster.indices.delete(index.name)
@@ -46,4 +49,9 @@ function rollOverAlias({ cluster }: Exchange, alias: string, old: Index): Index 
   else old.aliases.delete(alias)
   fresh.aliases.set(alias, properties)
   return fresh
+}
+
+function noTemplate({ templates }: Exchange['cluster'], name: string): string {
+  if (templates.of(name) === undefined) return `no matching index template found for data stream [${name}]`
+  return `matching index template [${templates.nameOf(name)}] for data stream [${name}] has no data stream template`
 }

@@ -1,4 +1,6 @@
 import type { Cluster } from '../cluster/cluster.js'
+import { extendMapping } from '../cluster/mapping.js'
+import type { Index } from '../cluster/store.js'
 import type { FaultPlan, Faults } from '../faults.js'
 import type { FilterBody } from '../filter/edge.js'
 import type { NewPolicy, Policies, Policy } from '../filter/policies.js'
@@ -81,9 +83,9 @@ export interface Control {
   source(index: string, id: string): Buffer | undefined
   /**
    * Stores documents as JSON texts by their ids, in an index of the other cluster, or of `main` if the lab plays only one. Makes the
-   * index if it is missing. Bypasses the filter.
+   * index if it is missing, with the mapping if there is one. Bypasses the filter.
    */
-  store(index: string, documents: ReadonlyMap<string, string>): void
+  store(index: string, documents: ReadonlyMap<string, string>, mappings?: Readonly<Record<string, unknown>>): void
   /** The inbound entry. */
   readonly inbound: InboundControl
   /** The queue of the managed ingest endpoint. */
@@ -171,8 +173,8 @@ export function createControl({
     count: index => main.matching(index).found.reduce((sum, { count }) => sum + count, 0),
     ids: index => main.named(index)?.ids() ?? [],
     source: (index, id) => main.named(index)?.get(id)?.bytes,
-    store(name, documents) {
-      const index = other.named(name) ?? other.create(name)
+    store(name, documents, mappings) {
+      const index = other.named(name) ?? newIndex(other, name, mappings)
       for (const [id, text] of documents) {
         const bytes = Buffer.from(text)
         index.put(id, bytes, 0, bytes.length)
@@ -183,4 +185,10 @@ export function createControl({
     line,
     servicenow,
   }
+}
+
+function newIndex(cluster: Cluster, name: string, mappings: unknown): Index {
+  const index = cluster.create(name)
+  extendMapping(index.mapping, mappings)
+  return index
 }

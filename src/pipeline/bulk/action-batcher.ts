@@ -4,9 +4,10 @@
  */
 import type { Batch, Input, Lines } from '../../base/flow.js'
 import { copyInto } from '../../base/memory.js'
-import { type BatchOperation, bulkFormOf, type Operation } from '../../base/operation.js'
+import { type BatchOperation, type BulkForm, bulkFormOf, type Operation } from '../../base/operation.js'
 import {
   type CarriedAction,
+  copyBytes,
   endOfLine,
   findAction,
   isBlank,
@@ -52,6 +53,9 @@ export class ActionBatcher {
   #operation: BatchOperation | undefined
   #ids: Batch['ids']
   #condition: Batch['condition']
+  #formed:
+    | { readonly operation: Operation; readonly condition: Batch['condition']; readonly form: BulkForm }
+    | undefined
 
   constructor(options: ActionBatchOptions) {
     this.#options = options
@@ -90,25 +94,27 @@ export class ActionBatcher {
       if (this.#open.isEmpty) this.#open.since = this.#options.clock.now()
       const slot = (this.#open.slot ??= await this.#freeSlot())
       from = this.#frame(bytes, from, slot, token, at)
-      if (from < bytes.length || this.#isFull) yield this.#seal()
+      if (from < bytes.length || this.#isFullAt(this.#bodyBytes)) yield this.#seal()
     }
   }
 
-  get #isFull(): boolean {
+  #isFullAt(bodyBytes: number): boolean {
     const { docs, refusedBytes } = this.#open
-    return docs >= this.#options.batchDocs || refusedBytes >= this.#bodyBytes
+    return docs >= this.#options.batchDocs || refusedBytes >= bodyBytes
   }
 
   /** Frames lines from `start` until the open batch is full. Returns where it stopped. */
   #frame(bytes: Buffer, start: number, slot: Slot, token: string, at: Position): number {
     let from = start
-    while (from < bytes.length && !this.#isFull) {
+    // Asking for each document would cost as much as its copy.
+    const bodyBytes = this.#bodyBytes
+    while (from < bytes.length && !this.#isFullAt(bodyBytes)) {
       const to = endOfLine(bytes, from)
       const isPart = at.within !== undefined && partOf(bytes, from) === 'more'
       const begin = isPart ? from + LINE_PART_BYTES : from
       const found = findAction(bytes, begin, this.#found) ? this.#found : undefined
       if (found === undefined) this.#refuse(bytes, from, to, at)
-      else if (!this.#add(bytes, begin, to, found, slot, token, at)) return from
+      else if (!this.#add(bytes, begin, to, found, slot, token, at, bodyBytes)) return from
       else if (isPart) moveWithin(at, to - from)
       else move(at, to - from)
       from = to
@@ -125,6 +131,7 @@ export class ActionBatcher {
     slot: Slot,
     token: string,
     at: Position,
+    bodyBytes: number,
   ): boolean {
     const open = this.#open
     const { address, condition, document } = found
@@ -132,10 +139,10 @@ export class ActionBatcher {
     const hasId = hasIdAt(bytes, address)
     const ids = hasId ? 'given' : 'own'
     if (open.docs > 0 && (ids !== this.#ids || condition !== this.#condition)) return false
-    const { action, opening, closing } = bulkFormOf(operation, { condition })
+    const { action, opening, closing } = this.#formOf(operation, condition)
     const bare = to - document - (bytes[to - 1] === LINE_FEED ? 1 : 0)
     const most = action.length + opening.length + closing.length + (to - from) + token.length + 64
-    if (open.docs > 0 && open.bytes + most > this.#bodyBytes) return false
+    if (open.docs > 0 && open.bytes + most > bodyBytes) return false
     reserve(slot, open.bytes + most)
     this.#operation = open.docs === 0 || this.#operation === operation ? operation : 'mixed'
     this.#ids = ids
@@ -149,17 +156,24 @@ export class ActionBatcher {
       end += body.write(`"_id":"${id}"${isAlone ? '' : ','}`, end, 'latin1')
     }
     // Without its opening brace, and without the mark behind it.
-    end += bytes.copy(body, end, address + 1, document - 1)
+    end = copyBytes(bytes, address + 1, document - 1, body, end)
     body[end++] = CLOSING
     body[end++] = LINE_FEED
-    end += body.write(opening, end, 'latin1')
+    if (opening !== '') end += body.write(opening, end, 'latin1')
     end += copyInto(body, end, bytes.subarray(document, document + bare))
-    end += body.write(closing, end, 'latin1')
+    if (closing !== '') end += body.write(closing, end, 'latin1')
     body[end++] = LINE_FEED
     open.extend(1, end - open.bytes, at, to - from)
     if (this.#options.namesIndex === true) open.name(indexIn(bytes, address), 1)
     this.counts[ids] += 1
     return true
+  }
+
+  /** Documents in a row mostly have the same form. */
+  #formOf(operation: Operation, condition: Batch['condition']): BulkForm {
+    if (this.#formed?.operation !== operation || this.#formed.condition !== condition)
+      this.#formed = { operation, condition, form: bulkFormOf(operation, { condition }) }
+    return this.#formed.form
   }
 
   /** Keeps a line that its format refused, or passes a blank one. */

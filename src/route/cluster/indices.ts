@@ -47,6 +47,11 @@ export interface Indices {
    * cluster that makes data streams only for documents makes none.
    */
   make(name: string, body?: JsonObject): Promise<void>
+  /**
+   * Makes a data stream, whose mapping comes from an index template. Returns why no template makes one. Undefined: there is one now, or
+   * the first document makes it.
+   */
+  makeStream(name: string): Promise<string | undefined>
   /** Throws SluiceError ALIAS_CONFLICT if the name is no alias of exactly one index. */
   readAlias(alias: string): Promise<AliasFacts>
   /**

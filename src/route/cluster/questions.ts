@@ -13,7 +13,7 @@ import { highestNumber, readHits } from './read-hits.js'
 import { readSources } from './read-sources.js'
 import { type Call, type Called, call, type ReachedCluster } from './request.js'
 import { walkIds } from './walk-ids.js'
-import { findWriteIndex, makeNamed } from './write-index.js'
+import { findWriteIndex, makeNamed, makeStream } from './write-index.js'
 
 /** Each question keeps within the limits of `cluster`. */
 export interface Questions {
@@ -43,6 +43,7 @@ export function questionsTo(cluster: ReachedCluster): Questions {
       read: async name => await readIndices(cluster, name),
       findWriter: async name => await findWriteIndex(cluster, name),
       make: async (name, body) => await makeNamed(cluster, name, body),
+      makeStream: async name => await makeStream(cluster, name),
       readAlias: async alias => await readAlias(cluster, alias),
       switchAlias: async (alias, to) => await switchAlias(cluster, alias, to),
       removeAlias: async (alias, index) => await removeAlias(cluster, alias, index),

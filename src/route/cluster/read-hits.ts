@@ -1,6 +1,6 @@
 /** Reads documents of one shard, in the order of their sequence numbers. The bytes of each hit stay as the cluster sent them. */
 import { fail, type SluiceError } from '../../base/failure/failure.js'
-import { type JsonObject, ObjectFields, passSpace, passValue } from '../../base/json/parse-json.js'
+import { type JsonObject, ObjectFields, passComma, passObject, passSpace } from '../../base/json/parse-json.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 import type { HitsPage, HitsQuestion } from './documents.js'
 import { callForBytes } from './request.js'
@@ -8,15 +8,21 @@ import type { ReachedCluster } from './request.js'
 
 /** Throws SluiceError: INDEX_REQUEST_REFUSED, CLUSTER_*, and every failure of the route. Needs the privilege `read`. */
 export async function readHits(cluster: ReachedCluster, asked: HitsQuestion): Promise<HitsPage> {
-  const { after, query, size } = asked
   const answer = await searchShard(cluster, asked, {
-    ...query,
-    size,
+    ...asked.query,
+    query: between(asked),
+    size: asked.size,
     sort: [{ _seq_no: 'asc' }],
     track_total_hits: false,
-    ...(after === undefined ? {} : { search_after: [after] }),
   })
   return new HitsReader(answer, cluster.display).page(asked)
+}
+
+/** With `search_after`, the cluster passes documents of earlier pages again: in the middle of 600,000, it takes five times as long. */
+function between({ after = -1, upTo, query }: HitsQuestion): JsonObject {
+  const numbers = { range: { _seq_no: { gt: after, ...(Number.isFinite(upTo) ? { lte: upTo } : {}) } } }
+  const asked = query?.['query']
+  return { bool: { filter: asked === undefined ? [numbers] : [numbers, asked] } }
 }
 
 /** Throws as `readHits`. */
@@ -44,23 +50,21 @@ async function searchShard(
   })
 }
 
-const HITS = Buffer.from('hits')
 const SORT = Buffer.from('sort')
 const INDEX = Buffer.from('_index')
-const TIMED_OUT = Buffer.from('timed_out')
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
-const COMMA = 0x2c
 const SPACE = 0x20
+const ZERO = 0x30
 const TRUE = 0x74
 
-/** Copies the hits out of an answer. Only line feeds between the parts of a hit become spaces. */
+type Part = Pick<HitsQuestion, 'size' | 'upTo' | 'namedAs'>
+
+/** Makes lines of the hits of an answer, in its own memory: a page is large, and a copy would take as much again. */
 class HitsReader {
   readonly #answer: Buffer
   readonly #cluster: string
   readonly #fields = new ObjectFields()
-  #lines: Buffer = Buffer.alloc(0)
-  #length = 0
   /** The next line feed of the answer. -1: there is none. */
   #feed = 0
 
@@ -69,71 +73,69 @@ class HitsReader {
     this.#cluster = cluster
   }
 
-  /** Returns the hits up to a number. Throws SluiceError CLUSTER_NOT_ELASTICSEARCH, CLUSTER_UNAVAILABLE. */
-  page({ size, upTo, namedAs }: Pick<HitsQuestion, 'size' | 'upTo' | 'namedAs'>): HitsPage {
+  /** Returns the hits up to a number. For one call. Throws SluiceError CLUSTER_NOT_ELASTICSEARCH, CLUSTER_UNAVAILABLE. */
+  page(asked: Part): HitsPage {
     const answer = this.#answer
-    const [start, listEnd] = this.#list()
-    const name = namedAs === undefined ? undefined : Buffer.from(JSON.stringify(namedAs))
-    this.#lines = Buffer.allocUnsafe(listEnd - start + size * (name?.length ?? 0))
-    this.#length = 0
-    const numbers: number[] = []
-    let isPast = false
-    for (let at = passSpace(answer, start + 1); answer[at] !== CLOSE_ARRAY;) {
-      const end = passValue(answer, at)
-      this.#fields.read(answer, at)
-      const number = this.#number()
-      isPast = number > upTo
-      if (isPast) break
-      numbers.push(number)
-      this.#copyLine(at, end, name)
-      at = passSpace(answer, end)
-      if (answer[at] === COMMA) at = passSpace(answer, at + 1)
-    }
-    return { lines: this.#lines.subarray(0, this.#length), numbers, isLast: isPast || numbers.length < size }
+    let page: HitsPage | undefined
+    passObject(answer, passSpace(answer, 0), (name, value) => {
+      if (name === 'timed_out' && answer[value] === TRUE)
+        throw fail('CLUSTER_UNAVAILABLE', { cluster: this.#cluster, observed: 'a search ran out of time' })
+      if (name !== 'hits') return undefined
+      return passObject(answer, value, (within, list) => {
+        if (within !== 'hits' || answer[list] !== OPEN_ARRAY) return undefined
+        const read = this.#list(list, asked)
+        page = read.page
+        return read.end
+      })
+    })
+    if (page === undefined) throw this.#strange('a search without a list of hits')
+    return page
   }
 
-  /** Returns where the list of hits begins and ends. */
-  #list(): readonly [number, number] {
+  /** Looks at each byte of the list once. Returns also the offset behind it. */
+  #list(list: number, { size, upTo, namedAs }: Part): { readonly page: HitsPage; readonly end: number } {
     const answer = this.#answer
-    const outer = new ObjectFields()
-    outer.read(answer, passSpace(answer, 0))
-    const late = outer.find(answer, TIMED_OUT)
-    if (late !== -1 && answer[outer.from[late] as number] === TRUE)
-      throw fail('CLUSTER_UNAVAILABLE', { cluster: this.#cluster, observed: 'a search ran out of time' })
-    const top = outer.find(answer, HITS)
-    if (top === -1) throw this.#strange('a search without hits')
-    const inner = new ObjectFields()
-    inner.read(answer, outer.from[top] as number)
-    const list = inner.find(answer, HITS)
-    if (list === -1) throw this.#strange('a search without hits')
-    const start = inner.from[list] as number
-    if (answer[start] !== OPEN_ARRAY) throw this.#strange('a search without a list of hits')
-    return [start, inner.to[list] as number]
+    const start = passSpace(answer, list + 1)
+    const numbers: number[] = []
+    /** Where the names of indices begin and end, if they are replaced. */
+    const names: number[] = []
+    let isPast = false
+    let linesEnd = start
+    let at = start
+    while (answer[at] !== CLOSE_ARRAY) {
+      const end = this.#fields.read(answer, at)
+      const number = this.#number()
+      isPast ||= number > upTo
+      if (!isPast) {
+        if (numbers.length > 0) this.#endLine(linesEnd, at)
+        if (this.#hasFeed(at, end)) this.#withoutFeeds(at, end)
+        if (namedAs !== undefined) this.#noteName(names)
+        numbers.push(number)
+        linesEnd = end
+      }
+      at = passComma(answer, end)
+    }
+    if (numbers.length > 0) answer[linesEnd++] = LINE_FEED
+    const lines =
+      namedAs === undefined
+        ? answer.subarray(start, linesEnd)
+        : replaced(answer, [start, ...names, linesEnd], Buffer.from(JSON.stringify(namedAs)))
+    return { page: { lines, numbers, isLast: isPast || numbers.length < size }, end: at + 1 }
   }
 
   #number(): number {
     const fields = this.#fields
     const sort = fields.find(this.#answer, SORT)
     const [from, to] = sort === -1 ? [0, 0] : [(fields.from[sort] as number) + 1, (fields.to[sort] as number) - 1]
-    const number = from === to ? Number.NaN : Number(this.#answer.toString('latin1', from, to))
+    const number = digitsIn(this.#answer, from, to)
     if (!Number.isSafeInteger(number)) throw this.#strange('a hit without a sequence number')
     return number
   }
 
-  /** Copies the hit that was read last. A line feed stands only between values: in a text it is escaped. */
-  #copyLine(from: number, end: number, name: Buffer | undefined): void {
-    const began = this.#length
-    const field = name === undefined ? -1 : this.#fields.find(this.#answer, INDEX)
-    if (name === undefined || field === -1) this.#copy(this.#answer, from, end)
-    else {
-      this.#copy(this.#answer, from, this.#fields.from[field] as number)
-      this.#copy(name, 0, name.length)
-      this.#copy(this.#answer, this.#fields.to[field] as number, end)
-    }
-    const lines = this.#lines
-    if (this.#hasFeed(from, end))
-      for (let at = began; at < this.#length; at += 1) if (lines[at] === LINE_FEED) lines[at] = SPACE
-    lines[this.#length++] = LINE_FEED
+  /** The comma between two hits becomes a line feed. */
+  #endLine(end: number, next: number): void {
+    this.#answer[end] = LINE_FEED
+    if (next > end + 1) this.#answer.fill(SPACE, end + 1, next)
   }
 
   /** Looks at each byte of the answer once: few answers have a line feed. */
@@ -142,11 +144,38 @@ class HitsReader {
     return this.#feed !== -1 && this.#feed < end
   }
 
-  #copy(bytes: Buffer, from: number, to: number): void {
-    this.#length += bytes.copy(this.#lines, this.#length, from, to)
+  /** A line feed stands only between values: in a text it is escaped. */
+  #withoutFeeds(from: number, end: number): void {
+    const answer = this.#answer
+    for (let at = from; at < end; at += 1) if (answer[at] === LINE_FEED) answer[at] = SPACE
+  }
+
+  #noteName(names: number[]): void {
+    const field = this.#fields.find(this.#answer, INDEX)
+    if (field !== -1) names.push(this.#fields.from[field] as number, this.#fields.to[field] as number)
   }
 
   #strange(observed: string): SluiceError {
     return fail('CLUSTER_NOT_ELASTICSEARCH', { cluster: this.#cluster, observed })
   }
+}
+
+/** Returns the whole number that stands there. NaN: there is none. */
+function digitsIn(bytes: Buffer, from: number, to: number): number {
+  let number = from < to ? 0 : Number.NaN
+  for (let at = from; at < to; at += 1) {
+    const digit = (bytes[at] as number) - ZERO
+    number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN
+  }
+  return number
+}
+
+/** Returns the bytes with other ones in each gap. `kept`: where each part that stays begins and ends. */
+function replaced(bytes: Buffer, kept: readonly number[], gap: Buffer): Buffer {
+  const parts: Buffer[] = []
+  for (let at = 0; at < kept.length; at += 2) {
+    if (at > 0) parts.push(gap)
+    parts.push(bytes.subarray(kept[at], kept[at + 1]))
+  }
+  return Buffer.concat(parts)
 }

@@ -1,6 +1,6 @@
 /** Reads stored documents by their ids, as bytes: numbers keep their digits. */
 import { fail } from '../../base/failure/failure.js'
-import { ObjectFields, passSpace, passValue } from '../../base/json/parse-json.js'
+import { ObjectFields, passComma, passObject, passSpace } from '../../base/json/parse-json.js'
 import type { SourcesQuestion } from './documents.js'
 import { callForBytes, type ReachedCluster } from './request.js'
 
@@ -25,26 +25,26 @@ export async function readSources(
   throw fail('CLUSTER_NOT_ELASTICSEARCH', { cluster: cluster.display, observed })
 }
 
-const DOCS = Buffer.from('docs')
 const SOURCE = Buffer.from('_source')
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
-const COMMA = 0x2c
 
+/** Looks at each byte of the answer once. The documents are views of it. */
 function sourcesIn(answer: Buffer): (Buffer | undefined)[] | undefined {
   const fields = new ObjectFields()
-  fields.read(answer, passSpace(answer, 0))
-  const list = fields.find(answer, DOCS)
-  const start = list === -1 ? -1 : (fields.from[list] as number)
-  if (answer[start] !== OPEN_ARRAY) return undefined
-  const sources: (Buffer | undefined)[] = []
-  for (let at = passSpace(answer, start + 1); answer[at] !== CLOSE_ARRAY;) {
-    const end = passValue(answer, at)
-    fields.read(answer, at)
-    const source = fields.find(answer, SOURCE)
-    sources.push(source === -1 ? undefined : answer.subarray(fields.from[source], fields.to[source]))
-    at = passSpace(answer, end)
-    if (answer[at] === COMMA) at = passSpace(answer, at + 1)
-  }
+  let sources: (Buffer | undefined)[] | undefined
+  passObject(answer, passSpace(answer, 0), (name, list) => {
+    if (name !== 'docs' || answer[list] !== OPEN_ARRAY) return undefined
+    const found: (Buffer | undefined)[] = []
+    let at = passSpace(answer, list + 1)
+    while (at < answer.length && answer[at] !== CLOSE_ARRAY) {
+      const end = fields.read(answer, at)
+      const source = fields.find(answer, SOURCE)
+      found.push(source === -1 ? undefined : answer.subarray(fields.from[source], fields.to[source]))
+      at = passComma(answer, end)
+    }
+    sources = found
+    return at + 1
+  })
   return sources
 }

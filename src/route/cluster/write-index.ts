@@ -31,6 +31,18 @@ function lastOf(stream: string, found: readonly IndexFacts[]): WriteIndex {
 }
 
 /**
+ * Makes a data stream, whose mapping comes from an index template. Returns why no template makes one. Undefined: there is one now, or
+ * the first document makes it. Throws SluiceError: see `call`.
+ */
+export async function makeStream(cluster: ReachedCluster, name: string): Promise<string | undefined> {
+  // A cluster may make data streams only for documents, and credentials may allow only that.
+  const expects = [400, 405, 'resource_already_exists_exception', 'illegal_argument_exception', 'security_exception']
+  const path = `/_data_stream/${encodeURIComponent(name)}`
+  const { type, reason } = await call(cluster, { method: 'PUT', path, expects })
+  return type === 'illegal_argument_exception' && /template/.test(reason) ? reason : undefined
+}
+
+/**
  * Makes the index as the first document would: templates apply, and may make it a data stream. An index that exists stays as it is. A
  * cluster that makes data streams only for documents makes none.
  * Throws SluiceError: see `call`.

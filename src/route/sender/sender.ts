@@ -20,6 +20,8 @@ import { type RequestWatcher, watchRequests } from './layers/watch.js'
 import type { Send, Settled, Verdict } from './send.js'
 
 export interface SenderOptions extends PostOptions, LearningOptions, Omit<RolloverOptions, 'halted'> {
+  /** Size of bodies, unless somebody set another one. Default: `batchBytes`. */
+  readonly usualBytes?: number
   /** Which requests are compressed. */
   readonly compress: CompressionChoice
   readonly maxElapsedMs: number
@@ -48,7 +50,8 @@ export class Sender {
   readonly #rates: readonly TokenBucket[]
   readonly #learning: Learning
   readonly #concurrency: Concurrency
-  /** Nobody set the size of bodies. */
+  /** Size of bodies, if nobody set one. */
+  readonly #usualBytes: number
   readonly #isUsualSize: boolean
   readonly #encoder: Encoder
   readonly #compressing: Compressing
@@ -68,6 +71,7 @@ export class Sender {
     this.#compressing = compressingBy(options.compress, clock)
     this.#encoder = new Encoder(this.#compressing, clock)
     this.#isUsualSize = options.batchBytes === defaults.batchBytes
+    this.#usualBytes = options.usualBytes ?? Infinity
     const stream = new StreamWatch({ ...options, halted })
     const gate = new AccessGate({
       ...options.access,
@@ -114,8 +118,8 @@ export class Sender {
   /** How large a body should be: smaller than `batchBytes` once the cluster found one too large, if a limit leaves less, or if it is compressed. */
   get bodyBytes(): number {
     const rates = this.#rates.map(({ bodyBytes }) => bodyBytes)
-    const compressed = this.#isUsualSize ? this.#encoder.bodyBytes : Infinity
-    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity, compressed, ...rates)
+    const usual = this.#isUsualSize ? Math.min(this.#usualBytes, this.#encoder.bodyBytes) : Infinity
+    return Math.min(this.#learning.bodyBytes, this.#budget?.bodyBytes ?? Infinity, usual, ...rates)
   }
 
   /** Whether requests are compressed, and why. Undefined if the sender had no choice. */

@@ -25,11 +25,13 @@ describe('lab -- COMMAND', () => {
   })
 
   test('has another cluster with an index to move, if it is asked for', async () => {
-    const move = ['ingest', 'elasticsearch:orders', '--from', '$OTHER_CLUSTER_URL', '--index', 'orders', '--json']
+    const from = ['--from', '$OTHER_CLUSTER_URL', '--mapping', 'copy']
+    const move = ['ingest', 'elasticsearch:orders', ...from, '--index', 'orders', '--json']
     const line = [process.execPath, binary, ...move].map(word => `"${word}"`).join(' ')
     const { code, stdout, stderr } = await sluice(['lab', '--clusters', '2', '--', 'sh', '-c', line])
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) })
     expect(JSON.parse(stdout)).toMatchObject({ status: 'finished', created: 1000, ids: { given: 1000 } })
+    expect(stderr).toContain('Sluice creates orders like elasticsearch:orders: 3 fields')
   })
 
   test('with another cluster still loads files, which need no other cluster', async () => {

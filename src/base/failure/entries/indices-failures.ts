@@ -155,9 +155,17 @@ export const indexEntries = {
         cause: 'The target does not know a setting, or a part of the analysis such as a filter.',
         if: /unknown setting|setting \[|analyzer|tokenizer|filter/i,
       },
+      {
+        cause: 'The other cluster has a data stream of this name, and no index template of the target makes one.',
+        if: /index template|data stream/i,
+      },
       'The target does not accept another part of the mapping or the settings.',
     ],
     fixes: [
+      {
+        fix: 'Create the index template of the data stream on the target with PUT /_index_template/NAME and "data_stream": {}. Then run the same command again.',
+        if: /index template|data stream/i,
+      },
       'Save the mapping with GET /INDEX/_mapping of the other cluster. Change what the reason names, and pass the file with --mapping FILE.',
       'Or create the index yourself with PUT /INDEX, and run the same command again without --mapping.',
     ],

@@ -5,6 +5,7 @@ import { askedValue, beyondLab, compareValues, indexedValue, isExact, isText, wo
 /** A document as queries see it. */
 interface Candidate {
   readonly id: string
+  readonly seqNo: number
   readonly texts: () => FieldTexts
 }
 
@@ -26,10 +27,16 @@ export type Bounds = Readonly<Partial<Record<'gt' | 'gte' | 'lt' | 'lte', string
 
 /** A value within bounds. Coarse times stand for all of their time: lte 2026-11-30 includes noon. */
 export function isInRange(mapping: Mapping, path: string, bounds: Bounds): Matches {
+  if (path === '_seq_no') return isNumbered(bounds)
   const field = searchedField(mapping, path)
   if (field === undefined) return nothing
   if (isText(field) || field.type === 'ip') return beyondLab(`ranges of fields of type [${field.type}], as [${path}]`)
   return isWithin(field, bounds)
+}
+
+/** A bound that is absent is no limit. */
+function isNumbered({ gt = '-1', gte = '0', lt = 'Infinity', lte = 'Infinity' }: Bounds): Matches {
+  return ({ seqNo }) => seqNo > Number(gt) && seqNo >= Number(gte) && seqNo < Number(lt) && seqNo <= Number(lte)
 }
 
 function isWithin(field: Searched, { gt, gte, lt, lte }: Bounds): Matches {

@@ -1,5 +1,12 @@
 import { unicodeProblem } from '../../../base/text/shown.js'
-import { ACTION_MARK, conditionLetters, LINE_FEED, refusedLineStart, SPACE } from '../../../base/text/bytes.js'
+import {
+  ACTION_MARK,
+  conditionLetters,
+  copyBytes,
+  LINE_FEED,
+  refusedLineStart,
+  SPACE,
+} from '../../../base/text/bytes.js'
 import type { Condition } from '../../../base/text/condition.js'
 
 const USUAL_BYTES = 256 << 10
@@ -89,7 +96,7 @@ export class ActionWriter {
 
   /** Writes a field. A number becomes a string with its digits. */
   #value(name: Buffer, value: Range): void {
-    this.#at += name.copy(this.#out, this.#at)
+    this.#at = copyBytes(name, 0, name.length, this.#out, this.#at)
     const isText = value.bytes[value.from] === QUOTE
     if (!isText) this.#out[this.#at++] = QUOTE
     this.#copy(value)
@@ -97,7 +104,7 @@ export class ActionWriter {
   }
 
   #copy({ bytes, from, to }: Range): void {
-    this.#at += bytes.copy(this.#out, this.#at, from, to)
+    this.#at = copyBytes(bytes, from, to, this.#out, this.#at)
   }
 
   #reserve(bytes: number): void {

@@ -66,8 +66,8 @@ class Hits {
   *read(lines: Buffer): Generator<Uint8Array> {
     for (let from = 0; from < lines.length;) {
       const to = endOfLine(lines, from)
-      const { problem, ...address } = this.#hit(lines, from) ?? {}
-      if (problem !== undefined) this.#writer.refused(problem, [{ bytes: lines, from, to: to - 1 }], address)
+      const unusable = this.#hit(lines, from)
+      if (unusable !== undefined) this.#writer.refused(unusable.problem, [{ bytes: lines, from, to: to - 1 }], unusable)
       from = to
       if (this.#writer.isFull) yield this.#writer.take()
     }

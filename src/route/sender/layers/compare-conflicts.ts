@@ -32,20 +32,20 @@ export function compareConflicts(options: ComparingOptions, inner: Send): Send {
   return async request => {
     const verdict = await inner(request)
     if (verdict.kind !== 'done' && verdict.kind !== 'retryItems') return verdict
-    const conflicts = conflictsIn(request, verdict.settled.refused, index)
-    if (conflicts.length === 0) return verdict
+    const conflicts = () => conflictsIn(request, verdict.settled.refused, index)
     try {
-      const { same, unclear } = await findSame(cluster, forms, conflicts)
+      const { same, unclear } = await findSame(cluster, forms, conflicts())
       const seen = sorted(verdict, 'duplicate', same)
       // The stored document may be our own earlier send.
       return request.history.doubtful ? sorted(seen, 'unknown', unclear) : seen
     } catch (error) {
       if (!isSluiceError(error)) throw error
-      if (explain(error.code).retry === 'later') return askedAgain(verdict, conflicts, error)
+      const open = new Set(Array.from(conflicts(), ({ item }) => item))
+      if (explain(error.code).retry === 'later') return askedAgain(verdict, open, error)
       if (!isTold) onDoubt?.(unseen(index, error))
       isTold = true
       // The stored document may be our own earlier send.
-      return request.history.doubtful ? sorted(verdict, 'unknown', new Set(conflicts.map(({ item }) => item))) : verdict
+      return request.history.doubtful ? sorted(verdict, 'unknown', open) : verdict
     }
   }
 }
@@ -63,19 +63,17 @@ interface Conflict extends Wanted {
 const CONFLICT = 409
 
 /** `index`: where the documents of the run go. An answer names the index behind it. */
-function conflictsIn({ body }: BulkRequest, refused: RefusedItems, index: string): readonly Conflict[] {
-  if (refused.length === 0) return []
+function* conflictsIn({ body }: BulkRequest, refused: RefusedItems, index: string): Generator<Conflict> {
+  if (refused.length === 0) return
   const starts = itemStarts(body)
-  const conflicts: Conflict[] = []
   for (const { item, status, index: holder } of refused) {
     if (status !== CONFLICT) continue
     const { action, document } = itemLines(body, starts, item)
     const { _id: id, _index: named, routing } = addressIn(action)
     if (id === undefined) continue
     const place = routing === undefined ? { id } : { id, routing }
-    conflicts.push({ ...place, item, index: holder ?? named ?? index, document })
+    yield { ...place, item, index: holder ?? named ?? index, document }
   }
-  return conflicts
 }
 
 interface Seen {
@@ -84,7 +82,7 @@ interface Seen {
 }
 
 /** Returns the items whose document the cluster holds, and those that a pipeline may have changed. Throws SluiceError. */
-async function findSame(cluster: Cluster, forms: StoredForms, conflicts: readonly Conflict[]): Promise<Seen> {
+async function findSame(cluster: Cluster, forms: StoredForms, conflicts: Iterable<Conflict>): Promise<Seen> {
   const [same, unclear] = [new Set<number>(), new Set<number>()]
   for (const part of partsOf(conflicts)) {
     const stored = await cluster.documents.readSources({ index: part[0]?.index ?? '', wanted: part })
@@ -99,27 +97,28 @@ async function findSame(cluster: Cluster, forms: StoredForms, conflicts: readonl
   return { same, unclear }
 }
 
-/** Splits conflicts into those of one index that fit into one answer. */
-function* partsOf(conflicts: readonly Conflict[]): Generator<readonly Conflict[]> {
-  let part: Conflict[] = []
-  let bytes = 0
-  for (const one of conflicts.toSorted(byIndex)) {
-    const [first] = part
-    const isFull = part.length === AT_ONCE || bytes + one.document.length > BYTES_AT_ONCE
-    if (first !== undefined && (isFull || first.index !== one.index)) {
-      yield part
-      part = []
-      bytes = 0
+/** Collects conflicts of one index that fit into one answer. A body may have many thousands: as objects they would take much memory. */
+function* partsOf(conflicts: Iterable<Conflict>): Generator<readonly Conflict[]> {
+  const open = new Map<string, { readonly part: Conflict[]; bytes: number }>()
+  for (const conflict of conflicts) {
+    const { index, document } = conflict
+    let collected = open.get(index)
+    if (collected === undefined || isFull(collected, document.length)) {
+      if (collected !== undefined) yield collected.part
+      collected = { part: [], bytes: 0 }
+      open.set(index, collected)
     }
-    part.push(one)
-    bytes += one.document.length
+    collected.part.push(conflict)
+    collected.bytes += document.length
   }
-  yield part
+  for (const { part } of open.values()) yield part
 }
 
-function byIndex(one: Conflict, other: Conflict): number {
-  if (one.index === other.index) return one.item - other.item
-  return one.index < other.index ? -1 : 1
+function isFull(
+  { part, bytes }: { readonly part: readonly Conflict[]; readonly bytes: number },
+  more: number,
+): boolean {
+  return part.length === AT_ONCE || bytes + more > BYTES_AT_ONCE
 }
 
 type Answered = Extract<Verdict, { kind: 'done' | 'retryItems' }>
@@ -132,8 +131,7 @@ function sorted(verdict: Answered, as: 'duplicate' | 'unknown', items: ReadonlyS
 }
 
 /** Leaves the conflicts open: their documents are sent and looked up again. */
-function askedAgain(verdict: Answered, conflicts: readonly Conflict[], { failure }: SluiceError): Verdict {
-  const open = new Set(conflicts.map(({ item }) => item))
+function askedAgain(verdict: Answered, open: ReadonlySet<number>, { failure }: SluiceError): Verdict {
   const others = verdict.kind === 'retryItems' ? verdict.items : []
   const settled = { ...verdict.settled, refused: without(verdict.settled.refused, open) }
   const items = [...others, ...open].toSorted((one, other) => one - other)

@@ -2,7 +2,7 @@
 import { takenOf } from '../../../base/operation.js'
 import type { Clock } from '../../../base/flow.js'
 import { AdaptiveLimit } from '../adaptive-limit.js'
-import type { Send, Verdict } from '../send.js'
+import type { Send, Settled, Verdict } from '../send.js'
 
 /** How much a cluster can take at once, as far as a run has learnt it. */
 export interface LearntLimits {
@@ -19,6 +19,8 @@ export interface LearningOptions {
   readonly batchBytes: number
   /** Limits that an earlier run learnt of this cluster: this run begins with them. */
   readonly learnt?: LearntLimits
+  /** Whether documents that exist already are looked up and compared. Default false. */
+  readonly comparesConflicts?: boolean
   readonly clock: Pick<Clock, 'now'>
   /** Aborted when requests under way are given up: their verdicts teach nothing. */
   readonly givenUp?: AbortSignal
@@ -27,7 +29,7 @@ export interface LearningOptions {
 /** After this number of requests in a row without an answer, the run stops sending. */
 export const LOSSES_BEFORE_STOP = 8
 
-/** Largest body while the cluster rejects much: until it is written, a rejected document takes several times its bytes. */
+/** Largest body while the cluster rejects much: until it is written or compared, a rejected document takes several times its bytes. */
 const REJECTING_BYTES = 256 << 10
 /** Part of the documents of a body. */
 const MUCH = 0.25
@@ -40,11 +42,13 @@ export class Learning {
   #requests = 0
   #accepted = 0
   #lostInARow = 0
-  #isRejecting = false
+  #isRejecting: boolean
 
   constructor(options: LearningOptions) {
     const { concurrency, batchBytes, learnt } = options
     this.#options = options
+    // Until the first answer, the cluster may hold all documents: an earlier load was killed, or its state is lost.
+    this.#isRejecting = options.comparesConflicts === true
     this.limit = new AdaptiveLimit(concurrency, learnt?.concurrency)
     this.bodySize = new BodySize(batchBytes, learnt?.bodyBytes)
   }
@@ -78,14 +82,14 @@ export class Learning {
 
   /** Returns a function that takes the verdict of the request that is sent now. */
   sending(bodyBytes: number, items: number): (verdict: Verdict) => void {
-    const { clock, givenUp } = this.#options
+    const { clock, givenUp, comparesConflicts = false } = this.#options
     const sentAt = clock.now()
     this.#requests += 1
     return verdict => {
       if (givenUp?.aborted === true) return
       this.#count(verdict)
       this.#adapt(verdict, bodyBytes, sentAt)
-      if (verdict.kind === 'done') this.#isRejecting = verdict.settled.refused.length > items * MUCH
+      if (verdict.kind === 'done') this.#isRejecting = rejectedIn(verdict.settled, comparesConflicts) > items * MUCH
     }
   }
 
@@ -105,6 +109,11 @@ export class Learning {
     else if (verdict.kind === 'wait' || verdict.kind === 'retryItems') this.limit.refused(sentAt, now)
     else if (verdict.kind === 'split' && verdict.refusal.status === 413) this.bodySize.tooLarge(bodyBytes)
   }
+}
+
+/** With a comparison, the cluster has rejected every duplicate. */
+function rejectedIn({ refused, duplicate }: Settled, comparesConflicts: boolean): number {
+  return refused.length + (comparesConflicts ? duplicate : 0)
 }
 
 export function learn(learning: Learning, inner: Send): Send {

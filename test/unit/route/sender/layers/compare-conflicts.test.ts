@@ -58,10 +58,30 @@ test('a document that is stored as it is sent is a duplicate, and another one st
     return question.wanted.map(({ id }) => (id === 'd' ? '{"id":"other"}' : `{"id": "${id}"}`))
   })
   expect(asked.map(({ index, wanted }) => [index, wanted.map(({ id }) => id)])).toEqual([
-    ['.ds-x', ['b']],
     ['orders', ['a', 'd']],
+    ['.ds-x', ['b']],
   ])
   expect(seen).toMatchObject({ kind: 'done', settled: { created: 0, duplicate: 2 }, left: [2, 3], doubts: [] })
+})
+
+test('many conflicts are looked up in parts, each of one index', async () => {
+  const ids = Array.from({ length: 1100 }, (_, n) => `d${n}`)
+  const bytes = Buffer.from(ids.map(id => `{"create":{"_id":"${id}"}}\n{"id":"${id}"}\n`).join(''))
+  const asked: [string, number][] = []
+  const readSources = async ({ index, wanted }: SourcesQuestion) => {
+    asked.push([index, wanted.length])
+    return await Promise.resolve(wanted.map(({ id }) => Buffer.from(`{"id":"${id}"}`)))
+  }
+  const refused = ids.map((_, item) => conflict(item, item % 11 === 0 ? 'other' : undefined))
+  const options = { cluster: { documents: { readSources } } as unknown as Cluster, index: 'orders' }
+  const one = { ...request(), body: { bytes, items: ids.length, first: 0 } }
+  const verdict = await compareConflicts(options, async () => await Promise.resolve(answered(refused)))(one)
+  expect(verdict).toMatchObject({ kind: 'done', settled: { duplicate: 1100, refused: { length: 0 } } })
+  expect(asked).toEqual([
+    ['orders', 500],
+    ['other', 100],
+    ['orders', 500],
+  ])
 })
 
 test('a question that may succeed later leaves the conflicts open', async () => {

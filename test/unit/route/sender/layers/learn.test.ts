@@ -65,6 +65,23 @@ test('bodies are small while the cluster rejects more than a quarter of their do
   expect(all.learnt).not.toHaveProperty('bodyBytes')
 })
 
+test('bodies are small while the cluster holds more than a quarter of their documents, if these are compared', async () => {
+  const request = await bulkRequest()
+  const settled = { created: 2, updated: 0, duplicate: 2, skipped: 0, unknown: 0, refused: [] }
+  for (const [comparesConflicts, limit] of [
+    [true, 262_144],
+    [false, 1_000_000],
+  ] as const) {
+    const all = new Learning({ concurrency: 4, batchBytes: 1_000_000, clock: new HeldClock(), comparesConflicts })
+    // Nobody knows yet what the cluster holds.
+    expect(all.bodyBytes).toBe(limit)
+    await learn(all, lowerLayer(done))(request)
+    expect(all.bodyBytes).toBe(1_000_000)
+    await learn(all, lowerLayer({ kind: 'done', settled }))({ ...request, body: { ...request.body, items: 4 } })
+    expect(all.bodyBytes).toBe(limit)
+  }
+})
+
 test('verdicts on requests that were given up teach nothing', async () => {
   const all = learning(AbortSignal.abort())
   await learn(all, lowerLayer(lost))(await bulkRequest())
