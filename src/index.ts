@@ -44,25 +44,17 @@ export type { DeletionsReceipt } from './features/tables/open-platform.js'
 export type { PlanReceipt } from './features/limits/traffic-plan/plan-use.js'
 export type { SpoolReceipt } from './features/spool/segments.js'
 export type { FileList, IngestSource } from './pipeline/source/open-sources.js'
-export type {
-  ServeEvent,
-  ServeOptions,
-  ServeReceipt,
-  ServeStatus,
-  Serving,
-  Waiting,
-} from './programs/serve/serve-options.js'
+export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './programs/serve/serve.js'
+export type { InferOptions, InferredMapping } from './features/mapping/infer-mapping.js'
+export type { Restored, UntuneOptions } from './features/tuned/untune.js'
+export type { Undone, UndoOptions } from './programs/verify/undo.js'
 export type {
   ComparedCounts,
   ComparedInput,
+  Verification,
   VerifiedInput,
-  UndoOptions,
   VerifyOptions,
-} from './programs/verify/verify-options.js'
-export type { InferOptions, InferredMapping } from './features/mapping/infer-mapping.js'
-export type { Restored, UntuneOptions } from './features/tuned/untune.js'
-export type { Undone } from './programs/verify/undo.js'
-export type { Verification } from './programs/verify/verify.js'
+} from './programs/verify/verify.js'
 export type { DeepVerification, VerifyDeepOptions } from './programs/verify/verify-deep.js'
 import { loadedAtCall } from './base/caller.js'
 

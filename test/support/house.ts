@@ -202,9 +202,9 @@ export const districts: readonly District[] = [
         beside: 'jobs jobs/budget jobs/control jobs/plan jobs/queue jobs/range',
         doors: 'run-worker',
       },
-      serve: { doors: 'serve serve-options' },
+      serve: { doors: 'serve' },
       tunnel: { doors: 'open-tunnel' },
-      verify: { doors: 'undo verify verify-deep verify-options' },
+      verify: { doors: 'undo verify verify-deep' },
     },
   },
   {

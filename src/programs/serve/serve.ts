@@ -26,6 +26,8 @@ import { Spool } from './spool.js'
 import { SpoolRoom } from './spool-room.js'
 import type { RunMetrics } from '../../features/metrics/run-metrics.js'
 
+export type { ServeEvent, ServeOptions, ServeReceipt, ServeStatus, Serving, Waiting } from './serve-options.js'
+
 /** Shares of the grace period: for callers to send the rest of their requests, and for current bulk requests at its end. */
 const CALLERS_SHARE = 2 / 5
 const CLOSING_SHARE = 1 / 5

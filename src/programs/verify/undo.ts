@@ -11,6 +11,8 @@ import { refuseBehindAlias, refuseLoadedAgain, refuseNotOwn } from './refuse-und
 import { idOf, lookUpIds, type Sighting } from './run-ids.js'
 import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
+export type { UndoOptions } from './verify-options.js'
+
 /** The account of an undo. `found` = `deleted` + `wouldDelete` + `changed` + `failed`. */
 export interface Undone {
   readonly run: string

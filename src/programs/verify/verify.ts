@@ -5,6 +5,8 @@ import { lookUpIds } from './run-ids.js'
 import { newTally, type Tallied } from './tally.js'
 import { type VerifyOptions, readVerifyOptions } from './verify-options.js'
 
+export type { ComparedCounts, ComparedInput, VerifiedInput, VerifyOptions } from './verify-options.js'
+
 /** The account of a run, as the cluster gives it. */
 export interface Verification extends Tallied {
   readonly run: string
