@@ -166,13 +166,17 @@ for (const [name, startQueue] of Object.entries(engines))
       const unread = start(['worker'], { SLUICE_FROM: lab.line.cluster.url })
       const others = start(['worker', '--only-inputs', 'elasticsearch:other-*'])
       for (const worker of [limited, unread, others]) await worker.printed('working on')
-      const moving = ingest(`${prefix}-*`, '--index', '{_index}', '--mapping', 'copy', '--lease', '60s').ended
+      const command = [`${prefix}-*`, '--index', '{_index}', '--mapping', 'copy', '--lease', '60s'] as const
+      const plan = await receiptOf(ingest(...command, '--dry-run').ended)
+      expect(plan).toMatchObject({ dryRun: true, objects: 2 * SHARDS, groups: 0 })
+      const moving = ingest(...command).ended
       await unread.printed('which is not --from of this worker')
       await others.printed('is not among --only-inputs')
       await limited.printed('documents in')
       const receipt = await receiptOf(moving)
       expect(receipt).toMatchObject({ read: 1190, created: 1190, duplicate: 0, rejected: 0 })
       expect(receipt.job).toMatchObject({ objects: 2 * SHARDS, failed: [] })
+      expect(plan).toMatchObject({ job: receipt.run, ranges: receipt.job?.ranges })
       expect(lab.control.count(`${prefix}-a`)).toBe(590)
       expect(lab.control.count(`${prefix}-b`)).toBe(600)
       const text = 'x'.repeat(40)

@@ -18,8 +18,10 @@ export async function planByWorkers(
     import('../../jobs.js'),
     import('../../programs/jobs/plan/queued-options.js'),
   ])
+  // A dry run has another name than the load that it shows.
+  const asLoad = { ...effective, values: { ...effective.values, dryRun: false } }
   const { name: job, data } = queuedJob(
-    await withContents(effective),
+    await withContents(asLoad),
     'files' in sources ? sources.files : sources,
     process.cwd(),
   )
