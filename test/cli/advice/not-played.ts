@@ -24,7 +24,8 @@ export const notPlayed: Readonly<Record<string, string>> = {
   'INPUT_UNREADABLE: Pass the archive': 'test/cli/load/bad-input.test.ts chooses files of an archive',
   'RUN_IDS_UNKNOWN: Put the file': 'test/lab/verify/field-ids.test.ts puts the file back',
   'MAPPING_NOT_COPIED: Or create': 'test/contracts/another-cluster.suite.ts copies mappings',
-  'MAPPING_NOT_COPIED: Create the index template': 'test/lab/another-cluster/streams.test.ts makes the template and copies',
+  'MAPPING_NOT_COPIED: Create the index template':
+    'test/lab/another-cluster/streams.test.ts makes the template and copies',
   'INPUT_UNENDED: If the run had': stdin,
   'INPUT_UNENDED: The rest of': stdin,
   'INPUT_NOT_JSON: Open it in a spreadsheet program, and save': 'needs a program for spreadsheets',
