@@ -28,10 +28,10 @@ interface Sections {
 }
 
 /**
- * Size of bodies, unless somebody set another one. A cluster that indexes as fast as it can takes seconds for each larger body, and up to
- * 17 of them would be in memory.
+ * Size of bodies, unless somebody set another one. A cluster that indexes as fast as it can takes a second for each, so up to 17 of them
+ * are in memory, and two layers of TLS hold as much again.
  */
-const USUAL_BYTES = 1_500_000
+const USUAL_BYTES = 1_000_000
 
 /** Opens the other cluster when the inputs are looked for, and closes it when the run ends. */
 export function readIndices(sections: Sections, kept?: KeptOrigin): Composed {
