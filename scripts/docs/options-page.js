@@ -43,9 +43,9 @@ export function optionsPage(all) {
     '',
     '| Old | New |',
     '| --- | --- |',
-    ...old.map(({ flag, replaced: { by, as } }) => {
+    ...old.map(({ flag, replaced: { by, as, own } }) => {
       const { flag: now } = all.find(({ name }) => name === by)
-      return `| ${code(as === undefined ? flag : `${flag} VALUE`)} | ${cell(as === undefined ? `not needed: ${code(now)} finds it` : code(`${now} ${as}`))} |`
+      return `| ${code(as === undefined ? flag : `${flag} VALUE`)} | ${cell(as === undefined ? `not needed: ${code(now)} finds it` : code(`${now} ${as.replace('OWN', own)}`))} |`
     }),
     '',
     '## Only in the environment',

@@ -19,10 +19,12 @@ interface Carrying {
   readonly implies?: Readonly<Record<string, unknown>>
   /** Whether a program passes the parts as text, too. */
   readonly isText?: true
+  /** A part without which the others mean nothing. */
+  readonly needs?: string
 }
 
 /** Makes a kind of values that hold those of other options, or only their own. */
-function carrying<T>(own: Kind<T>, { label, parts, split, implies, isText }: Carrying): Kind<T> {
+function carrying<T>(own: Kind<T>, { label, parts, split, implies, isText, needs }: Carrying): Kind<T> {
   const checks = Object.fromEntries(Object.entries(parts).map(([name, { kind }]) => [name, kind.check]))
   const readParts = (texts: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> | Problem => {
     const read = Object.entries(texts).map(([name, text]) => [name, parts[name]?.kind.read(text)] as const)
@@ -32,7 +34,8 @@ function carrying<T>(own: Kind<T>, { label, parts, split, implies, isText }: Car
   const isFit: check.Check = value => {
     if (!isObject(value)) return own.check(value)
     const found = check.problemIn(value, checks)
-    return found === undefined ? undefined : [found.option, found.problem].filter(Boolean).join(' ')
+    if (found !== undefined) return [found.option, found.problem].filter(Boolean).join(' ')
+    return needs === undefined || value[needs] !== undefined ? undefined : `has no ${needs}`
   }
   return {
     ...kinds.text(),
@@ -58,6 +61,7 @@ function carrying<T>(own: Kind<T>, { label, parts, split, implies, isText }: Car
 export function monthlyPlan() {
   return carrying(planSize, {
     label: 'size/month[@day]',
+    needs: 'bytes',
     parts: { bytes: { of: 'plan', kind: planSize }, day: { of: 'planDay', kind: planDay } },
     split: text => {
       const [, bytes, day] = /^(.*)@(.*)$/s.exec(text) ?? []
@@ -72,6 +76,7 @@ export const planDay: Kind<number> = kinds.wholeNumber({ min: 1, max: 28 })
 export function deletions() {
   return carrying(kinds.choice('keep', 'reconcile'), {
     label: 'keep|reconcile[=duration]',
+    needs: 'reconcileEveryMs',
     parts: { reconcileEveryMs: { of: 'reconcileEveryMs', kind: comparisons } },
     implies: { deletions: 'reconcile' },
     split: text => {
@@ -123,7 +128,7 @@ export function listen() {
     isText: true,
     parts: { address: { of: 'listen', kind: kinds.text() }, path: { of: 'servePath', kind: kinds.text() } },
     split: text => {
-      const [, address, path] = /^([^/]*)(\/.*)$/s.exec(text) ?? []
+      const [, address, path] = /^([^/]+)(\/.*)$/s.exec(text) ?? []
       return address === undefined || path === undefined ? undefined : { address, path }
     },
   })
@@ -140,8 +145,15 @@ export function metrics() {
       textfile: { of: 'metricsTextfile', kind: kinds.metricsFile() },
       port: { of: 'metricsPort', kind: port },
     },
-    split: text => (isWord(text) ? undefined : Object.fromEntries(text.split(/\s*,\s*/).map(placeOf))),
+    split: text => (isWord(text) ? undefined : placesIn(text)),
   })
+}
+
+/** Takes two places of one kind for a port, which they are not: one of them would have no metrics. */
+function placesIn(text: string): Readonly<Record<string, string>> {
+  const places = text.split(/\s*,\s*/).map(placeOf)
+  const isTwice = new Set(places.map(([place]) => place)).size < places.length
+  return isTwice ? { port: text } : Object.fromEntries(places)
 }
 
 function isWord(text: string): boolean {
@@ -166,6 +178,7 @@ function readPort(raw: unknown): string | Problem {
 export function script() {
   return carrying(kinds.text(), {
     label: 'file|id:id',
+    needs: 'id',
     parts: { id: { of: 'scriptId', kind: kinds.text() } },
     split: text => {
       const [, id] = /^id:(.*)$/s.exec(text) ?? []
@@ -175,8 +188,8 @@ export function script() {
 }
 
 /** Reads the fields that hold `_seq_no` and `_primary_term`. A comma in a name has a backslash before it. */
-export function sequenceFields() {
-  return carrying(kinds.text(), {
+export function sequenceFields(): Kind<string> {
+  const fields = carrying(kinds.text(), {
     label: 'field,field',
     isText: true,
     parts: {
@@ -189,6 +202,7 @@ export function sequenceFields() {
       return { seqNo: plain(seqNo), primaryTerm: plain(primaryTerm) }
     },
   })
+  return { ...fields, mayBeWhole: true }
 }
 
 function plain(name: string): string {

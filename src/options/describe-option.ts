@@ -47,7 +47,7 @@ export interface DescribedOption extends Omit<
   readonly name: OptionName
   readonly orElse: OptionName | undefined
   readonly alsoNeeds: readonly OptionName[] | undefined
-  readonly replaced: { readonly by: OptionName; readonly as?: string } | undefined
+  readonly replaced: { readonly by: OptionName; readonly as?: string; readonly own?: string } | undefined
   /** How help shows the value. A switch has none. */
   readonly label: string | undefined
   readonly default: string | undefined
@@ -126,6 +126,12 @@ export function takenApart<T extends object>(given: T, section = ''): Apart<T> {
     const value = place?.section === section ? options[place.name] : undefined
     const parts = value === undefined || kind.check(value) !== undefined ? undefined : kind.apart?.(value)
     if (place === undefined || parts === undefined) continue
+    // The text was taken apart before, and holds a comma of its own.
+    if (
+      kind.mayBeWhole === true &&
+      Object.keys(parts).some(part => part !== name && isGiven(part as OptionName, options))
+    )
+      continue
     delete options[place.name]
     for (const [option, part] of Object.entries(parts) as [OptionName, unknown][]) {
       const { name: key = option } = describeOption(option).place ?? {}
@@ -134,6 +140,10 @@ export function takenApart<T extends object>(given: T, section = ''): Apart<T> {
     }
   }
   return options as Apart<T>
+}
+
+function isGiven(name: OptionName, options: Readonly<Record<string, unknown>>): boolean {
+  return options[describeOption(name).place?.name ?? name] !== undefined
 }
 
 /** Options of a program whose values were taken apart. */

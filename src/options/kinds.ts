@@ -25,6 +25,8 @@ export interface Kind<T> {
   readonly check: check.Check
   /** Takes a value apart that also holds those of other options, under their names. Undefined: the value is only its own. */
   readonly apart?: (value: unknown) => Readonly<Record<string, unknown>> | undefined
+  /** Whether a text that looks like several values is one, if a program passes another of them by itself. */
+  readonly mayBeWhole?: true
 }
 
 export class Problem {

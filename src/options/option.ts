@@ -92,9 +92,10 @@ export interface OptionRow<V> {
   readonly optionalIn?: readonly OptionCommand[]
   /**
    * Set for an old spelling, which works until the next major version. `by`: the option that replaces it. `as`: its value there, with VALUE for
-   * the old one. Absent: that option needs nothing more. Help, completion and suggestions leave out an old spelling.
+   * the old one, and OWN for what that option itself is set to, or else `own`. Absent: that option needs nothing more. Help, completion and
+   * suggestions leave out an old spelling.
    */
-  readonly replaced?: { readonly by: string; readonly as?: string }
+  readonly replaced?: { readonly by: string; readonly as?: string; readonly own?: string }
   /** Only for the type of the value. */
   readonly value?: V
 }

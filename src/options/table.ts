@@ -216,7 +216,7 @@ export const table = {
   ),
   ifPrimaryTermField: documents(kinds.text(), 'field that holds the _primary_term of the document when it was read', {
     label: 'field',
-    replaced: { by: 'ifSeqNoField', as: '_seq_no,VALUE' },
+    replaced: { by: 'ifSeqNoField', as: 'OWN,VALUE', own: '_seq_no' },
   }),
   script: documents(
     carrying.script(),
@@ -507,7 +507,7 @@ export const table = {
   ),
   planDay: plan(carrying.planDay, 'day on which the month of the plan begins, at midnight UTC', {
     default: '1',
-    replaced: { by: 'plan', as: '100gb/month@VALUE' },
+    replaced: { by: 'plan', as: 'OWN@VALUE', own: '100gb/month' },
   }),
   planLimit: plan(
     trafficKinds.planLimit(),
@@ -531,7 +531,7 @@ export const table = {
   ),
   keepDays: runs(carrying.keptDays, 'how many days to list a run', {
     default: '90',
-    replaced: { by: 'keepRuns', as: '1000,VALUEd' },
+    replaced: { by: 'keepRuns', as: 'OWN,VALUEd', own: '1000' },
   }),
   again: runs(kinds.toggle(), 'load inputs even if they are already loaded'),
   report: ofRuns(
@@ -671,7 +671,7 @@ export const table = {
     default: '/',
     label: 'path',
     as: 'path',
-    replaced: { by: 'listen', as: '127.0.0.1:8080VALUE' },
+    replaced: { by: 'listen', as: 'OWNVALUE', own: '127.0.0.1:8080' },
   }),
   serveToken: webhook(kinds.secretText(), 'bearer token that callers send. Safer in the environment or a file', {
     label: 'token',
@@ -932,7 +932,7 @@ export const table = {
   projectType: filter(
     carrying.projectType,
     'type of the serverless project: elasticsearch, observability or security',
-    { default: 'elasticsearch', label: 'type', replaced: { by: 'project', as: 'VALUE:ID' } },
+    { default: 'elasticsearch', label: 'type', replaced: { by: 'project', as: 'VALUE:OWN', own: 'ID' } },
   ),
   includeByDefault: filter(
     kinds.toggle(),

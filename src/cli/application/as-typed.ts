@@ -60,8 +60,8 @@ const ofProxy: ReadonlySet<string> = new Set(['proxy', 'egress', 'cluster', 'ser
 /** `setBy`: see `proxySetBy`. */
 export function asTyped(failed: Failure, said: Said, setBy?: string): Failure {
   const isOfProxy = ofProxy.has(explain(failed.code).stage) || failed.code === 'CLUSTER_URL_IS_PROXY'
-  const known =
-    isOfProxy && setBy !== undefined ? { ...failed, evidence: { ...failed.evidence, proxySetBy: setBy } } : failed
+  const by = failed.evidence['side'] === 'from' ? '--from-proxy' : setBy
+  const known = isOfProxy && by !== undefined ? { ...failed, evidence: { ...failed.evidence, proxySetBy: by } } : failed
   const { code, evidence } = known
   if (code === 'OPTION_INVALID') {
     const { option, problem } = evidence

@@ -107,6 +107,8 @@ async function causeOf(
 ): Promise<Failure> {
   const { doctor, found, isMetered, endsAt = Infinity } = asking
   const patienceMs = Math.min(PATIENCE_MS, endsAt - Date.now())
+  // The doctor checks the target.
+  if (symptom.evidence['side'] === 'from') return symptom
   if (!isRefusal(symptom) || isMetered || signal.aborted || patienceMs <= 0) return symptom
   const patience = new AbortController()
   const timer = setTimeout(() => patience.abort(), patienceMs)

@@ -43,7 +43,7 @@ export function resolveOptions(sources: OptionSources): Effective {
   const warnings = [
     ...secretsOnShow(candidates),
     ...quotedSecrets(candidates),
-    ...oldSpellings(candidates),
+    ...oldSpellings(candidates, values),
     ...misspelled(sources.env),
   ]
   takeApart(values, candidates)
@@ -148,13 +148,17 @@ function quotedSecrets(candidates: Candidates): string[] {
 }
 
 /** Names the new spelling of each old one, in the form in which the user set it. */
-function oldSpellings(candidates: Candidates): string[] {
+function oldSpellings(candidates: Candidates, values: Readonly<Record<string, unknown>>): string[] {
   return [...candidates].flatMap(([name, { raw, layer, said }]) => {
     const { replaced } = describeOption(name)
     if (raw === undefined || replaced === undefined) return []
     const { flag, env } = describeOption(replaced.by)
     const given = typeof raw === 'string' ? raw : JSON.stringify(raw)
-    const value = replaced.as?.replace('VALUE', () => given)
+    const now = candidates.get(replaced.by)?.raw
+    // What holds a part already is not what the new value begins with.
+    const isOwn = describeOption(replaced.by).kind.apart?.(values[replaced.by]) === undefined
+    const own = isOwn && (typeof now === 'string' || typeof now === 'number') ? String(now) : (replaced.own ?? '')
+    const value = replaced.as?.replaceAll(/VALUE|OWN/g, word => (word === 'OWN' ? own : given))
     const old = `${said} is an old spelling, which works until the next major version of Sluice`
     if (value === undefined) return [`${old}. Leave it out: ${flag} does not need it`]
     const forms = { flag: `${flag} ${inShell(value)}`, environment: `${env[0]}=${value}`, default: '' } as const

@@ -3,6 +3,7 @@ import { adviceOn, sayRefusal } from '../../base/failure/index-errors.js'
 import { describeOrigin } from '../../pipeline/ledger/receipt.js'
 import { type OutcomeName, outcomes, taken } from '../../base/operation.js'
 import { isDoneBefore, isNothingNew, loadedBefore, named, showPlan, whoLoaded } from './show-inputs.js'
+import { isForeignIndex } from '../../options/names.js'
 import { balance, bytes, columns, count, countRows, plural, showDuration } from '../terminal/columns.js'
 import { shown, visible } from '../../base/text/shown.js'
 import { failureJson } from './say-error.js'
@@ -134,8 +135,12 @@ function meaning(receipt: Receipt, kind: OutcomeName): string {
   if (ownCounts(receipt)[kind] === 0 || (receipt.dryRun === true && kind === 'unsent')) return ''
   // Without dead letters, rejected documents are in no file.
   if (kind === 'rejected' && receipt.deadLetters === undefined) return ''
+  // Documents of another cluster are compared with those in the index.
+  if (kind === 'duplicate' && receipt.inputs.some(({ name }) => isForeignIndex(name))) return SAME
   return meanings[kind] ?? ''
 }
+
+const SAME = 'the index already has the same documents'
 
 /** Returns the equation of all outcomes. */
 export function balanceOf(receipt: Receipt): string {

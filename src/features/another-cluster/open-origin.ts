@@ -1,4 +1,5 @@
 /** Opens the cluster that is read, for one load or for many. */
+import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { FromSection } from '../../options/load.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
@@ -12,7 +13,20 @@ export interface KeptOrigin {
 
 /** Throws as `openClusterItself`. */
 export async function openOrigin(from: FromSection, signal: AbortSignal): Promise<{ readonly cluster: Cluster }> {
-  return await openClusterItself(from.connecting, signal, { isReadOnly: true })
+  return await openClusterItself(from.connecting, signal, { isReadOnly: true }).catch((error: unknown) => {
+    throw isSluiceError(error) ? ofOrigin(error) : error
+  })
+}
+
+/** Marks a failure of the cluster that is read, so that nobody asks the target for its cause. */
+function ofOrigin(error: SluiceError): SluiceError {
+  const { message, evidence } = error.failure
+  const { cluster } = evidence
+  const named = typeof cluster === 'string' ? message.replace(cluster, () => `${cluster} (--from)`) : message
+  return new SluiceError(
+    { ...error.failure, message: named, evidence: { ...evidence, side: 'from' } },
+    { cause: error },
+  )
 }
 
 /** Opens it only for the first load. One connection is enough to see whether it is let through. Throws as `openOrigin`. */

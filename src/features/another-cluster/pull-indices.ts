@@ -6,11 +6,11 @@ import { free } from '../../base/memory.js'
 import { diskProblem, syncFolder } from '../../base/disk/safe-files.js'
 import { fail, isSluiceError } from '../../base/failure/failure.js'
 import type { FromSection } from '../../options/load.js'
-import { openClusterItself } from '../../route/connect/open-target.js'
 import { dumpLines } from './dump-lines.js'
 import { findBoundary } from './find-boundary.js'
 import { findIndices } from './find-indices.js'
 import { doubtOf, rebuilt } from './messages.js'
+import { openOrigin } from './open-origin.js'
 import { readShards } from './read-shards.js'
 
 interface PullingIndices {
@@ -33,7 +33,7 @@ export async function* pullDump({
   onWarning,
   onProgress,
 }: PullingIndices): AsyncGenerator<Uint8Array> {
-  const { cluster } = await openClusterItself(from.connecting, signal, { isReadOnly: true })
+  const { cluster } = await openOrigin(from, signal)
   const told = new Set<string>()
   const warn = (message: string) => {
     if (!told.has(message)) onWarning(message)

@@ -7,6 +7,7 @@ import type { FromOptions } from '../../options/ingest-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { readFrom } from '../../options/read-options.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
+import { openOrigin } from '../../features/another-cluster/open-origin.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { comparedIndices, type ReadIndex } from './comparable.js'
@@ -65,7 +66,7 @@ export async function verifyDeep({ from, ...options }: VerifyDeepOptions): Promi
   const { signal = new AbortController().signal, connecting, maxElapsedMs, listed, onProgress } = asked
   const names = indices.map(({ name }) => name)
   const reading = readFrom({ from, source: names, timeoutMs, concurrency, signal })
-  const { cluster: source } = await openClusterItself(reading.connecting, signal, { isReadOnly: true })
+  const { cluster: source } = await openOrigin(reading, signal)
   await using _source = source.route
   const { cluster: target } = await openClusterItself(connecting, signal)
   await using _target = target.route

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 import { type Failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
-import { askInWaves, FIRST_WAVES } from '../proxy/fresh-connections.js'
+import { askInWaves, FIRST_WAVES, manyListeners } from '../proxy/fresh-connections.js'
 import { proxyRefusal } from '../proxy/proxy-answer.js'
 import type { Route } from '../proxy/route.js'
 import { parseObject } from '../../base/json/parse-json.js'
@@ -40,7 +40,8 @@ interface Shown {
  * Asks the egress-IP check on fresh connections which addresses requests leave from. An answer that is not exactly one IPv4
  * address does not count, and a failure is only a doubt: no load needs the check. Throws an abort.
  */
-export async function checkEgress(route: Route, options: EgressCheckOptions): Promise<EgressCheck> {
+export async function checkEgress(route: Route, given: EgressCheckOptions): Promise<EgressCheck> {
+  const options = { ...given, signal: given.signal && manyListeners(given.signal) }
   const shown = await askInWaves<Shown>({
     most: options.connections,
     ask: async () => await showAddress(route, options),

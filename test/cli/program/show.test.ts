@@ -64,6 +64,13 @@ const receipt: Receipt = {
   deadLetters: 'dead.ndjson',
 }
 
+test('a duplicate of another cluster was compared, and no answer was lost', () => {
+  const [first] = receipt.inputs
+  if (first === undefined) throw new Error('the receipt has an input')
+  const moved = { ...receipt, inputs: [{ ...first, name: 'elasticsearch:orders' }] }
+  expect(showReceipt(moved)).toContain('duplicate      5  the index already has the same documents\n')
+})
+
 test('a receipt shows every count that is not zero, the equation, the reasons and the way', () => {
   expect(showReceipt(receipt)).toBe(`Run R1 stopped after 1 min 2 s: CLUSTER_UNAVAILABLE
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fixesFor, isSluiceError } from '../../../src/base/failure/failure.js'
 import { ingest } from '../../../src/index.js'
 import { failureOf, loadThrough } from '../../contracts/options.js'
 import { type LabWorld, startLabWorld } from '../../contracts/lab-world.js'
@@ -55,4 +56,20 @@ test('a data stream is copied only if an index template of the target makes one'
   await asked('new', 'PUT', '/_index_template/events', { index_patterns: ['events'], data_stream: {}, priority: 9 })
   expect(await move()).toMatchObject({ created: 1, indices: [{ index: 'events' }] })
   expect(world.lab.control.indices()).toMatchObject([{ name: expect.stringMatching(/^\.ds-events-/) as string }])
+})
+
+test('refused credentials of the cluster that is read name their own options', async () => {
+  const { httpUrl: url } = world.lab.line.otherCluster ?? world.lab.line.cluster
+  const refused: unknown = await ingest({
+    ...loadThrough(world, world.proxy.http),
+    source: 'elasticsearch:events',
+    from: { url, apiKey: 'eDp5' },
+    index: 'events',
+    stateDir: join(folder, 'refused'),
+  }).catch((error: unknown) => error)
+  if (!isSluiceError(refused)) throw refused
+  const { code, message, evidence } = refused.failure
+  expect(message).toContain(`${new URL(url).origin} (--from) refused the credentials`)
+  expect(evidence['side']).toBe('from')
+  expect(fixesFor(code, message)).toEqual([expect.stringContaining('SLUICE_FROM_API_KEY')])
 })

@@ -23,7 +23,7 @@ const pairs: readonly {
     name: 'planDay',
     old: { plan: '100gb', planDay: '15' },
     now: { plan: '100gb/month@15' },
-    note: '--plan 100gb/month@15',
+    note: '--plan 100gb@15',
   },
   {
     name: 'reconcileEveryMs',
@@ -35,20 +35,20 @@ const pairs: readonly {
     name: 'keepDays',
     old: { keepRuns: '7', keepDays: '30' },
     now: { keepRuns: '7,30d' },
-    note: '--keep-runs 1000,30d',
+    note: '--keep-runs 7,30d',
   },
   { name: 'keepDays', old: { keepDays: '30' }, now: { keepRuns: '30d' }, note: '--keep-runs 1000,30d' },
   {
     name: 'projectType',
     old: { project: 'p1', projectType: 'security' },
     now: { project: 'security:p1' },
-    note: '--project security:ID',
+    note: '--project security:p1',
   },
   {
     name: 'servePath',
     old: { listen: '0.0.0.0:80', servePath: '/hooks/a' },
     now: { listen: '0.0.0.0:80/hooks/a' },
-    note: '--listen 127.0.0.1:8080/hooks/a',
+    note: '--listen 0.0.0.0:80/hooks/a',
   },
   {
     name: 'metricsTextfile',
@@ -80,7 +80,7 @@ const pairs: readonly {
     beside: byField,
     old: { ifSeqNoField: 'm._seq_no', ifPrimaryTermField: 'a,t' },
     now: { ifSeqNoField: 'm._seq_no, a\\,t' },
-    note: '--if-seq-no-field _seq_no,a,t',
+    note: '--if-seq-no-field m._seq_no,a,t',
   },
 ]
 
@@ -164,6 +164,8 @@ test.each([
   [{ project: 'security:' }, "--project: 'security:' is empty"],
   [{ metrics: 'opne' }, "--metrics: 'opne' is neither a port, as in 9464 or 0.0.0.0:9464, nor a file NAME.prom"],
   [{ metrics: 'a.txt' }, "--metrics: 'a.txt' does not end in .prom"],
+  [{ metrics: 'a.prom,b.prom' }, "--metrics: 'a.prom,b.prom' is neither a port"],
+  [{ metrics: '9464,9465' }, "--metrics: '9464,9465' is neither a port"],
   [{ script: 'id:', op: 'update' }, "--script: 'id:' is empty"],
 ])('a wrong part is named: %j', (given, problem) => {
   expect(() => resolveOptions(flagsOf(given as Record<string, string>))).toThrow(problem)
@@ -209,6 +211,27 @@ describe('in a program', () => {
       'planDay: is also part of plan. Leave one out',
     )
     expect(() => takenApart({ listen: '127.0.0.1:0/a', path: '/b' }, 'serve')).toThrow('path: is also part of listen')
+  })
+
+  test('a part must not be missing', () => {
+    const read = (given: object) => () => readOptions({ target, source: 'a', index: 'b', ...given })
+    expect(read({ plan: { day: 3 } })).toThrow('plan: has no bytes')
+    expect(read({ ...tables, deletions: {} })).toThrow('deletions: has no reconcileEveryMs')
+    expect(read({ ...updates, script: {} })).toThrow('script: has no id')
+  })
+
+  test('a name with a comma is taken apart once', () => {
+    const { documents } = readOptions({
+      target,
+      source: 'a',
+      index: 'b',
+      ...(byField as object),
+      ifSeqNoField: 'a\\,b,c',
+    })
+    expect([documents.ifSeqNoField, documents.ifPrimaryTermField]).toEqual(['a,b', 'c'])
+    const { values } = resolveOptions(flagsOf({ ...byField, ifSeqNoField: 'a\\,b,c' }))
+    const { ifSeqNoField, ifPrimaryTermField } = values
+    expect(takenApart({ ifSeqNoField, ifPrimaryTermField })).toEqual({ ifSeqNoField: 'a,b', ifPrimaryTermField: 'c' })
   })
 
   test('a receiver takes the path behind the port, and a wrong value stays as it is', () => {

@@ -30,6 +30,7 @@ export async function* planRanges(
   known?: Known,
 ): AsyncGenerator<PlannedRange> {
   const groupBytes = byteBudget === undefined ? GROUP_BYTES : Math.min(GROUP_BYTES, rangeBytes)
+  const shards = new Set<string>()
   for (const [source, name] of sources.entries()) {
     let group: InputRange[] = []
     let bytes = 0
@@ -40,6 +41,9 @@ export async function* planRanges(
       return range
     }
     for await (const found of find(name, rangeBytes)) {
+      // Two names may lead to one index, which is read once.
+      if (found.numbers !== undefined && shards.has(found.identity)) continue
+      if (found.numbers !== undefined) shards.add(found.identity)
       if (found.canBeCut) {
         yield* found.numbers === undefined
           ? cut(source, found, rangeBytes)

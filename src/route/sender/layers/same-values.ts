@@ -67,7 +67,11 @@ interface Walk {
 /** Collects the values below a value. Objects in a list have no borders in an index, so that their fields are lists. */
 function walk(given: Walk, at: number, path: string): void {
   const { document, kept, values } = given
-  const add = (text: string) => values.set(path, [...(values.get(path) ?? []), text])
+  const add = (text: string) => {
+    const texts = values.get(path)
+    if (texts === undefined) values.set(path, [text])
+    else texts.push(text)
+  }
   const first = document[at]
   const end = passValue(document, at)
   if (first === OPEN_ARRAY) return eachElement(document, at, element => walk(given, element, path))
@@ -144,5 +148,6 @@ function timeOf(text: string, digits: number): string | undefined {
   const [, day, minute = '00:00', second = '00', part = '', zone = 'Z'] = TIME.exec(text) ?? []
   const seconds = Date.parse(`${day}T${minute}:${second}${zone.replace(/(\d\d)(\d\d)$/, '$1:$2')}`) / 1000
   if (day === undefined || !Number.isSafeInteger(seconds)) return undefined
-  return numberOf(`${seconds}${part.padEnd(digits, '0').slice(0, digits)}`)
+  // Before 1970, the digits count upward from a second below zero.
+  return numberOf(String(BigInt(seconds) * 10n ** BigInt(digits) + BigInt(part.padEnd(digits, '0').slice(0, digits))))
 }

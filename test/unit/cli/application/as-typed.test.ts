@@ -38,6 +38,13 @@ test('options that changed since a run was begun are named by their flags', () =
   expect(message).toMatch(/--id-field was sku but is now not set, --op was create but is now index$/)
 })
 
+test('the proxy of the cluster that is read is set by an option of its own', () => {
+  const closed = failure('PROXY_UNREACHABLE', { proxy: 'http://127.0.0.1:1', problem: 'ECONNREFUSED' })
+  const ofOrigin = { ...closed, evidence: { ...closed.evidence, side: 'from' } }
+  expect(asTyped(ofOrigin, said, 'the file p').evidence['proxySetBy']).toBe('--from-proxy')
+  expect(asTyped(closed, said, 'the file p').evidence['proxySetBy']).toBe('the file p')
+})
+
 test('other failures are left as they are', () => {
   const other = failure('INPUT_NOT_FOUND', { input: 'runId' })
   expect(asTyped(other, said)).toBe(other)

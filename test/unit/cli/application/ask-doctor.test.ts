@@ -33,6 +33,22 @@ test('a cause brings its own evidence, and the symptom as it was seen', async ()
   expect(evidence).not.toHaveProperty('status')
 })
 
+test('a failure of the cluster that is read is not explained by the target', async () => {
+  const refused = failure('CLUSTER_AUTH_REJECTED', {
+    cluster,
+    how: 'refused the credentials',
+    reason: 'no',
+    status: 401,
+  })
+  const symptom = { ...refused, evidence: { ...refused.evidence, side: 'from' } }
+  const doctor = async () => await Promise.reject(new Error('asked about the target'))
+  expect(await told(symptom, doctor)).toBe(symptom)
+  const asked = { count: 0 }
+  const counting = async () => await away().finally(() => (asked.count += 1))
+  await told(symptom, counting)
+  expect(asked.count).toBe(0)
+})
+
 test('if the doctor cannot look for the cause, the symptom is shown', async () => {
   const lost = failure('CLUSTER_UNAVAILABLE', { cluster, observed: 'status 503' })
   const doctor = async () => await Promise.reject(new Error('the file with the key is gone'))

@@ -72,3 +72,13 @@ test('a shard of one large document is a range', async () => {
   const ranges = await planned([{ ...shard, size: 1_000_000, numbers: 1 }], 4000)
   expect(ranges.map(({ inputs }) => inputs)).toEqual([[{ name: shard.name, identity: shard.identity, from: 0, to: 1 }]])
 })
+
+test('a shard behind two names is read once', async () => {
+  const ranges: PlannedRange[] = []
+  const find = async function* (name: string) {
+    yield await Promise.resolve({ ...shard, name })
+  }
+  const sources = ['elasticsearch:orders', 'elasticsearch:orders*']
+  for await (const range of planRanges({ sources, rangeBytes: 4000 }, find)) ranges.push(range)
+  expect(ranges.map(({ inputs }) => inputs[0]?.name)).toEqual(Array(3).fill('elasticsearch:orders'))
+})
