@@ -4,8 +4,13 @@ import { isObject, type JsonObject, ObjectFields, passSpace, passValue } from '.
 /** How a field keeps values. Absent: as they were sent. */
 type Kept = 'words' | 'numbers' | 'floats' | 'times' | 'nanoseconds' | 'truths' | 'nested'
 
-/** The fields of a mapping by their paths. */
-export type KeptFields = ReadonlyMap<string, Kept>
+/** How an index keeps values. */
+export interface KeptFields {
+  /** The fields of the mapping by their paths. */
+  readonly fields: ReadonlyMap<string, Kept>
+  /** Whether values of a list keep their order, and equal ones stay. */
+  readonly keepsLists: boolean
+}
 
 const kinds: Readonly<Record<string, Kept>> = {
   ...Object.fromEntries(['keyword', 'constant_keyword', 'wildcard', 'ip', 'version'].map(type => [type, 'words'])),
@@ -17,7 +22,7 @@ const kinds: Readonly<Record<string, Kept>> = {
   nested: 'nested',
 }
 
-export function keptFields(mappings: JsonObject): KeptFields {
+export function keptFields(mappings: JsonObject, keepsLists: boolean): KeptFields {
   const kept = new Map<string, Kept>()
   const read = (properties: unknown, above: string) => {
     for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
@@ -29,7 +34,7 @@ export function keptFields(mappings: JsonObject): KeptFields {
     }
   }
   read(mappings['properties'], '')
-  return kept
+  return { fields: kept, keepsLists }
 }
 
 function kindOf({ type, format, fields }: JsonObject): Kept | undefined {
@@ -46,15 +51,16 @@ export function haveSameValues(one: Buffer, other: Buffer, kept: KeptFields): bo
 
 /** Returns a text that is the same for the same values. */
 function textOf(document: Buffer, kept: KeptFields, above = ''): string {
+  const { fields: kindsOf, keepsLists } = kept
   const values = new Map<string, string[]>()
   walk({ document, kept, values }, passSpace(document, 0), above)
-  const fields = [...values].map(([path, texts]) => [path, kept.has(path) ? inOrder(texts, kept.get(path)) : texts])
+  const fields = [...values].map(([path, texts]) => [path, keepsLists ? texts : inOrder(texts, kindsOf.get(path))])
   return JSON.stringify(fields.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)))
 }
 
 /** The index keeps values in their own order, and words only once. */
 function inOrder(texts: readonly string[], kept: Kept | undefined): readonly string[] {
-  if (kept === 'nested') return texts
+  if (kept === undefined || kept === 'nested') return texts
   return (kept === 'words' ? [...new Set(texts)] : [...texts]).toSorted()
 }
 
@@ -77,12 +83,12 @@ function walk(given: Walk, at: number, path: string): void {
   if (first === OPEN_ARRAY) return eachElement(document, at, element => walk(given, element, path))
   if (first !== OPEN_OBJECT) {
     const raw = document.toString('utf8', at, end)
-    if (raw !== 'null') add(valueOf(raw, kept.get(path)))
+    if (raw !== 'null') add(valueOf(raw, kept.fields.get(path)))
     return
   }
   // The borders of nested objects are kept.
-  if (kept.get(path) === 'nested' && path !== '') {
-    const below = new Map([...kept].filter(([name]) => name !== path))
+  if (kept.fields.get(path) === 'nested' && path !== '') {
+    const below = { ...kept, fields: new Map([...kept.fields].filter(([name]) => name !== path)) }
     add(textOf(document.subarray(at, end), below, path))
     return
   }

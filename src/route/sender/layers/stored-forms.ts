@@ -56,7 +56,7 @@ export class StoredForms {
     const isPiped = pipeline !== undefined || facts.some(hasPipeline)
     if (isPiped) onDoubt?.(mayBeChanged(index))
     const [one] = facts
-    return one !== undefined && isRebuilt(one) ? { fields: keptFields(one.mappings), isPiped } : { isPiped }
+    return one !== undefined && isRebuilt(one) ? { fields: keptFields(one.mappings, keepsLists(one)), isPiped } : { isPiped }
   }
 }
 
@@ -73,6 +73,12 @@ function isRebuilt({ settings, mappings }: IndexFacts): boolean {
   const mode = settings['index.mapping.source.mode'] ?? (isObject(source) ? source['mode'] : undefined)
   if (typeof mode === 'string') return mode.toLowerCase() === 'synthetic'
   return BUILDING.has(settings['index.mode'])
+}
+
+/** Since 8.18, an index of logs keeps lists as they were sent, unless its settings say otherwise. */
+function keepsLists({ settings }: IndexFacts): boolean {
+  const usual = settings['index.mode'] === 'logsdb' ? 'arrays' : 'none'
+  return (settings['index.mapping.synthetic_source_keep'] ?? usual) !== 'none'
 }
 
 /** Indices of these modes build documents if nothing else is set. */

@@ -14,8 +14,8 @@ const properties = {
   host: { properties: { name: { type: 'keyword' }, ip: { type: 'ip' } } },
   lines: { type: 'nested', properties: { sku: { type: 'keyword' }, n: { type: 'long' } } },
 }
-const same = (one: string, other: string) => {
-  const kept = keptFields({ properties })
+const same = (one: string, other: string, keepsLists = false) => {
+  const kept = keptFields({ properties }, keepsLists)
   const isSame = haveSameValues(Buffer.from(one), Buffer.from(other), kept)
   expect(haveSameValues(Buffer.from(other), Buffer.from(one), kept)).toBe(isSame)
   return isSame
@@ -65,4 +65,12 @@ test.each([
   ['{"lines":[{"n":1,"sku":"a"},{"n":2,"sku":"b"}]}', '{"lines":[{"n":2,"sku":"a"},{"n":1,"sku":"b"}]}'],
 ])('another value is another document: %s', (one, other) => {
   expect(same(one, other)).toBe(false)
+})
+
+test('an index that keeps lists tells them apart by order and count', () => {
+  const word = (...words: readonly string[]) => JSON.stringify({ word: words })
+  expect(same(word('b', 'a'), word('a', 'b'), true)).toBe(false)
+  expect(same(word('a', 'a'), word('a'), true)).toBe(false)
+  expect(same(word('b', 'a', 'a'), word('b', 'a', 'a'), true)).toBe(true)
+  expect(same('{"count":["12",1.0]}', '{"count":[12,1]}', true)).toBe(true)
 })
