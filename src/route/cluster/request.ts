@@ -79,7 +79,9 @@ async function judged(cluster: ReachedCluster, { expects = [], ...question }: Ca
   const answered = whoAnswered(answer, cluster.route)
   if (answered.by !== 'elasticsearch') throw new SluiceError(nameLaterRefusal(answer, answered, cluster.display))
   const { type = '', reason = '' } = answered
-  if (status < 300 || expects.includes(type === '' ? status : type)) return { status, answer, type, reason }
+  // An error that is only a text has no type of its own.
+  const isTyped = type !== '' && type !== 'error'
+  if (status < 300 || expects.includes(isTyped ? type : status)) return { status, answer, type, reason }
   const named = nameLaterRefusal(answer, answered, cluster.display)
   if (named.code !== 'REQUEST_REFUSED') throw new SluiceError(named)
   const request = `${question.method} ${decodeURIComponent(question.path)}`
