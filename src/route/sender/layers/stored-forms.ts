@@ -56,7 +56,9 @@ export class StoredForms {
     const isPiped = pipeline !== undefined || facts.some(hasPipeline)
     if (isPiped) onDoubt?.(mayBeChanged(index))
     const [one] = facts
-    return one !== undefined && isRebuilt(one) ? { fields: keptFields(one.mappings, keepsLists(one)), isPiped } : { isPiped }
+    return one !== undefined && isRebuilt(one)
+      ? { fields: keptFields(one.mappings, keepsLists(one)), isPiped }
+      : { isPiped }
   }
 }
 
