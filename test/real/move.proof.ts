@@ -18,7 +18,7 @@ const DOCUMENTS = Number(process.env.DOCUMENTS ?? 1_000_000)
 const KILLS = Number(process.env.KILLS ?? 30)
 const SEED = Number(process.env.SEED ?? 1)
 const ROUNDS = Number(process.env.ROUNDS ?? 2)
-const HEAP = process.env.HEAP ?? '2g'
+const HEAP = process.env.HEAP ?? '4g'
 const OLD = 'logs'
 const MOST_BYTES = 130 * 1024 * 1024
 
