@@ -97,7 +97,7 @@ class HitsReader {
     const answer = this.#answer
     const start = passSpace(answer, list + 1)
     const numbers: number[] = []
-    /** Where the names of indices begin and end, if they are replaced. */
+    /** Offsets of the index names to replace: start and end of each. */
     const names: number[] = []
     let isPast = false
     let linesEnd = start

@@ -22,7 +22,7 @@ export class BudgetShare {
   /** The bytes of each connection so far. */
   #overhead = 0
   #term: number | undefined
-  /** What it held of the term before when the term changed, and what it had used then. */
+  /** The bytes of the previous term: how many were unused and used when the term changed. */
   #former = { term: undefined as number | undefined, unused: 0, used: 0 }
 
   private constructor(budget: SharedBytes, held: number, term: number | undefined) {

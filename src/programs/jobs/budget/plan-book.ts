@@ -71,7 +71,7 @@ export class PlanBook implements SharedBytes {
     return this.use.period.from
   }
 
-  /** What was taken in another month counts there. The new month has all of its bytes without it. */
+  /** Gives bytes back to the month that they were taken from. The new month never counted them. */
   give(bytes: number, term?: number): void {
     if (term === undefined || term === this.term) this.#budget.give(bytes)
   }

@@ -148,7 +148,7 @@ const MS_DIGITS = 3
 const NS_DIGITS = 9
 const TIME = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** Returns a point in time, with so many digits of its second. Undefined if the text has another form. */
+/** Returns the time as a number with that many digits after the second. Undefined if the text is not a time. */
 function timeOf(text: string, digits: number): string | undefined {
   if (/^-?\d{5,15}$/.test(text)) return numberOf(text + '0'.repeat(digits - MS_DIGITS))
   const [, day, minute = '00:00', second = '00', part = '', zone = 'Z'] = TIME.exec(text) ?? []

@@ -43,7 +43,7 @@ const input = object(
   ['name', 'status', 'read'],
 )
 
-/** What is known of each run. */
+/** The fields that the state of every run has. */
 const basic = { run: string, status: string, command: string, began: time, ended: time, exit: number, target }
 const required = ['run', 'status', 'command', 'began']
 

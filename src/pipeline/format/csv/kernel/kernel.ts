@@ -98,7 +98,7 @@ export class Kernel {
   readonly #bytes: Buffer
   readonly #exports: Exports
   #columns: readonly Column[] = []
-  /** Where the loaded bytes end. */
+  /** The offset after the loaded bytes. */
   #end = INPUT_START
 
   /** `instantiate` makes the kernel. It calls back for a cell that JavaScript must read. */
