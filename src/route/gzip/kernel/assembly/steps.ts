@@ -22,8 +22,11 @@ const SHORTEST: u32 = 4
 const HASHED_BYTES: u64 = 6
 /** Near the end of a block no match begins: eight bytes are read at once. */
 const END_BYTES: u32 = 12
-/** After so many literals (a power of two) the steps get longer: what is not compressible takes less time. */
-const PATIENCE_BITS: u32 = 7
+/**
+ * After so many literals (a power of two) only every second place is tried, then every third, and so on: what does not get smaller takes
+ * less time. A match that begins between two such places loses nothing: its first bytes are found from behind.
+ */
+const PATIENCE_BITS: u32 = 4
 
 export const END_OF_BLOCK: u32 = 256
 const FIRST_LENGTH: u32 = 257
@@ -50,8 +53,12 @@ export function findSteps(from: usize, to: usize, origin: usize, first: usize): 
     store<u32>(slot, place)
     let other = origin + before
     if (place - before > MOST_BACK || load<u32>(other) !== u32(bytes)) {
-      at += 1 + (misses >> PATIENCE_BITS)
+      const next = min(limit, at + 1 + (misses >> PATIENCE_BITS))
       misses += 1
+      do {
+        count(at, 1)
+        at += 1
+      } while (at < next)
       continue
     }
     misses = 0
@@ -62,8 +69,8 @@ export function findSteps(from: usize, to: usize, origin: usize, first: usize): 
     while (start > literals && other > first && end - start < LONGEST && load<u8>(start - 1) === load<u8>(other - 1)) {
       start -= 1
       other -= 1
+      count(start, -1)
     }
-    count(literals, start)
     const length = u32(end - start)
     addTo(COUNTS + (FIRST_LENGTH + load<u8>(LENGTH_SYMBOLS + length)) * 4, 1)
     addTo(DISTANCE_COUNTS + distanceSymbol(distance - 1) * 4, 1)
@@ -74,7 +81,7 @@ export function findSteps(from: usize, to: usize, origin: usize, first: usize): 
     at = end
     literals = end
   }
-  count(literals, to)
+  for (; at < to; at += 1) count(at, 1)
   tail = u32(to - literals)
   stepsEnd = step
 }
@@ -110,6 +117,6 @@ function matchEnd(at: usize, other: usize, to: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-function count(from: usize, to: usize): void {
-  for (let at = from; at < to; at += 1) addTo(COUNTS_AT + (usize(load<u8>(at)) << 2), 1)
+function count(at: usize, occurrences: u32): void {
+  addTo(COUNTS_AT + (usize(load<u8>(at)) << 2), occurrences)
 }
