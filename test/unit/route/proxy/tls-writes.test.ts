@@ -77,7 +77,11 @@ it.each([
 ])('takes AES with the short key if the server leaves the choice, not if it offers %s', async (offered, chosen) => {
   const authority = await createAuthority('own')
   const { cert, key } = await authority.issue(['localhost'])
-  const server = createServer({ cert, key, ...(offered === undefined ? { honorCipherOrder: false } : { ciphers: offered }) }).listen(0)
+  const server = createServer({
+    cert,
+    key,
+    ...(offered === undefined ? { honorCipherOrder: false } : { ciphers: offered }),
+  }).listen(0)
   await once(server, 'listening')
   const raw = connect((server.address() as AddressInfo).port, 'localhost')
   await once(raw, 'connect')
