@@ -211,8 +211,14 @@ function plain(name: string): string {
 
 /** Reads a query, or a file that holds it. Beside the query, `hits` says how many documents it must match. */
 export function checkQuery(): Kind<string> {
+  const isFit: check.Check = value => {
+    const problem = check.jsonObject(value)
+    if (problem !== undefined || !isObject(value) || !Object.hasOwn(value, 'hits')) return problem
+    const ofHits = check.whole(1, Number.MAX_SAFE_INTEGER)(value['hits'])
+    return ofHits === undefined ? undefined : `hits: ${ofHits}`
+  }
   return {
-    ...kinds.text(check.jsonObject),
+    ...kinds.text(isFit),
     apart: (value: unknown) => {
       if (!isObject(value) || !Object.hasOwn(value, 'hits')) return undefined
       const { hits, ...query } = value

@@ -188,6 +188,26 @@ export function asSet(advice: string, proxySetBy: Evidence[string]): string {
   return advice.replaceAll(/(?<!used no proxy, set )\bSTATIC_PROXY_URL\b(?: \(--proxy\))?/g, () => proxySetBy)
 }
 
+/** What sets the cluster that a load reads (`--from`), in place of what sets the target. */
+const settingsOfOrigin: readonly (readonly [RegExp, string])[] = [
+  [/ELASTICSEARCH_URL(?: \(--url\))?|--url\b/g, '--from'],
+  [/ELASTICSEARCH_API_KEY/g, 'SLUICE_FROM_API_KEY'],
+  [/ELASTICSEARCH_USERNAME/g, '--from-username'],
+  [/ELASTICSEARCH_PASSWORD/g, 'SLUICE_FROM_PASSWORD'],
+  [/SLUICE_CA/g, 'SLUICE_FROM_CA'],
+  [/--ca(?![\w-])/g, '--from-ca'],
+  [/, or the SHA-256 of a certificate with --ca-fingerprint/g, ''],
+]
+
+/** Returns advice that names the settings of the cluster that the message is about, and of the proxy in use. */
+function adviceAsSet(advice: string, message: string, proxySetBy: Evidence[string]): string {
+  const isOfOrigin = message.includes('(--from)')
+  const ofCluster = isOfOrigin
+    ? settingsOfOrigin.reduce((text, [usual, own]) => text.replaceAll(usual, own), advice)
+    : advice
+  return asSet(ofCluster, proxySetBy)
+}
+
 /** Returns the advice of a code. The state of a newer version may hold a code that this one does not know. */
 function adviceOf(code: FailureCode): {
   readonly causes: readonly PossibleCause[]
@@ -203,7 +223,7 @@ function adviceOf(code: FailureCode): {
 /** Returns the causes that a message leaves open, most likely first. `proxySetBy`: what set the URL of the proxy. */
 export function causesFor(code: FailureCode, message: string, proxySetBy?: Evidence[string]): readonly string[] {
   const causes: readonly PossibleCause[] = adviceOf(code).causes
-  return causes.filter(cause => fits(cause, message)).map(cause => asSet(causeIn(cause), proxySetBy))
+  return causes.filter(cause => fits(cause, message)).map(cause => adviceAsSet(causeIn(cause), message, proxySetBy))
 }
 
 /** Returns the fixes that fit a message, or all if none does. The first thing to do (`next`) comes first, if it is one of them. `proxySetBy`: as above. */
@@ -215,7 +235,7 @@ export function fixesFor(
 ): readonly string[] {
   const possible: readonly PossibleFix[] = adviceOf(code).fixes
   const fitting = possible.filter(fix => fits(fix, message))
-  const fixes = (fitting.length === 0 ? possible : fitting).map(fix => asSet(fixIn(fix), proxySetBy))
-  const first = typeof next === 'string' ? asSet(next, proxySetBy) : undefined
+  const fixes = (fitting.length === 0 ? possible : fitting).map(fix => adviceAsSet(fixIn(fix), message, proxySetBy))
+  const first = typeof next === 'string' ? adviceAsSet(next, message, proxySetBy) : undefined
   return first !== undefined && fixes.includes(first) ? [first, ...fixes.filter(fix => fix !== first)] : fixes
 }

@@ -103,7 +103,7 @@ async function handshake(socket: Socket, name: string, options: ConnectionOption
 }
 
 /** Less costs more CPU, and more saves none. */
-const PIECE_BYTES = 128 << 10
+const PIECE_BYTES = 256 << 10
 
 /**
  * Encrypts what is written piece by piece. Node would join head and body of a request in a copy, then encrypt all of it before it

@@ -63,11 +63,7 @@ export const clusterEntries = {
     fixes: [
       {
         fix: 'Set ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD. Kibana creates API keys. Copy the encoded form.',
-        unless: /sent credentials, but they did not arrive|accepts only .* but Sluice sends|\(--from\)/,
-      },
-      {
-        fix: 'Set SLUICE_FROM_API_KEY to an API key of the cluster of --from. Or pass --from-username and --from-password-file.',
-        if: /\(--from\)/,
+        unless: /sent credentials, but they did not arrive|accepts only .* but Sluice sends/,
       },
       {
         fix: 'Let the gateway in front of the cluster pass requests with the header Authorization. Or set ELASTICSEARCH_URL to the cluster itself.',

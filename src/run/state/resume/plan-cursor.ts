@@ -28,14 +28,21 @@ export async function planCursor(
     : { ...reached, place: cursor.after(place), isLoaded: false }
 }
 
-/** Tables of which all is read again, because another part of them was asked for, or to send it otherwise. */
-export function anotherSelection(inputs: readonly PlannedInput[], previous: Checkpoint | undefined): string[] {
+/** Tables of which all is read again: another part of them was asked for, or to send it otherwise, or just that. */
+export function anotherSelection(
+  inputs: readonly PlannedInput[],
+  previous: Checkpoint | undefined,
+  options: Planning['options'],
+): string[] {
   return inputs.flatMap(({ source: { name, cursor }, place }) => {
     if (cursor === undefined || place !== undefined) return []
     const known = nameIn(previous, name)
     if (known?.place === undefined) return []
     const differences = differencesOf(known, cursor)
-    const why = differences.length > 0 ? differences.join(', ') : 'the options for sending it have changed'
+    const otherwise = isSentOtherwise(previous?.options ?? options, options)
+      ? 'the options for sending it have changed'
+      : '--again asks for it'
+    const why = differences.length > 0 ? differences.join(', ') : otherwise
     return [`Sluice reads all of ${name} again: ${why}. The documents of run ${previous?.run} stay in the index`]
   })
 }

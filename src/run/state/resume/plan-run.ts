@@ -50,7 +50,7 @@ export async function planRun(planning: Planning): Promise<Plan> {
     before: continues ?? { counts: nothing, rejections: [] },
     isDone: continues?.status === 'finished' && left.length === 0,
     isDoubtful: continues?.isDoubtful === true || left.some(input => isDoubtful(input, isNew)),
-    warnings: [...(isNew ? anotherSelection(inputs, previous) : unfinishedOf(continues, inputs))],
+    warnings: [...(isNew ? anotherSelection(inputs, previous, planning.options) : unfinishedOf(continues, inputs))],
     notes: [
       ...sinceWhen(inputs),
       ...notes.all(),

@@ -122,6 +122,17 @@ describe('the catalogue', () => {
     expect(fixesFor('RUN_INTERRUPTED', 'interrupted after 7 documents: SIGTERM')[0]).toMatch(/^Run the same command/)
   })
 
+  test.each(failureCodes.filter(code => explain(code).stage === 'cluster'))(
+    'advises with the options of the cluster that is read if %s is about it, and with those of the target otherwise',
+    code => {
+      const { observed, causes, fixes } = explain(code)
+      const message = `https://old.example:9200 (--from): ${observed}`
+      const advice = [...causesFor(code, message), ...fixesFor(code, message)].join('\n')
+      expect(advice).not.toMatch(/ELASTICSEARCH_[A-Z]|--url\b|--ca\b|SLUICE_CA\b/)
+      expect([...causes, ...fixes].join('\n')).not.toMatch(/--from\b/)
+    },
+  )
+
   test.each(entries)('says of $code what is seen, why, and what to do, in sentences', ({ observed, causes, fixes }) => {
     for (const list of [[observed], causes, fixes]) {
       expect(list).not.toEqual([])

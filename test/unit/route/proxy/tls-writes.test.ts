@@ -45,7 +45,7 @@ it('encrypts a request in pieces, and joins nothing', async () => {
   socket.end()
   expect((await received).equals(Buffer.concat([head, body]))).toBe(true)
   expect(socket.writableLength).toBe(0)
-  expect(Math.max(...pieces)).toBeLessThanOrEqual(128 << 10)
+  expect(Math.max(...pieces)).toBeLessThanOrEqual(256 << 10)
   expect(pieces.reduce((sum, bytes) => sum + bytes)).toBe(head.length + body.length)
   expect(joined).toEqual([])
   server.close()

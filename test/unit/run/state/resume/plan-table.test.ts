@@ -154,6 +154,9 @@ test('if each run has an index of its own, a table that was read to its end is d
 
 test('a table that was read to its end is read again on request', async () => {
   const previous = checkpoint([known(0, 'finished', { place })], 'finished')
-  const { inputs } = await plan([table(0)], previous, { again: true })
+  const { inputs, warnings } = await plan([table(0)], previous, { again: true })
   expect(inputs[0]).not.toHaveProperty('place')
+  expect(warnings).toEqual([
+    'Sluice reads all of servicenow:t0 again: --again asks for it. The documents of run first stay in the index',
+  ])
 })
