@@ -2,7 +2,6 @@
  * Lines as bytes: their blanks and ends, and marks at their start. A format marks a line that carries more than a document for its
  * batcher: its action, or why it is refused.
  */
-import { copyInto } from '../memory.js'
 import type { ConditionKind } from '../operation.js'
 
 const TAB = 0x09
@@ -47,7 +46,7 @@ const FEW_BYTES = 64
 /** Copies `from[start, end)`. Returns the offset behind the copy. */
 export function copyBytes(from: Buffer, start: number, end: number, to: Buffer, at: number): number {
   const length = end - start
-  if (length > FEW_BYTES) copyInto(to, at, from.subarray(start, end))
+  if (length > FEW_BYTES) from.copy(to, at, start, end)
   else for (let byte = 0; byte < length; byte += 1) to[at + byte] = from[start + byte] as number
   return at + length
 }
