@@ -24,9 +24,10 @@ const HASHED_BYTES: u64 = 6
 const END_BYTES: u32 = 12
 /**
  * After so many literals (a power of two) only every second place is tried, then every third, and so on: what does not get smaller takes
- * less time. A match that begins between two such places loses nothing: its first bytes are found from behind.
+ * less time. A long match is found all the same: its first bytes are compared backward from the place that was tried.
  */
 const PATIENCE_BITS: u32 = 4
+const LONGEST_STEP: u32 = 32
 
 export const END_OF_BLOCK: u32 = 256
 const FIRST_LENGTH: u32 = 257
@@ -53,7 +54,7 @@ export function findSteps(from: usize, to: usize, origin: usize, first: usize): 
     store<u32>(slot, place)
     let other = origin + before
     if (place - before > MOST_BACK || load<u32>(other) !== u32(bytes)) {
-      const next = min(limit, at + 1 + (misses >> PATIENCE_BITS))
+      const next = min(limit, at + min(LONGEST_STEP, 1 + (misses >> PATIENCE_BITS)))
       misses += 1
       do {
         count(at, 1)
