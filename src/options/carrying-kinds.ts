@@ -213,7 +213,7 @@ function plain(name: string): string {
 export function checkQuery(): Kind<string> {
   const isFit: check.Check = value => {
     const problem = check.jsonObject(value)
-    if (problem !== undefined || !isObject(value) || !Object.hasOwn(value, 'hits')) return problem
+    if (problem !== undefined || !isObject(value) || value['hits'] === undefined) return problem
     const ofHits = check.whole(1, Number.MAX_SAFE_INTEGER)(value['hits'])
     return ofHits === undefined ? undefined : `hits: ${ofHits}`
   }

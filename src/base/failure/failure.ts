@@ -4,6 +4,7 @@
  * entries.
  */
 import { visible } from '../text/shown.js'
+import { adviceOnOrigin, generalAdvice, isOnOrigin } from './advice-on-origin.js'
 import type { Entries, Entry, Evidence, Fitting, PossibleCause, PossibleFix, Stage } from './entry.js'
 import { clusterEntries } from './entries/cluster-failures.js'
 import { egressEntries } from './entries/egress-failures.js'
@@ -188,26 +189,6 @@ export function asSet(advice: string, proxySetBy: Evidence[string]): string {
   return advice.replaceAll(/(?<!used no proxy, set )\bSTATIC_PROXY_URL\b(?: \(--proxy\))?/g, () => proxySetBy)
 }
 
-/** What sets the cluster that a load reads (`--from`), in place of what sets the target. */
-const settingsOfOrigin: readonly (readonly [RegExp, string])[] = [
-  [/ELASTICSEARCH_URL(?: \(--url\))?|--url\b/g, '--from'],
-  [/ELASTICSEARCH_API_KEY/g, 'SLUICE_FROM_API_KEY'],
-  [/ELASTICSEARCH_USERNAME/g, '--from-username'],
-  [/ELASTICSEARCH_PASSWORD/g, 'SLUICE_FROM_PASSWORD'],
-  [/SLUICE_CA/g, 'SLUICE_FROM_CA'],
-  [/--ca(?![\w-])/g, '--from-ca'],
-  [/, or the SHA-256 of a certificate with --ca-fingerprint/g, ''],
-]
-
-/** Returns advice that names the settings of the cluster that the message is about, and of the proxy in use. */
-function adviceAsSet(advice: string, message: string, proxySetBy: Evidence[string]): string {
-  const isOfOrigin = message.includes('(--from)')
-  const ofCluster = isOfOrigin
-    ? settingsOfOrigin.reduce((text, [usual, own]) => text.replaceAll(usual, own), advice)
-    : advice
-  return asSet(ofCluster, proxySetBy)
-}
-
 /** Returns the advice of a code. The state of a newer version may hold a code that this one does not know. */
 function adviceOf(code: FailureCode): {
   readonly causes: readonly PossibleCause[]
@@ -220,10 +201,16 @@ function adviceOf(code: FailureCode): {
   }
 }
 
-/** Returns the causes that a message leaves open, most likely first. `proxySetBy`: what set the URL of the proxy. */
+/** Returns advice as it holds for what the message is about. `proxySetBy`: what set the URL of the proxy. */
+function adviceOn(message: string, advice: readonly string[], proxySetBy: Evidence[string]): readonly string[] {
+  const holding = isOnOrigin(message) ? advice.flatMap(one => adviceOnOrigin(one) ?? []) : advice
+  return holding.map(one => asSet(one, proxySetBy))
+}
+
+/** Returns the causes that a message leaves open, most likely first. `proxySetBy`: as above. */
 export function causesFor(code: FailureCode, message: string, proxySetBy?: Evidence[string]): readonly string[] {
   const causes: readonly PossibleCause[] = adviceOf(code).causes
-  return causes.filter(cause => fits(cause, message)).map(cause => adviceAsSet(causeIn(cause), message, proxySetBy))
+  return adviceOn(message, causes.filter(cause => fits(cause, message)).map(causeIn), proxySetBy)
 }
 
 /** Returns the fixes that fit a message, or all if none does. The first thing to do (`next`) comes first, if it is one of them. `proxySetBy`: as above. */
@@ -235,7 +222,8 @@ export function fixesFor(
 ): readonly string[] {
   const possible: readonly PossibleFix[] = adviceOf(code).fixes
   const fitting = possible.filter(fix => fits(fix, message))
-  const fixes = (fitting.length === 0 ? possible : fitting).map(fix => adviceAsSet(fixIn(fix), message, proxySetBy))
-  const first = typeof next === 'string' ? adviceAsSet(next, message, proxySetBy) : undefined
+  const found = adviceOn(message, (fitting.length === 0 ? possible : fitting).map(fixIn), proxySetBy)
+  const fixes = found.length === 0 ? [generalAdvice] : found
+  const first = typeof next === 'string' ? asSet(next, proxySetBy) : undefined
   return first !== undefined && fixes.includes(first) ? [first, ...fixes.filter(fix => fix !== first)] : fixes
 }

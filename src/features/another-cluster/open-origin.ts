@@ -1,5 +1,5 @@
 /** Opens the cluster that is read, for one load or for many. */
-import { isSluiceError, SluiceError } from '../../base/failure/failure.js'
+import { explain, isSluiceError, SluiceError } from '../../base/failure/failure.js'
 import type { FromSection } from '../../options/load.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { openClusterItself } from '../../route/connect/open-target.js'
@@ -11,18 +11,48 @@ export interface KeptOrigin {
   readonly found: Map<string, Promise<readonly FoundIndex[]>>
 }
 
-/** Throws as `openClusterItself`. */
+/** Throws as `openClusterItself`. All failures of the cluster say that it is the one that is read, also later ones. */
 export async function openOrigin(from: FromSection, signal: AbortSignal): Promise<{ readonly cluster: Cluster }> {
-  return await openClusterItself(from.connecting, signal, { isReadOnly: true }).catch((error: unknown) => {
-    throw isSluiceError(error) ? ofOrigin(error) : error
-  })
+  const { origin: host, pathname } = new URL(String(from.connecting.target.url))
+  const display = host + pathname.replace(/\/$/, '')
+  const refuse = (error: unknown): never => {
+    throw isSluiceError(error) ? ofOrigin(error, display) : error
+  }
+  const { cluster } = await openClusterItself(from.connecting, signal, { isReadOnly: true }).catch(refuse)
+  const { call, indices, documents } = cluster
+  return {
+    cluster: {
+      ...cluster,
+      call: async asked => await call(asked).catch(refuse),
+      indices: eachWith(refuse, indices),
+      documents: eachWith(refuse, documents),
+    },
+  }
 }
 
+/** Returns the same questions. `refuse` hears their failures, and throws. */
+function eachWith<T extends object>(refuse: (error: unknown) => never, questions: T): T {
+  const all = Object.entries(questions) as [string, (...given: unknown[]) => Promise<unknown>][]
+  const heard = all.map(([name, ask]) => [name, async (...given: unknown[]) => await ask(...given).catch(refuse)])
+  return Object.fromEntries(heard) as T
+}
+
+/** Stages whose failures are about a cluster, if they name one or not. */
+const ofCluster: ReadonlySet<string> = new Set(['cluster', 'index'])
+const ofRoute: ReadonlySet<string> = new Set([...ofCluster, 'proxy', 'egress'])
+
 /** Marks a failure of the cluster that is read, so that nobody asks the target for its cause. */
-function ofOrigin(error: SluiceError): SluiceError {
-  const { message, evidence } = error.failure
+function ofOrigin(error: SluiceError, display: string): SluiceError {
+  const { code, message, evidence } = error.failure
+  const { stage } = explain(code)
+  if (!ofRoute.has(stage) || evidence['side'] === 'from') return error
   const { cluster } = evidence
-  const named = typeof cluster === 'string' ? message.replace(cluster, () => `${cluster} (--from)`) : message
+  const isNamed = typeof cluster === 'string' && message.includes(cluster)
+  const named = isNamed
+    ? message.replace(cluster, () => `${cluster} (--from)`)
+    : ofCluster.has(stage)
+      ? `${display} (--from): ${message}`
+      : message
   return new SluiceError(
     { ...error.failure, message: named, evidence: { ...evidence, side: 'from' } },
     { cause: error },

@@ -30,7 +30,7 @@ interface Order {
 
 const CHECKS = 4
 
-/** Without what the system sets for all programs: requests of the module need HTTPS_PROXY, too. */
+/** Leaves out what the system sets for all programs, as HTTPS_PROXY: requests of the module need it. */
 const secretRows = optionNames.map(describeOption).filter(({ secret, environmentOnly }) => secret && !environmentOnly)
 
 /** Returns the environment for the user's module: without the credentials of the load, which the module and its packages do not need. */

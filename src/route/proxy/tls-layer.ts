@@ -1,9 +1,8 @@
 /** Builds one TLS layer over a connected socket: to the proxy, or through the tunnel to the target. */
 import { constants, X509Certificate } from 'node:crypto'
 import { type Socket, isIP } from 'node:net'
-import {
+import tls, {
   type ConnectionOptions,
-  DEFAULT_CIPHERS,
   type SecureContext,
   TLSSocket,
   checkServerIdentity,
@@ -47,13 +46,15 @@ export function secureLayer(options: TlsOptions, name: string): SecureLayer {
 const SHORT_KEY = 'TLS_AES_128_GCM_SHA256'
 
 /**
- * Undefined: as somebody set them for this process. Otherwise Node's, AES with the shorter key first: 5% less CPU for https. The server may
- * choose another one.
+ * Returns Node's list with AES of the shorter key first: 5% less CPU for https. The server may choose another one. Undefined: Node takes the list
+ * that somebody has set for this process or this machine, or none that we know.
  */
-const ciphers =
-  DEFAULT_CIPHERS === constants.defaultCoreCipherList
-    ? [SHORT_KEY, ...DEFAULT_CIPHERS.split(':').filter(name => name !== SHORT_KEY)].join(':')
-    : undefined
+function ciphers(): string | undefined {
+  const list = tls.DEFAULT_CIPHERS
+  const names = list.split(':')
+  if (list !== constants.defaultCoreCipherList || !names.includes(SHORT_KEY)) return undefined
+  return [SHORT_KEY, ...names.filter(name => name !== SHORT_KEY)].join(':')
+}
 
 /** Certificates by their fingerprints, which leave no doubt about them. So a process learns each only once. */
 const known = new Map<string, string>()
@@ -65,7 +66,7 @@ const known = new Map<string, string>()
 function pinnedLayer(options: TlsOptions, given: SecureContext, pin: string): SecureLayer {
   const { ca, cert, key, passphrase, servername } = options
   const trustOnly = (pem: string) =>
-    createSecureContext({ ca: pem, cert, key, passphrase, ciphers, allowPartialTrustChain: true })
+    createSecureContext({ ca: pem, cert, key, passphrase, ciphers: ciphers(), allowPartialTrustChain: true })
   // If the certificate is not in `ca`, the first connection has to satisfy `ca` as well.
   const atHand = ca === undefined ? known.get(pin) : certificatesIn(ca).find(pem => fingerprintOf(pem) === pin)
   let trusting = atHand === undefined ? undefined : trustOnly(atHand)
@@ -136,7 +137,7 @@ function readContext({ ca, cert, key, passphrase }: TlsOptions, name: string): S
     throw fail('OPTION_INVALID', { option: name, problem })
   }
   try {
-    return createSecureContext({ ca, cert, key, passphrase, ciphers })
+    return createSecureContext({ ca, cert, key, passphrase, ciphers: ciphers() })
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     throw fail('OPTION_INVALID', { option: name, problem }, { cause: error })

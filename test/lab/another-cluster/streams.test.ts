@@ -73,3 +73,30 @@ test('refused credentials of the cluster that is read name their own options', a
   expect(evidence['side']).toBe('from')
   expect(fixesFor(code, message)).toEqual([expect.stringContaining('SLUICE_FROM_API_KEY')])
 })
+
+test('a privilege that the credentials of the cluster that is read lack is named for that cluster', async () => {
+  const { cluster: origin, otherCluster: target = origin } = world.lab.line
+  await asked('new', 'POST', '/guarded/_create/1', { n: 1 })
+  world.lab.control.limitApiKey({ prefix: 'others-', privileges: ['read'] })
+  try {
+    const refused = await failureOf(
+      ingest({
+        ...loadThrough(world, world.proxy.http),
+        preflightConnections: 1,
+        target: { url: target.httpUrl, apiKey: target.apiKey },
+        source: 'elasticsearch:guarded',
+        from: { url: origin.httpUrl, apiKey: origin.apiKey },
+        index: 'guarded',
+        stateDir: join(folder, 'guarded'),
+      }),
+    )
+    expect(refused).toMatchObject({ code: 'CLUSTER_PRIVILEGE_MISSING', evidence: { side: 'from' } })
+    const { message } = refused as unknown as { message: string }
+    expect(message).toContain(`${new URL(origin.httpUrl).origin} (--from)`)
+    expect(fixesFor('CLUSTER_PRIVILEGE_MISSING', message)).toEqual([
+      expect.stringContaining('Grant the credentials of --from read and view_index_metadata'),
+    ])
+  } finally {
+    world.lab.control.limitApiKey()
+  }
+})

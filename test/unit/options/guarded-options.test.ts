@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { checkIngestOptions } from '../../../src/options/check-options.js'
 import { type IngestOptions, isSluiceError } from '../../../src/index.js'
 import { readJsonOptions } from '../../../src/cli/settings/option-files.js'
+import { describeOption } from '../../../src/options/describe-option.js'
 import { resolveOptions } from '../../../src/cli/settings/resolve.js'
 import { failureOf } from '../../support/command/options-failure.js'
 
@@ -42,6 +43,15 @@ describe('options of a guarded load', () => {
     expect(await read('missing.json')).toBe('--check-query: cannot read missing.json: no such file')
     expect(await read('list.json')).toBe('--check-query: list.json is not a JSON object')
     expect(await read('{"query"')).toBe('--check-query: the value is not a JSON object')
+  })
+
+  test.each([
+    [3, undefined],
+    [undefined, undefined],
+    [0, 'hits: 0 is not a whole number from 1 to 9007199254740991'],
+    ['9', 'hits: a string is not a whole number from 1 to 9007199254740991'],
+  ])('a query that must match %j documents', (hits, problem) => {
+    expect(describeOption('checkQuery').kind.check({ ...query, hits })).toBe(problem)
   })
 
   test('are checked where a program gives them', () => {

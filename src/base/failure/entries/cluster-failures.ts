@@ -1,5 +1,7 @@
 import type { Entries } from '../entry.js'
 
+/** About the cluster that a load reads. */
+const onOrigin = /\(--from\)/
 const lostOnRoute = /sent credentials, but they did not arrive/
 const tooManyShards = /maximum (normal |frozen )?shards open/
 const kibana = /Kibana|Dashboards/
@@ -66,7 +68,7 @@ export const clusterEntries = {
         unless: /sent credentials, but they did not arrive|accepts only .* but Sluice sends/,
       },
       {
-        fix: 'Let the gateway in front of the cluster pass requests with the header Authorization. Or set ELASTICSEARCH_URL to the cluster itself.',
+        fix: 'Let the gateway in front of the cluster pass requests with the header Authorization. Or set ELASTICSEARCH_URL to the URL of the cluster itself.',
         if: windowsLogin,
       },
       {
@@ -74,7 +76,7 @@ export const clusterEntries = {
         if: /probably swapped|name and the password are the same/,
       },
       {
-        fix: 'Let the gateway in front of the cluster pass the header Authorization. Or set ELASTICSEARCH_URL to the cluster itself.',
+        fix: 'Let the gateway in front of the cluster pass the header Authorization. Or set ELASTICSEARCH_URL to the URL of the cluster itself.',
         if: lostOnRoute,
       },
     ],
@@ -98,6 +100,10 @@ export const clusterEntries = {
       {
         fix: 'Create the API key under Add data in Kibana, or with the privilege event:write of the application apm. A key that is limited to indices cannot use the managed ingest endpoint.',
         if: /^\S+\/_es refused/,
+      },
+      {
+        fix: 'Grant the credentials of --from read and view_index_metadata on the index. Also grant monitor and maintenance, so that Sluice leaves no document out while others write.',
+        if: onOrigin,
       },
       'In Kibana, grant the role or API key create_doc on the index (index for --op index). If the index does not exist yet, grant auto_configure too.',
       'For --swap-alias and `sluice rollback`, in Kibana grant read, write and manage on the alias NAME and its indices NAME-*.',
@@ -330,7 +336,13 @@ export const clusterEntries = {
       'The cluster, or a gateway in front of it, accepts only known client certificates.',
       'The client certificate has expired, or another authority signed it.',
     ],
-    fixes: ['Pass the client certificate with --cert FILE and its key with --key FILE.'],
+    fixes: [
+      'Pass the client certificate with --cert FILE and its key with --key FILE.',
+      {
+        fix: 'Sluice cannot send a client certificate to the cluster of --from. Use a URL of that cluster that needs none.',
+        if: onOrigin,
+      },
+    ],
     example: {
       cluster: 'https://cluster.example:9243',
       observed: 'the TLS alert ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
@@ -374,7 +386,7 @@ export const clusterEntries = {
         unless: stripped,
       },
       {
-        fix: 'Let the gateway pass the header x-elastic-product. Or set ELASTICSEARCH_URL to the cluster itself.',
+        fix: 'Let the gateway pass the header x-elastic-product. Or set ELASTICSEARCH_URL to the URL of the cluster itself.',
         if: stripped,
       },
       {

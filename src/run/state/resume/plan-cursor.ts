@@ -28,7 +28,7 @@ export async function planCursor(
     : { ...reached, place: cursor.after(place), isLoaded: false }
 }
 
-/** Tables of which all is read again: another part of them was asked for, or to send it otherwise, or just that. */
+/** Tables of which all is read again: another part of them was asked for, or to send it otherwise, or because `--again` asks for it. */
 export function anotherSelection(
   inputs: readonly PlannedInput[],
   previous: Checkpoint | undefined,

@@ -122,14 +122,17 @@ describe('the catalogue', () => {
     expect(fixesFor('RUN_INTERRUPTED', 'interrupted after 7 documents: SIGTERM')[0]).toMatch(/^Run the same command/)
   })
 
-  test.each(failureCodes.filter(code => explain(code).stage === 'cluster'))(
-    'advises with the options of the cluster that is read if %s is about it, and with those of the target otherwise',
+  test.each(failureCodes.filter(code => /^(cluster|egress|index)$/.test(explain(code).stage)))(
+    'advises with what the cluster that is read has, if %s is about it',
     code => {
-      const { observed, causes, fixes } = explain(code)
-      const message = `https://old.example:9200 (--from): ${observed}`
-      const advice = [...causesFor(code, message), ...fixesFor(code, message)].join('\n')
-      expect(advice).not.toMatch(/ELASTICSEARCH_[A-Z]|--url\b|--ca\b|SLUICE_CA\b/)
-      expect([...causes, ...fixes].join('\n')).not.toMatch(/--from\b/)
+      const message = `https://old.example:9200 (--from): ${explain(code).observed}`
+      const fixes = fixesFor(code, message)
+      expect(fixes).not.toEqual([])
+      expect([...causesFor(code, message), ...fixes].join('\n')).not.toMatch(
+        /ELASTICSEARCH_[A-Z]|--(url|ca|cert|key|batch-bytes|direct|index|tune|op|pipeline|mapping)\b(?!-)|SLUICE_CA|sluice doctor/,
+      )
+      const plain = explain(code).observed
+      expect(fixesFor(code, plain).join('\n')).not.toMatch(/--from\b/)
     },
   )
 

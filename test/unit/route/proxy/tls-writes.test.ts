@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect } from 'node:net'
-import { TLSSocket, createServer } from 'node:tls'
+import tls, { TLSSocket, createServer } from 'node:tls'
 import { buffer } from 'node:stream/consumers'
 import { expect, it, vi } from 'vitest'
 import { secureLayer } from '../../../../src/route/proxy/tls-layer.js'
@@ -89,4 +89,24 @@ it.each([
   expect(socket?.getCipher().name).toBe(chosen)
   socket?.destroy()
   server.close()
+})
+
+it('takes the list that a program sets for its process', async () => {
+  const usual = tls.DEFAULT_CIPHERS
+  const authority = await createAuthority('own')
+  const { cert, key } = await authority.issue(['localhost'])
+  const server = createServer({ cert, key, honorCipherOrder: false }).listen(0)
+  await once(server, 'listening')
+  try {
+    tls.DEFAULT_CIPHERS = 'TLS_AES_256_GCM_SHA384:ECDHE-RSA-AES256-GCM-SHA384'
+    const layer = secureLayer({ ca: authority.cert }, 'TLS')
+    const raw = connect((server.address() as AddressInfo).port, 'localhost')
+    await once(raw, 'connect')
+    const socket = await layer(raw, 'localhost')
+    expect(socket?.getCipher().name).toBe('TLS_AES_256_GCM_SHA384')
+    socket?.destroy()
+  } finally {
+    tls.DEFAULT_CIPHERS = usual
+    server.close()
+  }
 })
