@@ -46,7 +46,7 @@ export function secureLayer(options: TlsOptions, name: string): SecureLayer {
 const SHORT_KEY = 'TLS_AES_128_GCM_SHA256'
 
 /**
- * Returns Node's list with AES of the shorter key first: 5% less CPU for https. The server may choose another one. Undefined: Node takes the list
+ * Returns Node's list with AES of the shorter key first: 4% less CPU for https. The server may choose another one. Undefined: Node takes the list
  * that somebody has set for this process or this machine, or none that we know.
  */
 function ciphers(): string | undefined {
