@@ -1,9 +1,7 @@
 /** Fits advice to the cluster that a load reads (`--from`): the catalogue writes it for the target. */
 
-/** Returns whether a message is about that cluster: it says so behind the URL. */
-export function isOnOrigin(message: string): boolean {
-  return message.includes('(--from)')
-}
+/** What a message about that cluster holds, behind the URL. */
+export const onOrigin = /\(--from\)/
 
 /** Settings of the target, and in their place those of the cluster that is read. Some have none. */
 const settings: readonly (readonly [RegExp, string])[] = [

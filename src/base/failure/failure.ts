@@ -4,7 +4,7 @@
  * entries.
  */
 import { visible } from '../text/shown.js'
-import { adviceOnOrigin, generalAdvice, isOnOrigin } from './advice-on-origin.js'
+import { adviceOnOrigin, generalAdvice, onOrigin } from './advice-on-origin.js'
 import type { Entries, Entry, Evidence, Fitting, PossibleCause, PossibleFix, Stage } from './entry.js'
 import { clusterEntries } from './entries/cluster-failures.js'
 import { egressEntries } from './entries/egress-failures.js'
@@ -203,7 +203,7 @@ function adviceOf(code: FailureCode): {
 
 /** Returns advice as it holds for what the message is about. `proxySetBy`: what set the URL of the proxy. */
 function adviceOn(message: string, advice: readonly string[], proxySetBy: Evidence[string]): readonly string[] {
-  const holding = isOnOrigin(message) ? advice.flatMap(one => adviceOnOrigin(one) ?? []) : advice
+  const holding = onOrigin.test(message) ? advice.flatMap(one => adviceOnOrigin(one) ?? []) : advice
   return holding.map(one => asSet(one, proxySetBy))
 }
 

@@ -13,13 +13,14 @@ export interface KeptOrigin {
 
 /** Throws as `openClusterItself`. All failures of the cluster say that it is the one that is read, also later ones. */
 export async function openOrigin(from: FromSection, signal: AbortSignal): Promise<{ readonly cluster: Cluster }> {
-  const { origin: host, pathname } = new URL(String(from.connecting.target.url))
-  const display = host + pathname.replace(/\/$/, '')
+  const opening = openClusterItself(from.connecting, signal, { isReadOnly: true })
+  const { cluster } = await opening.catch((error: unknown) => {
+    throw ofOrigin(error)
+  })
+  const { call, indices, documents, display } = cluster
   const refuse = (error: unknown): never => {
-    throw isSluiceError(error) ? ofOrigin(error, display) : error
+    throw ofOrigin(error, display)
   }
-  const { cluster } = await openClusterItself(from.connecting, signal, { isReadOnly: true }).catch(refuse)
-  const { call, indices, documents } = cluster
   return {
     cluster: {
       ...cluster,
@@ -41,8 +42,9 @@ function eachWith<T extends object>(refuse: (error: unknown) => never, questions
 const ofCluster: ReadonlySet<string> = new Set(['cluster', 'index'])
 const ofRoute: ReadonlySet<string> = new Set([...ofCluster, 'proxy', 'egress'])
 
-/** Marks a failure of the cluster that is read, so that nobody asks the target for its cause. */
-function ofOrigin(error: SluiceError, display: string): SluiceError {
+/** Marks a failure of the cluster that is read, so that nobody asks the target for its cause. `display`: the URL, for messages without one. */
+function ofOrigin(error: unknown, display?: string): unknown {
+  if (!isSluiceError(error)) return error
   const { code, message, evidence } = error.failure
   const { stage } = explain(code)
   if (!ofRoute.has(stage) || evidence['side'] === 'from') return error
@@ -50,7 +52,7 @@ function ofOrigin(error: SluiceError, display: string): SluiceError {
   const isNamed = typeof cluster === 'string' && message.includes(cluster)
   const named = isNamed
     ? message.replace(cluster, () => `${cluster} (--from)`)
-    : ofCluster.has(stage)
+    : ofCluster.has(stage) && display !== undefined
       ? `${display} (--from): ${message}`
       : message
   return new SluiceError(

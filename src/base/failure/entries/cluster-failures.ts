@@ -1,7 +1,6 @@
+import { onOrigin } from '../advice-on-origin.js'
 import type { Entries } from '../entry.js'
 
-/** About the cluster that a load reads. */
-const onOrigin = /\(--from\)/
 const lostOnRoute = /sent credentials, but they did not arrive/
 const tooManyShards = /maximum (normal |frozen )?shards open/
 const kibana = /Kibana|Dashboards/

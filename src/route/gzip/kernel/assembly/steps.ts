@@ -23,8 +23,8 @@ const HASHED_BYTES: u64 = 6
 /** Near the end of a block no match begins: eight bytes are read at once. */
 const END_BYTES: u32 = 12
 /**
- * After so many literals (a power of two) only every second place is tried, then every third, and so on: what does not get smaller takes
- * less time. A long match is found all the same: its first bytes are compared backward from the place that was tried.
+ * After so many literals in a row (a power of two), the search tries only every second place, then every third, and so on. So input that
+ * does not shrink takes less time. The search still finds a long match: it compares the first bytes backward from the place that it tried.
  */
 const PATIENCE_BITS: u32 = 4
 const LONGEST_STEP: u32 = 32
