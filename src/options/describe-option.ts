@@ -1,6 +1,6 @@
 /** What the table says of each option, with all that follows from its name. */
 import { type Check, invalid } from './option-checks.js'
-import type { OptionCommand, OptionRow, Stage } from './option.js'
+import type { OptionCommand, OptionRow, LoadSection } from './option.js'
 import { table } from './table.js'
 import { hidden, withoutCredentials } from '../base/secrets.js'
 import { Problem } from './kinds.js'
@@ -27,7 +27,7 @@ export type Defaulted =
   | { [K in OptionName]: Row<K> extends { readonly otherwise: unknown } ? K : never }[OptionName]
 
 /** Options that a section of a load holds as they are. */
-export type StagedIn<S extends Stage> = {
+export type StagedIn<S extends LoadSection> = {
   [K in OptionName]: Row<K> extends { readonly stage: S } ? K : never
 }[OptionName]
 
@@ -183,7 +183,7 @@ export function optionAs(libraryName: string): OptionName | undefined {
 }
 
 /** Returns the options that a section of a load holds as they are. */
-export function stagedIn<S extends Stage>(stage: S): readonly StagedIn<S>[] {
+export function stagedIn<S extends LoadSection>(stage: S): readonly StagedIn<S>[] {
   return optionNames.filter((name): name is StagedIn<S> => describeOption(name).stage === stage)
 }
 

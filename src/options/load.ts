@@ -21,7 +21,7 @@ import type {
   TargetOptions,
 } from './connect-options.js'
 import type { MappingWord } from './option-checks.js'
-import type { Stage } from './option.js'
+import type { LoadSection } from './option.js'
 import type { Apart, Defaulted, StagedIn } from './describe-option.js'
 import type { IngestEvent } from './run-events.js'
 
@@ -29,7 +29,7 @@ import type { IngestEvent } from './run-events.js'
 export type Complete<T, D = never> = { readonly [P in keyof T]-?: P extends D | Defaulted ? NonNullable<T[P]> : T[P] }
 
 /** The options that the table puts into a section. */
-export type Section<S extends Stage> = Complete<Apart<Pick<IngestOptions, StagedIn<S> & keyof IngestOptions>>>
+export type Section<S extends LoadSection> = Complete<Apart<Pick<IngestOptions, StagedIn<S> & keyof IngestOptions>>>
 
 /** The options of one load. Each stage takes its own section. */
 export interface Load {

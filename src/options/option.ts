@@ -22,7 +22,7 @@ export const optionCommands = [...toCluster, 'runs', 'infer', 'pull', 'login', '
 export type OptionCommand = (typeof optionCommands)[number]
 
 /** Sections of a load that hold options as they are, each under its name. `load.ts` adds what is made of others. */
-export type Stage =
+export type LoadSection =
   | 'connecting'
   | 'inputs'
   | 'documents'
@@ -61,7 +61,7 @@ export interface OptionRow<V> {
   /** Name in that section, if it is not the option's own. False: the library has no such option. */
   readonly as?: string | false
   /** Section of a load that gets it. False or absent: `read-options.ts` makes something else of it, or no load has it. */
-  readonly stage?: Stage | false
+  readonly stage?: LoadSection | false
   /**
    * Set if it goes to the queue with a job. `documents`: another value makes other documents, and so another job. In the stages `inputs`
    * and `documents` it also makes another run. `loading`: it only says how they are loaded.

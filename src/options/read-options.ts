@@ -31,7 +31,7 @@ import type {
   Section,
   TableSection,
 } from './load.js'
-import type { Stage } from './option.js'
+import type { LoadSection } from './option.js'
 import { type Check, copiesMapping, invalid, isMappingWord, isUrl } from './option-checks.js'
 import { mappingIn, templateIn } from './mapping-files.js'
 import { withMembers } from './archive-paths.js'
@@ -320,7 +320,7 @@ function readUrl(option: string, text: string): URL {
 }
 
 /** Returns the options that the table puts into a section. */
-function section<S extends Stage>(options: object, stage: S): Section<S> {
+function section<S extends LoadSection>(options: object, stage: S): Section<S> {
   const values = options as Readonly<Record<string, unknown>>
   // The type follows from the table, as the names do.
   return Object.freeze(Object.fromEntries(stagedIn(stage).map(name => [name, values[name]]))) as unknown as Section<S>

@@ -8,7 +8,7 @@ import { loadOptions, sayWarnings } from '../application/load-options.js'
 import { plural } from '../terminal/columns.js'
 import { checkStdin, stdinFor } from '../application/show-load.js'
 import { tell } from '../terminal/log.js'
-import { indented, shown, waysToLoad } from './look.js'
+import { indented, shownInput, waysToLoad } from './look.js'
 import { keepSecrets, type Terminal } from '../terminal/terminal.js'
 
 export function defineInfer(command: Command, terminal: Terminal, done: (code: number) => void): void {
@@ -85,7 +85,7 @@ Nothing is sent, and no cluster is needed. The exit code is 1 if a load would re
         sample,
         signal,
       })
-      for (const input of inputs) terminal.out(`${shown(input).join('\n')}\n\n`)
+      for (const input of inputs) terminal.out(`${shownInput(input).join('\n')}\n\n`)
       if (mapping.documents > 0)
         terminal.out(`Mapping\n\n${indented(JSON.stringify({ mappings: mapping.mappings }, null, 2))}\n\n`)
       // Only what can be read twice gets its mapping from the load.

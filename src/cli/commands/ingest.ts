@@ -12,7 +12,7 @@ import {
   readJsonOptions,
   readRemoteAccess,
   readScript,
-  textOf,
+  decodedText,
 } from '../settings/option-files.js'
 import { ingestOptions, tableOptions } from '../settings/library-options.js'
 import {
@@ -105,7 +105,7 @@ function hideRemote(names: readonly string[], terminal: Terminal): void {
 
 function listReader(effective: Effective, { stdin }: Terminal): (path: string) => Promise<string> {
   const read = fileReader(effective)
-  return async path => (path === '-' ? textOf(Buffer.concat(await stdin.toArray())) : await read(path))
+  return async path => (path === '-' ? decodedText(Buffer.concat(await stdin.toArray())) : await read(path))
 }
 
 type Inputs = readonly string[] | { readonly files: readonly string[] }

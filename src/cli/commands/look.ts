@@ -9,7 +9,7 @@ type LookedAt = Awaited<ReturnType<typeof import('../../ingest.js').lookAtInputs
 const LONGEST = 1000
 
 /** Returns what a person sees of an input. */
-export function shown({ name, found, documents, read, isWhole, rejected }: LookedAt): string[] {
+export function shownInput({ name, found, documents, read, isWhole, rejected }: LookedAt): string[] {
   const of = `${isWhole ? '' : 'the first '}${plural(read, 'document')}`
   const lines = [name, `  ${found}`, '', `  The first of ${of}, as a load would store them`]
   for (const text of documents) lines.push(`    ${text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text}`)

@@ -28,7 +28,7 @@ export function fileReader(effective: Effective): ReadFile {
   return async path => {
     const known = pipes.get(effective)?.get(path)
     if (known !== undefined) return known
-    const text = textOf(await readBytes(path))
+    const text = decodedText(await readBytes(path))
     const isFile = await stat(path).then(
       found => found.isFile(),
       () => false,
@@ -39,7 +39,7 @@ export function fileReader(effective: Effective): ReadFile {
 }
 
 /** Returns the text of a file. Editors and shells of Windows begin it with a BOM, or write UTF-16. */
-export function textOf(bytes: Buffer): string {
+export function decodedText(bytes: Buffer): string {
   const mark = bytes.toString('hex', 0, 2)
   const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8'
   return new TextDecoder(encoding).decode(bytes)

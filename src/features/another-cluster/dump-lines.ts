@@ -10,7 +10,7 @@ const COLON = 0x3a
 const COMMA = 0x2c
 
 /** `hits`: one on each line. Leaves out what belongs to a search: its score, and the values that it sorted by. */
-export function dumpLines(hits: Buffer): Buffer {
+export function linesOfHits(hits: Buffer): Buffer {
   // Each part is shorter than in the hit.
   const lines = Buffer.allocUnsafe(hits.length)
   const fields = new ObjectFields()

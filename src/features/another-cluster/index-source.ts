@@ -4,7 +4,7 @@ import { free } from '../../base/memory.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { FoundIndex } from './find-indices.js'
 import { findBoundary } from './find-boundary.js'
-import { placesIn, readShards, type ShardPage, type ShardPlaces } from './read-shards.js'
+import { shardPlacesIn, readShards, type ShardPage, type ShardPlaces } from './read-shards.js'
 
 interface IndexSourceOptions extends FoundIndex {
   readonly id: number
@@ -26,7 +26,7 @@ export function indexSource(options: IndexSourceOptions): Source {
   let log = new PlaceLog(new Map())
 
   async function* open(signal: AbortSignal, place?: Place): AsyncGenerator<Uint8Array> {
-    const from = span?.after ?? placesIn(place, name)
+    const from = span?.after ?? shardPlacesIn(place, name)
     log = new PlaceLog(from)
     const upTo = span?.upTo ?? (await boundary(signal))
     for await (const page of readShards({ ...options, from, upTo, signal })) {

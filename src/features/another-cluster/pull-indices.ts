@@ -6,7 +6,7 @@ import { free } from '../../base/memory.js'
 import { diskProblem, syncFolder } from '../../base/disk/safe-files.js'
 import { fail, isSluiceError } from '../../base/failure/failure.js'
 import type { FromSection } from '../../options/load.js'
-import { dumpLines } from './dump-lines.js'
+import { linesOfHits } from './dump-lines.js'
 import { findBoundary } from './find-boundary.js'
 import { findIndices } from './find-indices.js'
 import { doubtOf, rebuilt } from './messages.js'
@@ -48,7 +48,7 @@ export async function* pullDump({
       const { upTo, doubt } = await findBoundary(reading)
       if (doubt !== undefined) warn(doubtOf(doubt))
       for await (const { hits } of readShards({ ...reading, from: new Map<number, number>(), upTo })) {
-        const lines = dumpLines(hits.lines)
+        const lines = linesOfHits(hits.lines)
         free(hits.lines.buffer)
         yield lines
         rows += hits.numbers.length

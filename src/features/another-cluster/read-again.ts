@@ -6,7 +6,7 @@ import { findBoundary } from './find-boundary.js'
 import { findIndices, isSynthetic } from './find-indices.js'
 import type { Patience } from './patience.js'
 import { doubtOf } from './messages.js'
-import { placesIn, readShards } from './read-shards.js'
+import { shardPlacesIn, readShards } from './read-shards.js'
 
 interface Again extends Patience {
   readonly cluster: Cluster
@@ -26,10 +26,10 @@ export interface IndexAgain {
    * Yields all documents in lists of some megabytes at most. `warn` hears why some may be left out. Throws SluiceError: INDEX_REQUEST_REFUSED,
    * CLUSTER_*, and every failure of the route.
    */
-  lists(warn: (message: string) => void): AsyncGenerator<readonly StoredDocument[]>
+  lists(warn: (message: string) => void): AsyncGenerator<readonly ListedDocument[]>
 }
 
-export interface StoredDocument {
+export interface ListedDocument {
   readonly id: string
   readonly routing?: string
   /** The index or data stream that the document names. */
@@ -41,7 +41,7 @@ export interface StoredDocument {
 }
 
 /** Throws SluiceError INPUT_NOT_FOUND, INPUT_UNREADABLE, and as `lists`. */
-export async function readAgain(again: Again): Promise<IndexAgain> {
+export async function readIndexAgain(again: Again): Promise<IndexAgain> {
   const [found] = await findIndices(again.cluster, { names: [again.index], query: again.query })
   if (found === undefined) throw new Error('an index that was found is one')
   const { index, uuid, namedAs = index } = found
@@ -63,8 +63,8 @@ export async function readAgain(again: Again): Promise<IndexAgain> {
 export function readUpTo(
   place: Readonly<Record<string, unknown>> | undefined,
   source: string,
-): (document: Pick<StoredDocument, 'shard' | 'number'>) => boolean {
-  const reached = placesIn(place, source)
+): (document: Pick<ListedDocument, 'shard' | 'number'>) => boolean {
+  const reached = shardPlacesIn(place, source)
   return ({ shard, number }) => number <= (reached.get(shard) ?? -1)
 }
 
@@ -81,11 +81,11 @@ const NONE = Buffer.alloc(0)
 function* listsIn(
   lines: Buffer,
   numbers: readonly number[],
-  place: Pick<StoredDocument, 'index' | 'shard'>,
-): Generator<readonly StoredDocument[]> {
+  place: Pick<ListedDocument, 'index' | 'shard'>,
+): Generator<readonly ListedDocument[]> {
   const fields = new ObjectFields()
   const text = (field: number) => JSON.parse(lines.toString('utf8', fields.from[field], fields.to[field])) as string
-  let list: StoredDocument[] = []
+  let list: ListedDocument[] = []
   let from = 0
   let at = 0
   for (const number of numbers) {

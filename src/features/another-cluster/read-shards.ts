@@ -108,7 +108,7 @@ async function* readShard(reading: Reading, shard: number): AsyncGenerator<Shard
 }
 
 /** Reads a place that a checkpoint holds. Throws SluiceError STATE_UNREADABLE. */
-export function placesIn(place: Readonly<Record<string, unknown>> | undefined, source: string): ShardPlaces {
+export function shardPlacesIn(place: Readonly<Record<string, unknown>> | undefined, source: string): ShardPlaces {
   const { shards = {} } = place ?? {}
   const entries = Object.entries(shards as Record<string, unknown>)
   const places = entries.map(([shard, number]) => [Number(shard), number] as const)

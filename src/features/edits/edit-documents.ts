@@ -5,7 +5,7 @@ import { DocumentEditor } from './document-editor.js'
 import { editLines } from './edit-lines.js'
 import { openEditKernel } from './kernel/kernel.js'
 import { rulesOf } from './rules.js'
-import { valueOf } from './values.js'
+import { editedValue } from './values.js'
 
 /** Edits documents between their format and their bodies, so that ids, routing and indices are those of the edited ones. */
 export function editDocuments({ edits }: { readonly edits: EditSection | undefined }): Feature {
@@ -40,7 +40,7 @@ function editing(edits: EditSection, { now, names }: Known, framing: Framing, in
   const values = Object.values(edits.set ?? {})
   return frameRewritten(inner, (input, lines) => {
     const path = names.get(input.id) ?? input.name
-    const texts = values.map(value => valueOf(value, { now, path }))
+    const texts = values.map(value => editedValue(value, { now, path }))
     kernel?.prepare(rules, texts)
     return editLines(lines, new DocumentEditor(rules, texts), kernel, framing.maxDocumentBytes)
   })

@@ -13,7 +13,7 @@ export interface LineFacts {
   readonly path: string
 }
 
-export function valueOf(value: SetValue, { now, path }: LineFacts): ValueText {
+export function editedValue(value: SetValue, { now, path }: LineFacts): ValueText {
   if (typeof value === 'object' && value !== null) {
     if (value.json === '{line}') return [Buffer.alloc(0), Buffer.alloc(0)]
     // Only white space may be a line end: in a string it would be escaped.

@@ -5,7 +5,7 @@ import { isSluiceError } from '../../base/failure/failure.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
 
 /** Returns the document, or why the input no longer holds it. The caller has checked that its length may be held. */
-export async function readAgain(stored: StoredAt, signal: AbortSignal): Promise<Buffer | string> {
+export async function readDocumentAgain(stored: StoredAt, signal: AbortSignal): Promise<Buffer | string> {
   const { file, offset, bytes, sha256 } = stored
   try {
     const document = await bytesAt(stored, signal)

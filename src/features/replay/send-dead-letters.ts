@@ -1,12 +1,12 @@
 import type { IndexSeen } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import { type Checkpoint, isSameCluster } from '../../run/state/checkpoint/checkpoint.js'
-import { type LostIndices, isLost, lostHolders } from '../../run/state/resume/lost-index.js'
+import { type LostIndices, isIndexLost, lostHolders } from '../../run/state/resume/lost-index.js'
 import { ReplayBatcher } from '../../pipeline/bulk/replay-batcher.js'
 import type { DocumentSection, StateSection } from '../../options/load.js'
 import { mayRunTwice } from '../destinations/run-script.js'
 import type { Feature } from '../../run/loop/hooks.js'
-import { readAgain } from './read-again.js'
+import { readDocumentAgain } from './read-again.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 import { sameOptions, type RunClaim } from '../../run/state/resume/plan.js'
 
@@ -67,7 +67,7 @@ export function sendDeadLetters(
           allowScript: () => {
             if (mayHaveSent !== '') throw mayRunTwice(mayHaveSent)
           },
-          readAgain: async stored => await readAgain(stored, stop.signal),
+          readAgain: async stored => await readDocumentAgain(stored, stop.signal),
           longRecord: async (input, head) => await ledger.longRecord(input, head),
         }),
     }
@@ -86,7 +86,7 @@ async function lostDestinations(
     destinations.map(async ({ index, indexUuid }) => {
       const seen = await see(index)
       const mayBeCopied = seen.kind === 'name' && status === 'finished'
-      return isLost(indexUuid, seen, true) && !mayBeCopied ? [index] : []
+      return isIndexLost(indexUuid, seen, true) && !mayBeCopied ? [index] : []
     }),
   )
   const behind = await lostHolders(run, undefined, cluster)

@@ -4,7 +4,7 @@ import type { DocumentSection } from '../../options/load.js'
 import { tooManyRejected } from '../../pipeline/ledger/account.js'
 import { plural } from '../../base/text/shown.js'
 import type { Feature, Started, Tell } from '../../run/loop/hooks.js'
-import { type Checkpoint, nameOf } from '../../run/state/checkpoint/checkpoint.js'
+import { type Checkpoint, runNameOf } from '../../run/state/checkpoint/checkpoint.js'
 
 declare module '../../pipeline/ledger/receipt.js' {
   interface Receipt {
@@ -38,9 +38,9 @@ export function remindOfRejected({ isFollowed, documents: { maxRejected } }: Rem
   const open: (Unreplayed & { readonly tooMany: readonly string[] })[] = []
   let own: string | undefined
   const remind = async (runs: readonly Checkpoint[], { openLetters }: Started['found'], tell: Tell) => {
-    const news = runs.filter(run => !asked.has(nameOf(run)))
+    const news = runs.filter(run => !asked.has(runNameOf(run)))
     if (news.length === 0) return
-    for (const run of news) asked.add(nameOf(run))
+    for (const run of news) asked.add(runNameOf(run))
     const found = (await openLetters(news)).filter(one => !told.has(keyOf(one)))
     for (const one of found) told.add(keyOf(one))
     open.push(...found)
@@ -50,7 +50,7 @@ export function remindOfRejected({ isFollowed, documents: { maxRejected } }: Rem
   return ({ tell }) => ({
     prepare: async ({ found, stateDir }) => {
       const { continues, unsettled } = found.plan
-      own = continues === undefined ? undefined : nameOf(continues)
+      own = continues === undefined ? undefined : runNameOf(continues)
       if (stateDir !== undefined) await remind(unsettled, found, tell)
     },
     complete: async ({ counts }) => {

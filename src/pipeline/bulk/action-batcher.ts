@@ -18,10 +18,10 @@ import {
 } from '../../base/text/bytes.js'
 import { actionTemplate } from './action-line.js'
 import type { BatchOptions } from './batcher.js'
-import { hasIdAt, idIn, operationOf, takeApart } from './carried-action.js'
+import { hasIdAt, idIn, carriedOperation, takeApart } from './carried-action.js'
 import { frameLines } from './frame-lines.js'
 import { refusedBefore } from './judge-line.js'
-import { originOf } from './origin.js'
+import { originAt } from './origin.js'
 import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
 import { reserve, type Slot } from './slots.js'
@@ -72,9 +72,9 @@ export class ActionBatcher {
       long: async (head, at) => {
         const found = this.#found
         // Only a refused line carries none.
-        if (!findAction(head, 0, found)) return { line: await longLine(input, originOf(at), operation), head }
+        if (!findAction(head, 0, found)) return { line: await longLine(input, originAt(at), operation), head }
         const id = idIn(head, found) ?? `${token}-${at.document}`
-        const line = await longLine(input, originOf(at), operationOf(head, 1, found.operationEnd) ?? operation, id)
+        const line = await longLine(input, originAt(at), carriedOperation(head, 1, found.operationEnd) ?? operation, id)
         return { line, head: head.subarray(found.document) }
       },
       maxLineBytes: maxDocumentBytes,
@@ -135,7 +135,7 @@ export class ActionBatcher {
   ): boolean {
     const open = this.#open
     const { address, condition, document } = found
-    const operation = operationOf(bytes, from + 1, found.operationEnd) ?? this.#options.operation
+    const operation = carriedOperation(bytes, from + 1, found.operationEnd) ?? this.#options.operation
     const hasId = hasIdAt(bytes, address)
     const ids = hasId ? 'given' : 'own'
     if (open.docs > 0 && (ids !== this.#ids || condition !== this.#condition)) return false

@@ -149,7 +149,7 @@ export function actionLine(
   }
   if (isOwn(id)) line += number
   else if (id !== 'none') {
-    const value = idIn(json, id)
+    const value = idOfFields(json, id)
     if (typeof value !== 'string') return value
     line += escaped(value)
   }
@@ -191,7 +191,7 @@ export function namedIndex(line: string, { opening }: NonNullable<ActionTemplate
 }
 
 /** The id that the fields of a document make. */
-export function idIn(json: string, { fields, separator, isHashed }: IdRule): string | ActionProblem {
+export function idOfFields(json: string, { fields, separator, isHashed }: IdRule): string | ActionProblem {
   const values: string[] = []
   for (const field of fields) {
     const value = scalar(json, field)

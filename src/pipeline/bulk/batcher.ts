@@ -20,7 +20,7 @@ import {
 import { frameLines } from './frame-lines.js'
 import { withoutMetadata } from './without-metadata.js'
 import { judgeLine, refusedBefore } from './judge-line.js'
-import { originOf } from './origin.js'
+import { originAt } from './origin.js'
 import { type Kernel, openKernel } from './kernel/kernel.js'
 import { moveWithin, OpenBatch, type Position } from './open-batch.js'
 import { RefusedLines } from './refused-lines.js'
@@ -85,7 +85,7 @@ export class Batcher {
       seal: () => this.#seal(),
       lines: (bytes, at) => this.#lines(bytes, template, at),
       long: async (head, at) => {
-        return { line: await longLine(input, originOf(at), operation, ownId(template, at)), head }
+        return { line: await longLine(input, originAt(at), operation, ownId(template, at)), head }
       },
       maxLineBytes: maxDocumentBytes,
       headBytes: 0,

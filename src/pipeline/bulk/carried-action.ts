@@ -16,7 +16,7 @@ export function idIn(bytes: Buffer, found: CarriedAction): string | undefined {
 }
 
 /** Returns undefined if the line names none. */
-export function operationOf(bytes: Buffer, from: number, to: number): Operation | undefined {
+export function carriedOperation(bytes: Buffer, from: number, to: number): Operation | undefined {
   if (from === to) return undefined
   const name = bytes.toString('latin1', from, to)
   return isOperation(name) ? name : undefined
@@ -29,7 +29,7 @@ export function takeApart(
   const found = { operationEnd: 0, condition: undefined, address: 0, document: 0 }
   if (!findAction(line, 0, found)) return { document: line }
   const { _id: id, routing, _index: index } = addressIn(line, found)
-  const operation = operationOf(line, 1, found.operationEnd)
+  const operation = carriedOperation(line, 1, found.operationEnd)
   const condition = conditionAtEnd(`${addressText(line, found)}}`)
   return {
     document: line.subarray(found.document),

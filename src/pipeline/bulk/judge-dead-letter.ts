@@ -6,7 +6,7 @@ import { conditionForm, kindOfCondition } from '../../base/text/condition.js'
 import { patternIn } from '../../base/text/index-pattern.js'
 import { unicodeProblem } from '../../base/text/shown.js'
 import { LINE_FEED, SPACE, withoutLineEnd } from '../../base/text/bytes.js'
-import { type ActionProblem, idIn, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
+import { type ActionProblem, idOfFields, idProblem, idRule, indexIn, numberOf, scalar } from './action-line.js'
 import {
   type Broken,
   type DeadLetter,
@@ -137,7 +137,7 @@ function addressOf(letter: DeadLetter): { readonly _id?: string; readonly routin
   const { ids: from = 'field', idField: field, idSeparator, routingField } = destination
   const text = () => content.toString('utf8')
   const separator = idSeparator === undefined ? {} : { separator: idSeparator }
-  const id = letter.id ?? (field === undefined ? undefined : idIn(text(), idRule({ from, field, ...separator })))
+  const id = letter.id ?? (field === undefined ? undefined : idOfFields(text(), idRule({ from, field, ...separator })))
   const routing = letter.routing ?? (routingField === undefined ? undefined : scalar(text(), routingField))
   if (typeof id === 'object') return id
   if (typeof routing === 'object') return routing

@@ -11,7 +11,7 @@ interface Place {
   readonly within?: number | undefined
 }
 
-export function originOf({ input, kind, document, line, offset, member, within = 0 }: Place): Origin {
+export function originAt({ input, kind, document, line, offset, member, within = 0 }: Place): Origin {
   return originIn(input.name, kind, document, line, offset, member, within + 1)
 }
 

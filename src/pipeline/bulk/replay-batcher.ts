@@ -8,7 +8,7 @@ import type { BatchOptions } from './batcher.js'
 import { HEAD_BYTES, readLongHead } from './dead-letter.js'
 import { frameLines } from './frame-lines.js'
 import { type ReadAgain, type ReplayRules, type Resend, destinationOf, judgeDeadLetter } from './judge-dead-letter.js'
-import { originOf } from './origin.js'
+import { originAt } from './origin.js'
 import { OpenBatch, type Position } from './open-batch.js'
 import { type Slot, reserve } from './slots.js'
 
@@ -80,7 +80,7 @@ export class ReplayBatcher {
     if (!isRecord) this.#open.passBlank(1, at)
     else {
       this.#open.slot ??= await this.#freeSlot()
-      const judged = await judgeDeadLetter(line, originOf(at), this.#options, this.#options.readAgain)
+      const judged = await judgeDeadLetter(line, originAt(at), this.#options, this.#options.readAgain)
       if ('status' in judged) {
         this.#open.refused.push(judged)
         this.#open.refuse(judged.document.length, at)
@@ -107,7 +107,7 @@ export class ReplayBatcher {
   async #pass(head: Buffer, at: Position): Promise<{ line: LongLine; head: Uint8Array }> {
     const { longLine, longRecord } = this.#options
     const read = readLongHead(head)
-    if (read === undefined) return { line: await longLine(at.input, originOf(at), 'create'), head }
+    if (read === undefined) return { line: await longLine(at.input, originAt(at), 'create'), head }
     const { destination: _, run, ...recorded } = read.recorded
     if (run !== undefined) this.#options.heard?.(run)
     const destination = destinationOf(read.recorded, this.#options)

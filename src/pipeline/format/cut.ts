@@ -26,5 +26,5 @@ export const LONGEST_BYTES = 1 << 20
 /** The parser also reads deeper objects: by default, no index takes as many levels. */
 export const MOST_LEVELS = 64
 /** Most bytes that join the start of an incomplete object at once: they stay in the CPU's second cache. */
-export const WINDOW_BYTES = 256 << 10
-export const INPUT_BYTES = 2 * LONGEST_BYTES + WINDOW_BYTES
+export const JOINED_BYTES = 256 << 10
+export const INPUT_BYTES = 2 * LONGEST_BYTES + JOINED_BYTES

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { fail } from '../../base/failure/failure.js'
 import { copyInto } from '../../base/memory.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
-import { type Cutter, INPUT_BYTES, WINDOW_BYTES } from './cut.js'
+import { type Cutter, INPUT_BYTES, JOINED_BYTES } from './cut.js'
 import { giveBack, isCutOff, takeCutter } from './cutters.js'
 import { type ElementLines, elements } from './elements.js'
 import { tokensInto } from './tokens.js'
@@ -47,7 +47,7 @@ export async function* linesBy(
 
   for await (const chunk of bytes) {
     for (let from = 0; from < chunk.length;) {
-      const window = chunk.subarray(from, from + Math.min(WINDOW_BYTES, INPUT_BYTES - filled))
+      const window = chunk.subarray(from, from + Math.min(JOINED_BYTES, INPUT_BYTES - filled))
       filled += copyInto(held, filled, window)
       from += window.length
       yield* take(false)

@@ -6,7 +6,7 @@ import { type Checking, DocumentLines, type LineProblem } from './document-lines
 export type MediaType = 'ndjson' | 'json'
 
 /** Lines with their line ends, and the number of documents in them. */
-export interface Documents {
+export interface CountedLines {
   readonly bytes: Uint8Array
   readonly documents: number
 }
@@ -26,7 +26,7 @@ export async function documentsIn(
   body: PostBody,
   type: MediaType,
   checking: Checking,
-): Promise<Documents | BadDocument> {
+): Promise<CountedLines | BadDocument> {
   const { bytes, length } = withoutByteOrderMark(body)
   const text = bytes.subarray(0, length)
   const lines = new DocumentLines(bytes, length, checking)

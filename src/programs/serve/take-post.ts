@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { isSluiceError } from '../../base/failure/failure.js'
-import { type Documents, documentsIn, type MediaType, mediaTypeOf } from './documents-in.js'
+import { type CountedLines, documentsIn, type MediaType, mediaTypeOf } from './documents-in.js'
 import { hashOf, type Request } from './segment.js'
 import { type ReadBody, readBody, type RefusedBody } from './read-body.js'
 import type { Room } from './room.js'
@@ -58,7 +58,7 @@ async function takeBody(read: ReadBody, { type, key }: Head, intake: OpenIntake)
 }
 
 async function store(
-  { bytes, documents }: Documents,
+  { bytes, documents }: CountedLines,
   key: string | undefined,
   intake: OpenIntake,
 ): Promise<PostAnswer> {

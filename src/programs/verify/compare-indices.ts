@@ -1,7 +1,7 @@
 /** Compares documents of one cluster with those of another, list by list. */
 import { explain, isSluiceError } from '../../base/failure/failure.js'
 import { isSameDocument } from '../../base/json/same-document.js'
-import type { IndexAgain, StoredDocument } from '../../features/another-cluster/read-again.js'
+import type { IndexAgain, ListedDocument } from '../../features/another-cluster/read-again.js'
 import type { PartStep } from '../../route/cluster/documents.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Compared } from './compare-tally.js'
@@ -11,9 +11,9 @@ interface Comparing {
   readonly source: IndexAgain
   readonly target: Cluster
   /** The indices of the target that may hold a document. Usually one. */
-  holders(document: StoredDocument): Promise<readonly string[]>
+  holders(document: ListedDocument): Promise<readonly string[]>
   /** Whether the run has read this state of a document. */
-  wasRead(document: StoredDocument): boolean
+  wasRead(document: ListedDocument): boolean
   wasRejected(id: string): boolean
   /** Takes lists, one at a time. */
   readonly pace: Pace
@@ -34,8 +34,8 @@ export async function compareDocuments(comparing: Comparing): Promise<void> {
   )
 }
 
-async function compare({ target, signal, ...comparing }: Comparing, list: readonly StoredDocument[]): Promise<void> {
-  const stored = new Map<StoredDocument, Buffer>()
+async function compare({ target, signal, ...comparing }: Comparing, list: readonly ListedDocument[]): Promise<void> {
+  const stored = new Map<ListedDocument, Buffer>()
   for (const [holders, documents] of await byHolders(list, comparing))
     for (const index of holders) {
       const wanted = documents.filter(document => !stored.has(document))
@@ -54,10 +54,10 @@ async function compare({ target, signal, ...comparing }: Comparing, list: readon
 }
 
 async function byHolders(
-  list: readonly StoredDocument[],
+  list: readonly ListedDocument[],
   { holders }: Pick<Comparing, 'holders'>,
-): Promise<Map<readonly string[], StoredDocument[]>> {
-  const groups = new Map<readonly string[], StoredDocument[]>()
+): Promise<Map<readonly string[], ListedDocument[]>> {
+  const groups = new Map<readonly string[], ListedDocument[]>()
   for (const document of list) {
     const found = await holders(document)
     const group = groups.get(found)
@@ -68,7 +68,7 @@ async function byHolders(
 }
 
 function outcomeOf(
-  document: StoredDocument,
+  document: ListedDocument,
   stored: Buffer | undefined,
   { wasRead, wasRejected }: Pick<Comparing, 'wasRead' | 'wasRejected'>,
 ): Compared {

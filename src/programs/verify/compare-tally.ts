@@ -26,7 +26,7 @@ export function comparedInput(name: string, most: number) {
 }
 
 /** Adds up the counts of all inputs. */
-export function sumOf(inputs: readonly ComparedCounts[]): ComparedCounts {
+export function sumOfCounts(inputs: readonly ComparedCounts[]): ComparedCounts {
   const sum = (name: keyof ComparedCounts) => inputs.reduce((total, input) => total + input[name], 0)
   return {
     documents: sum('documents'),

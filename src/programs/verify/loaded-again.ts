@@ -59,7 +59,7 @@ function lastOf({ last, isOpen }: InputIds): number {
 }
 
 /** Returns whether the same load starts afresh, although it knows this run: an index of the run is gone. Never throws. */
-export async function isLost(run: Checkpoint, cluster: Cluster): Promise<boolean> {
+export async function isRunLost(run: Checkpoint, cluster: Cluster): Promise<boolean> {
   const { index, indices } = run.target
   const lost =
     indices === undefined

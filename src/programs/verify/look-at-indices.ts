@@ -2,7 +2,7 @@
 import type { IndexSeen } from '../../route/cluster/indices.js'
 import type { Cluster } from '../../route/cluster/open-cluster.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { isGone } from '../../run/state/resume/lost-index.js'
+import { isIndexGone } from '../../run/state/resume/lost-index.js'
 
 /** The indices of a run, and the way to find its documents in them. */
 export interface Held {
@@ -89,7 +89,7 @@ async function noteFormer(held: Looked, { target }: Checkpoint, cluster: Cluster
   const left = holders.filter(({ index }) => !looked.has(index))
   if (left.length === 0) return held
   const seen = await cluster.indices.seeAll(left.map(({ index }) => index))
-  const former = left.flatMap(one => (isGone(one.indexUuid, seen.get(one.index)) ? [] : [one.index]))
+  const former = left.flatMap(one => (isIndexGone(one.indexUuid, seen.get(one.index)) ? [] : [one.index]))
   if (former.length === 0) return held
   const [first] = former
   const names = former.length === 1 ? first : `${first} and ${former.length - 1} more indices`

@@ -3,7 +3,7 @@ import type { Deletion, DeletionRefused, FoundDocument } from '../../route/clust
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { recordUndone } from '../../run/state/runs/history.js'
 import { hasLoaded, type KnownRun, lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
-import { isLost } from './loaded-again.js'
+import { isRunLost } from './loaded-again.js'
 import { ownRun } from './find-checkpoint.js'
 import { hiddenNote } from './look-at-indices.js'
 import { type OpenRun, openRun } from './open-run.js'
@@ -154,7 +154,7 @@ async function forget({ path, checkpoint, others, cluster }: OpenRun, deleted: n
   if (stateDir !== undefined) await recordUndone(stateDir, checkpoint, deleted)
   await removeRun(path)
   const last = stateDir === undefined ? undefined : await lastFinished(stateDir, checkpoint.key)
-  const goesBy = last === undefined || (await isLost(last, cluster)) ? undefined : last.run
+  const goesBy = last === undefined || (await isRunLost(last, cluster)) ? undefined : last.run
   return { goesBy, forgotten: forgotten.map(known => known.checkpoint.run) }
 }
 

@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure/failure.js'
 import { listenerOf } from '../../base/caller.js'
 import { systemClock } from '../../base/time/clock.js'
-import { readAgain, readUpTo, type IndexAgain } from '../../features/another-cluster/read-again.js'
+import { readIndexAgain, readUpTo, type IndexAgain } from '../../features/another-cluster/read-again.js'
 import type { FromOptions } from '../../options/ingest-options.js'
 import { invalid } from '../../options/option-checks.js'
 import { readFrom } from '../../options/read-options.js'
@@ -12,7 +12,7 @@ import { openClusterItself } from '../../route/connect/open-target.js'
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { comparedIndices, type ReadIndex } from './comparable.js'
 import { compareDocuments, findStrangers } from './compare-indices.js'
-import { comparedInput, firstIds, sumOf } from './compare-tally.js'
+import { comparedInput, firstIds, sumOfCounts } from './compare-tally.js'
 import { findCheckpoint } from './find-checkpoint.js'
 import { sameCluster } from './open-run.js'
 import { Pace } from './pace.js'
@@ -87,7 +87,7 @@ export async function verifyDeep({ from, ...options }: VerifyDeepOptions): Promi
   const found = await compareAll(comparing, { run: checkpoint.run, indices, rejected, onProgress })
   const only = await onlyInTarget(comparing, indices.length, found.there)
   for (const note of comparing.into.notes()) notes.add(note)
-  const counts = sumOf(found.inputs)
+  const counts = sumOfCounts(found.inputs)
   return {
     run: checkpoint.run,
     status: checkpoint.status,
@@ -160,7 +160,7 @@ async function onlyInTarget({ source, target, into, listed, ...comparing }: Comp
     await target.indices.refresh(index)
     // Two numbers show at once that there are none.
     if (isOnlyOne && (await target.indices.count(index)).documents === there) continue
-    const walked = await readAgain({ ...comparing, cluster: target, index, query: { _source: false } })
+    const walked = await readIndexAgain({ ...comparing, cluster: target, index, query: { _source: false } })
     await findStrangers({ ...comparing, target: walked, source, origins: [...origins], stranger: only.add })
   }
   return only
@@ -184,7 +184,7 @@ async function openAll(
     const { index, uuid, query, cluster: there } = read
     const refuse = (why: string) => fail('RUN_NOT_COMPARABLE', { run, why })
     if (there !== here) throw refuse(`${cluster.display} is another cluster than the one that it read`)
-    const again = await readAgain({ maxElapsedMs, signal, cluster, index, query })
+    const again = await readIndexAgain({ maxElapsedMs, signal, cluster, index, query })
     if (again.uuid !== uuid) throw refuse(`${index} was deleted and made anew since`)
     opened.push({ read, again })
   }

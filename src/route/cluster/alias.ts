@@ -4,7 +4,7 @@ import type { AliasFacts, IndexFacts } from './indices.js'
 import { type ReachedCluster, call } from './request.js'
 
 /** Reads the indices behind a name. Returns none if nothing has the name. Throws SluiceError: see `call`. */
-export async function readIndices(cluster: ReachedCluster, name: string): Promise<readonly IndexFacts[]> {
+export async function indicesBehind(cluster: ReachedCluster, name: string): Promise<readonly IndexFacts[]> {
   const path = `/${encodeURIComponent(name)}`
   const expects = ['index_not_found_exception']
   const { status, json } = await call(cluster, { method: 'GET', path, query: { flat_settings: 'true' }, expects })
@@ -28,7 +28,7 @@ function objectIn(value: unknown): JsonObject {
 
 /** Reads an alias. Throws SluiceError ALIAS_CONFLICT if the name is no alias of exactly one index, and as `call` does. */
 export async function readAlias(cluster: ReachedCluster, alias: string): Promise<AliasFacts> {
-  const found = await readIndices(cluster, alias)
+  const found = await indicesBehind(cluster, alias)
   const [on] = found
   if (on === undefined) return { name: alias }
   if (found.some(({ name }) => name === alias)) throw conflict(alias, 'an index has this name')

@@ -1,5 +1,5 @@
 /** All small questions that a cluster answers about its indices and documents, and those that change them. */
-import { readAlias, readIndices, removeAlias, switchAlias } from './alias.js'
+import { readAlias, indicesBehind, removeAlias, switchAlias } from './alias.js'
 import { viewOf } from './alias-view.js'
 import { deleteFound } from './delete-found.js'
 import type { Documents } from './documents.js'
@@ -40,7 +40,7 @@ export function questionsTo(cluster: ReachedCluster): Questions {
       makeVisible: async index => await makeVisible(cluster, index),
       count: async (index, query) => await countDocuments(cluster, index, query),
       waitForCopies: async (index, seconds) => await waitForCopies(cluster, index, seconds),
-      read: async name => await readIndices(cluster, name),
+      read: async name => await indicesBehind(cluster, name),
       findWriter: async name => await findWriteIndex(cluster, name),
       make: async (name, body) => await makeNamed(cluster, name, body),
       makeStream: async name => await makeStream(cluster, name),

@@ -1,12 +1,12 @@
 /** Finds the index that takes the documents sent to a name, and makes one if the name is new. */
-import { readIndices } from './alias.js'
+import { indicesBehind } from './alias.js'
 import type { IndexFacts, WriteIndex } from './indices.js'
 import { type ReachedCluster, call } from './request.js'
 import type { JsonObject } from '../../base/json/parse-json.js'
 
 /** Throws SluiceError: see `call`. */
 export async function findWriteIndex(cluster: ReachedCluster, name: string): Promise<WriteIndex> {
-  const found = await readIndices(cluster, name)
+  const found = await indicesBehind(cluster, name)
   const [only] = found
   if (only === undefined) return {}
   const own = found.find(one => one.name === name)

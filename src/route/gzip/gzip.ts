@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { copyInto } from '../../base/memory.js'
 import { GzipThread, roomFor } from './gzip-thread.js'
-import { type Kernel, mostBytes, openKernel } from './kernel/kernel.js'
+import { type Kernel, mostBytes, openGzipKernel } from './kernel/kernel.js'
 
 /** A load that ends sooner is over before a thread has started. */
 const BYTES_BEFORE_THREADS = 16 << 20
@@ -131,7 +131,7 @@ let isOpened = false
 export function sharedGzip(): Gzip | undefined {
   if (!isOpened) {
     isOpened = true
-    const kernel = openKernel()
+    const kernel = openGzipKernel()
     shared = kernel === undefined ? undefined : new Gzip(kernel)
   }
   return shared

@@ -87,7 +87,7 @@ class PooledRoute implements Route {
   constructor(options: RouteOptions) {
     const { target, proxy, connections, connectTimeoutMs = 10_000, keepAliveMs = 30_000 } = options
     this.target = target
-    this.form = formOf(target, proxy)
+    this.form = routeFormOf(target, proxy)
     this.proxy = proxy?.display
     this.#way = { target, connectTimeoutMs, proxy }
     this.#connector = new Connector(this.#way, this.form, layersOf(options), this.#meter)
@@ -237,7 +237,7 @@ class PooledRoute implements Route {
   }
 }
 
-export function formOf(target: URL, proxy: ProxyUrl | undefined): RouteForm {
+export function routeFormOf(target: URL, proxy: ProxyUrl | undefined): RouteForm {
   if (proxy === undefined) return 'direct'
   const plain = target.protocol === 'http:'
   return plain && (proxy.scheme === 'http' || proxy.scheme === 'https') ? 'forward' : 'tunnel'

@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls'
 import { type Failure, failure } from '../../base/failure/failure.js'
 import { Connector, type ConnectProgress } from './connector.js'
 import { type Phase, RouteError } from './route-error.js'
-import { type RouteOptions, formOf, layersOf } from './route.js'
+import { type RouteOptions, routeFormOf, layersOf } from './route.js'
 import { authoritiesOf, certificatesIn } from './tls-layer.js'
 import { TrafficMeter } from './proxy-url.js'
 
@@ -32,7 +32,7 @@ export async function traceConnection(
 ): Promise<Trace> {
   const { target, proxy, connectTimeoutMs = 10_000 } = options
   const way = { target, connectTimeoutMs, proxy }
-  const connector = new Connector(way, formOf(target, proxy), layersOf(options), new TrafficMeter())
+  const connector = new Connector(way, routeFormOf(target, proxy), layersOf(options), new TrafficMeter())
   const stopwatch = new Stopwatch(now)
   const onAbort = (): void => connector.destroyAll()
   signal?.addEventListener('abort', onAbort)

@@ -14,7 +14,7 @@ import { type ComparisonMeans, Refusals } from './refusal/tell-apart.js'
 import { Secrets } from './calls/secrets.js'
 import { openSession, type Session, tokensInMemory, type TokenStore } from './login/session.js'
 import { callForTokens } from './login/token-call.js'
-import { type Patience, persist } from './calls/persist.js'
+import { type Persistence, persist } from './calls/persist.js'
 import type { InstanceVerdict } from './calls/judge-refusal.js'
 
 export interface InstanceSettings {
@@ -128,7 +128,7 @@ async function callTable(
   line: InstanceHttp,
   session: Session,
   request: TableRequest,
-  patience: Patience,
+  patience: Persistence,
 ): Promise<TableAnswer> {
   const { signal } = request
   const question = questionOf(request)

@@ -4,7 +4,7 @@ import { DocumentEditor } from '../../../src/features/edits/document-editor.js'
 import { editLines } from '../../../src/features/edits/edit-lines.js'
 import { openEditKernel } from '../../../src/features/edits/kernel/kernel.js'
 import { rulesOf } from '../../../src/features/edits/rules.js'
-import { valueOf } from '../../../src/features/edits/values.js'
+import { editedValue } from '../../../src/features/edits/values.js'
 import type { EditOptions } from '../../../src/options/ingest-options.js'
 import { editedTree, treeOf } from './edit-model.js'
 import { randomEdits, randomObject } from './random-edits.js'
@@ -20,7 +20,7 @@ async function edited(
   { set = {}, drop, keep, rename }: EditOptions,
   isPlain: boolean,
 ): Promise<string> {
-  const values = Object.values(set).map(value => valueOf(value, facts))
+  const values = Object.values(set).map(value => editedValue(value, facts))
   const rules = rulesOf({ set, drop, keep, rename })
   kernel?.prepare(rules, values)
   const editor = new DocumentEditor(rules, values)

@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib'
-import { mostBytes, openKernel } from '../../../src/route/gzip/kernel/kernel.js'
+import { mostBytes, openGzipKernel } from '../../../src/route/gzip/kernel/kernel.js'
 import { BLOCK_BYTES, WINDOW_BYTES } from '../../../src/route/gzip/kernel/layout.js'
 import { randomLine } from './random-lines.js'
 import { type Seeded, seeded } from './seeded.js'
 
-const kernel = openKernel()
+const kernel = openGzipKernel()
 
 /** Returns the body as the kernel compresses it. */
 export function gzipped(body: Uint8Array): Buffer {

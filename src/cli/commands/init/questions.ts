@@ -10,7 +10,7 @@ export type Answers = { readonly [K in OptionName]?: string | boolean | undefine
 /** Asks for one line. `isHidden`: a secret. */
 export type AskLine = (question: string, isHidden?: boolean) => Promise<string>
 
-export interface Question {
+export interface SetupQuestion {
   readonly name: OptionName
   /** How to set it without a terminal. */
   readonly how: string
@@ -22,7 +22,7 @@ export interface Question {
 
 const given = (name: OptionName, text: string) => (text === '' ? undefined : { [name]: text })
 
-const proxy: Question = {
+const proxy: SetupQuestion = {
   name: 'proxy',
   how: 'the proxy: STATIC_PROXY_URL, --proxy-file, or --direct',
   isSet: async ({ proxy: url, proxyFile, direct }) => url !== undefined || direct || (await isThere(proxyFile)),
@@ -33,7 +33,7 @@ const proxy: Question = {
   },
 }
 
-const proxyCa: Question = {
+const proxyCa: SetupQuestion = {
   name: 'proxyCa',
   how: '--proxy-ca',
   isOptional: true,
@@ -41,7 +41,7 @@ const proxyCa: Question = {
   ask: async line => given('proxyCa', await line('PEM file of the CA that signed the certificate of the proxy:')),
 }
 
-const cluster: Question = {
+const cluster: SetupQuestion = {
   name: 'url',
   how: 'the cluster: --url, ELASTICSEARCH_URL, or --cloud-id',
   isSet: ({ url }) => url !== undefined,
@@ -53,7 +53,7 @@ const cluster: Question = {
   },
 }
 
-const ca: Question = {
+const ca: SetupQuestion = {
   name: 'ca',
   how: '--ca',
   isOptional: true,
@@ -61,7 +61,7 @@ const ca: Question = {
   ask: async line => given('ca', await line('PEM file of the CA that signed the certificate of the cluster:')),
 }
 
-const staticIps: Question = {
+const staticIps: SetupQuestion = {
   name: 'staticIps',
   how: 'the static addresses: STATIC_IPS',
   isOptional: true,
@@ -69,7 +69,7 @@ const staticIps: Question = {
   ask: async line => given('staticIps', await line('Your two static addresses, with a comma between them:')),
 }
 
-const credentials: Question = {
+const credentials: SetupQuestion = {
   name: 'apiKey',
   how: 'the credentials: ELASTICSEARCH_API_KEY, --api-key-file, or ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD',
   isSet: async ({ apiKey, apiKeyFile, password, passwordFile }) =>
@@ -83,7 +83,7 @@ const credentials: Question = {
   },
 }
 
-const index: Question = {
+const index: SetupQuestion = {
   name: 'index',
   how: '--index',
   isOptional: true,
@@ -102,7 +102,7 @@ async function isThere(file: string | undefined): Promise<boolean> {
 
 /** A step of the setup: some questions, then a look by the doctor. */
 export interface SetUpStep {
-  readonly questions: readonly Question[]
+  readonly questions: readonly SetupQuestion[]
   readonly checks: 'proxy' | 'route' | 'credentials' | 'index'
 }
 
@@ -114,13 +114,16 @@ export const steps: readonly SetUpStep[] = [
 ]
 
 /** Returns the questions that are still open. */
-export async function openQuestions({ questions }: SetUpStep, { values }: Effective): Promise<readonly Question[]> {
+export async function openQuestions(
+  { questions }: SetUpStep,
+  { values }: Effective,
+): Promise<readonly SetupQuestion[]> {
   const isSet = await Promise.all(questions.map(async one => await one.isSet(values)))
   return questions.filter((_, at) => !isSet[at])
 }
 
 /** Returns the questions whose answers may be the cause of a finding. */
-export function doubtful(code: FailureCode): readonly Question[] {
+export function doubtful(code: FailureCode): readonly SetupQuestion[] {
   if (code === 'PROXY_CERT_INVALID') return [proxy, proxyCa]
   if (code === 'PROXY_DENIED_TARGET' || code === 'PROXY_TARGET_UNREACHABLE') return [cluster, proxy]
   if (code.startsWith('PROXY_')) return [proxy]

@@ -13,7 +13,7 @@ import {
   type AskLine,
   doubtful,
   openQuestions,
-  type Question,
+  type SetupQuestion,
   type SetUpStep,
   steps,
 } from './questions.js'
@@ -55,7 +55,7 @@ async function requireAnswers(dialog: Dialog): Promise<void> {
 }
 
 /** Asks until the answer can be read. Only Enter keeps the earlier value, if there is one. */
-async function answered(question: Question, dialog: Dialog, answers: Answers, line: AskLine): Promise<Answers> {
+async function answered(question: SetupQuestion, dialog: Dialog, answers: Answers, line: AskLine): Promise<Answers> {
   for (;;) {
     const given = await question.ask(line)
     const next = { ...answers, ...given }

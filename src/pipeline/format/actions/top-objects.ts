@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { fail } from '../../../base/failure/failure.js'
 import { LINE_FEED, endWithoutSpace, isBlank, isWhiteSpace } from '../../../base/text/bytes.js'
 import { NO_FAULT, endOfValue, jsonFault } from '../../../base/json/json-fault.js'
-import { type Cutter, INPUT_BYTES, WINDOW_BYTES } from '../cut.js'
+import { type Cutter, INPUT_BYTES, JOINED_BYTES } from '../cut.js'
 import { giveBack, isCutOff, takeCutter } from '../cutters.js'
 import { validLines } from '../json-lines.js'
 
@@ -50,7 +50,7 @@ export async function* objectsBy(
 
   for await (const chunk of bytes) {
     for (let from = 0; from < chunk.length;) {
-      const window = chunk.subarray(from, from + Math.min(WINDOW_BYTES, INPUT_BYTES - filled))
+      const window = chunk.subarray(from, from + Math.min(JOINED_BYTES, INPUT_BYTES - filled))
       held.set(window, filled)
       filled += window.length
       from += window.length

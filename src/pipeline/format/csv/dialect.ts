@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { utf16Of } from '../look-alike.js'
 import { commentsIn, firstLines, type Lead, leadIn, noLead } from './lead.js'
-import { columnsIn, MOST_ROWS, rowShapes, type Shape } from './row-shapes.js'
+import { columnsIn, MOST_ROWS, rowShapes, type RowShape } from './row-shapes.js'
 import type { Encoding } from '../formats.js'
 import { toUtf8 } from '../to-utf8.js'
 
@@ -21,7 +21,7 @@ export interface Dialect {
   /** The first rows behind them, in UTF-8. */
   readonly rows: Buffer
   /** What they look like. */
-  readonly shapes: readonly Shape[]
+  readonly shapes: readonly RowShape[]
 }
 
 /** The parts of the dialect that the user has set. */

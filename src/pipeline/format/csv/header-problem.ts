@@ -1,6 +1,6 @@
 /** Finds out by the first rows whether the first one can name the columns. */
 import type { Dialect } from './dialect.js'
-import { endsShort, hasRowNames, type Shape } from './row-shapes.js'
+import { endsShort, hasRowNames, type RowShape } from './row-shapes.js'
 
 /** Fewer rows show nothing. */
 const FEWEST_ROWS = 3
@@ -36,7 +36,7 @@ export function numbersAsNames(names: readonly string[]): string {
 const NAMED = 3
 
 /** Returns the number of cells that all rows have. */
-function cellsOf(rows: readonly Shape[]): number | undefined {
+function cellsOf(rows: readonly RowShape[]): number | undefined {
   const [first] = rows
   return first !== undefined && rows.every(({ cells }) => cells === first.cells) ? first.cells : undefined
 }

@@ -3,7 +3,7 @@ import { quotationOf } from './quotation.js'
 import { RowSplitter } from './split-row.js'
 
 /** What one row looks like with some delimiter and quote. */
-export interface Shape {
+export interface RowShape {
   /** -1 if the row cannot be split. */
   readonly cells: number
   readonly endsEmpty: boolean
@@ -15,9 +15,9 @@ export interface Shape {
 export const MOST_ROWS = 200
 
 /** Returns the shapes of the first rows that are not blank. `isWhole`: nothing follows `rows`. */
-export function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhole: boolean): Shape[] {
+export function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhole: boolean): RowShape[] {
   const splitter = new RowSplitter(delimiter.charCodeAt(0), quotationOf(quote))
-  const shapes: Shape[] = []
+  const shapes: RowShape[] = []
   let at = 0
   while (at < rows.length && shapes.length < MOST_ROWS) {
     const found = splitter.next(rows, at, isWhole)
@@ -34,18 +34,18 @@ export function rowShapes(rows: Buffer, delimiter: string, quote: string, isWhol
 }
 
 /** Returns how many columns a table has, if its first row names them. R names none for the names of rows. */
-export function columnsIn(shapes: readonly Shape[]): number {
+export function columnsIn(shapes: readonly RowShape[]): number {
   return (shapes[0]?.cells ?? 1) + (hasRowNames(shapes) ? 1 : endsShort(shapes) ? -1 : 0)
 }
 
 /** Returns whether the first row ends with a delimiter, and no other row does. */
-export function endsShort([first, ...others]: readonly Shape[]): boolean {
+export function endsShort([first, ...others]: readonly RowShape[]): boolean {
   if (first?.endsEmpty !== true || first.cells < 2 || others.length === 0) return false
   return others.every(({ cells }) => cells === first.cells - 1)
 }
 
 /** Returns whether each row has one cell more than the first one, and not as an empty one at its end. */
-export function hasRowNames([first, ...others]: readonly Shape[]): boolean {
+export function hasRowNames([first, ...others]: readonly RowShape[]): boolean {
   if (first === undefined || others.length < 2) return false
   return others.every(({ cells }) => cells === first.cells + 1) && others.some(({ endsEmpty }) => !endsEmpty)
 }

@@ -9,7 +9,7 @@ const SURE_DIGITS = 15
  * Returns the JSON of a number. Spreadsheet programs write 0.1 as 0.10000000000000001: then the short form stands for the same number.
  * All other digits stay. Undefined: the text is no number.
  */
-export function numberIn(text: string): string | undefined {
+export function numberOfCell(text: string): string | undefined {
   const json = decimalIn(text.trim())
   if (json === undefined || /^-?\d+$/.test(json)) return json
   const { digits } = partsOf(json)

@@ -2,7 +2,7 @@
 import { plainNumber } from '../csv/cell-types.js'
 import { ESCAPED, type Cells } from '../csv/split-row.js'
 import { type Meaning, writtenDate } from './number-format.js'
-import { numberIn } from './numbers.js'
+import { numberOfCell } from './numbers.js'
 import type { SharedStrings } from './shared-strings.js'
 import { Texts } from './texts.js'
 import { XmlTokens } from './xml-tokens.js'
@@ -233,7 +233,7 @@ export class SheetRows implements Cells {
     const isNumber = meaning === 'number'
     if (isNumber && plainNumber(texts.bytes, start, texts.length) !== undefined) return OWN
     const text = texts.bytes.toString('latin1', start, texts.length)
-    const written = isNumber ? numberIn(text) : writtenDate(daysIn(text), meaning, this.#known.is1904)
+    const written = isNumber ? numberOfCell(text) : writtenDate(daysIn(text), meaning, this.#known.is1904)
     if (written === undefined) {
       this.#fail(isNumber ? 'a number that is none' : 'a date that is not in the years 1900 to 9999')
       return ESCAPED

@@ -28,7 +28,7 @@ function filledIn({ starts, ends, count }: SheetRow): number {
 }
 
 /** Returns the texts of a row as names. A name may stand on several lines of its cell. */
-export function namesIn({ bytes, starts, ends, count }: SheetRow): string[] {
+export function namesOfRow({ bytes, starts, ends, count }: SheetRow): string[] {
   return Array.from({ length: count }, (_, cell) =>
     bytes.toString('utf8', starts[cell], ends[cell]).replaceAll(/\s+/g, ' ').trim(),
   )

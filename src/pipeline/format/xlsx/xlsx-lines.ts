@@ -19,7 +19,7 @@ import { RowSplitter } from '../csv/split-row.js'
 import type { CsvOptions } from '../formats.js'
 import { readSharedStrings } from './shared-strings.js'
 import { OWN, SheetRows } from './sheet-rows.js'
-import { headIn, namesIn, type SheetRow } from './table-head.js'
+import { headIn, namesOfRow, type SheetRow } from './table-head.js'
 import { chosenSheet, listedSheets, type OpenPart, readWorkbook, type Sheet, type Workbook } from './workbook.js'
 
 interface SheetOptions {
@@ -165,7 +165,7 @@ function tableOf(first: readonly SheetRow[], { csv = {}, idColumns = [], showsCe
   const others = first.slice(hasHead ? at + 1 : 0)
   const width = Math.max(given?.length ?? 0, head?.count ?? 0, ...others.map(({ count }) => count))
   const rows = others.map(row => filled(row, width))
-  const written = given ?? (head === undefined ? [] : namesIn(head))
+  const written = given ?? (head === undefined ? [] : namesOfRow(head))
   const isUsed = (column: number) => rows.some(({ starts, ends }) => starts[column] !== ends[column])
   const padded = Array.from({ length: width }, (_, column) => written[column] ?? '')
   const named = nameColumns(padded, false, column => !isUsed(column))

@@ -8,7 +8,18 @@ import { nothing } from '../../../pipeline/ledger/account.js'
 import { isForeignIndex } from '../../../options/names.js'
 import { runId } from '../../../options/option-checks.js'
 import type { JobData, JobEnd, RangeData, RangeReceipt } from '../job.js'
-import { isCount, isListOf, isNumber, isSize, isText, optional, own, type Shape, shaped, type Test } from './shape.js'
+import {
+  isCount,
+  isListOf,
+  isNumber,
+  isSize,
+  isText,
+  optional,
+  own,
+  type EntryShape,
+  shaped,
+  type Test,
+} from './shape.js'
 
 /** More than any name of an input, a folder or a machine has. */
 const LONGEST = 8192
@@ -21,7 +32,7 @@ const SHOWN = 100
 const isName: Test = value => typeof value === 'string' && value.length <= LONGEST && !value.includes('\0')
 const isTime: Test = value => isName(value) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(String(value))
 
-const job: Shape = {
+const job: EntryShape = {
   version: value => value === 1,
   sources: value => isListOf(value, isPlace) && value.length > 0,
   settings: isObject,
@@ -56,11 +67,11 @@ export function faultOfJob(id: string | undefined, data: unknown): string | unde
 
 /** Returns the failure of a job whose shape is wrong. */
 export function malformed(id: string | undefined, problem: string): Failure {
-  return failure('JOB_MALFORMED', { job: shownName(id), problem })
+  return failure('JOB_MALFORMED', { job: shownFromQueue(id), problem })
 }
 
 /** Returns a name from the queue as a message shows it. */
-export function shownName(name = ''): string {
+export function shownFromQueue(name = ''): string {
   return visible(name.slice(0, SHOWN))
 }
 

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../../base/json/parse-json.js'
 
 export type Test = (value: unknown) => boolean
 /** Fields of an entry. A test of one that may be absent accepts undefined. */
-export type Shape = Readonly<Record<string, Test>>
+export type EntryShape = Readonly<Record<string, Test>>
 
 export const isText: Test = value => typeof value === 'string'
 export const isNumber: Test = value => typeof value === 'number' && Number.isFinite(value)
@@ -14,7 +14,7 @@ export function optional(test: Test): Test {
   return value => value === undefined || test(value)
 }
 
-export function shaped(shape: Shape): Test {
+export function shaped(shape: EntryShape): Test {
   return value => isObject(value) && Object.entries(shape).every(([name, test]) => test(own(value, name)))
 }
 

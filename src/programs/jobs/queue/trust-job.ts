@@ -2,7 +2,7 @@
 import type { Job } from 'bullmq'
 import { type Failure, failure, SluiceError } from '../../../base/failure/failure.js'
 import type { JobData } from '../job.js'
-import { faultOfJob, malformed, shownName } from './check-entry.js'
+import { faultOfJob, malformed, shownFromQueue } from './check-entry.js'
 import { macOf, type Seal } from './seal.js'
 
 type Found = Pick<Job<JobData>, 'id' | 'data'>
@@ -26,5 +26,5 @@ export function trusted(job: Found, seal: Seal): JobData {
 }
 
 export function wrongSignature(id: string | undefined, problem: string): Failure {
-  return failure('JOB_SIGNATURE_WRONG', { job: shownName(id), problem })
+  return failure('JOB_SIGNATURE_WRONG', { job: shownFromQueue(id), problem })
 }

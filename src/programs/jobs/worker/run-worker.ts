@@ -12,7 +12,7 @@ import type { LoadParts } from '../range/load-parts.js'
 import { RangeLoader } from '../range/load-range.js'
 import { CONTROL, type QueueEngine } from '../queue/open-engine.js'
 import { problemInSettings } from '../plan/queued-options.js'
-import { shownName } from '../queue/check-entry.js'
+import { shownFromQueue } from '../queue/check-entry.js'
 import { whyUntrusted } from '../queue/trust-job.js'
 import { rateShare } from '../plan/rate-share.js'
 import { RangeServer } from '../range/serve-ranges.js'
@@ -189,7 +189,7 @@ async function followJobs(working: Working, following: Following): Promise<void>
     if (job === undefined || !isMine(working, job)) continue
     const why = whyLeft(working, job)
     if (why === undefined) known.set(id, job)
-    else sayOnce(id, `job ${shownName(id)} is left to other workers: ${why}`, working, following)
+    else sayOnce(id, `job ${shownFromQueue(id)} is left to other workers: ${why}`, working, following)
   }
   for (const id of following.leftOut.keys()) if (!jobs.some(job => job?.id === id)) following.leftOut.delete(id)
   for (const [id, server] of servers) {

@@ -4,7 +4,7 @@ import { fail } from '../../../base/failure/failure.js'
 import { isSourceUrl, readSourceUrl } from '../../../base/text/source-url.js'
 import { isForeignIndex } from '../../../options/names.js'
 import type { JobData, RangeData } from '../job.js'
-import { shownName } from '../queue/check-entry.js'
+import { shownFromQueue } from '../queue/check-entry.js'
 
 export interface WorkerLimits {
   /** Patterns with `*`, which stands for any characters. Absent: all. */
@@ -32,18 +32,18 @@ export function whyNotTaken(
 ): string | undefined {
   // The credentials of this worker go nowhere else.
   if (wantedFrom !== undefined && wantedFrom !== from)
-    return `it reads ${shownName(wantedFrom)}, which is not --from of this worker`
+    return `it reads ${shownFromQueue(wantedFrom)}, which is not --from of this worker`
   const input = sources.find(source => !isAmong(inputs, placeOf(source)))
-  if (input !== undefined) return `its input ${shownName(input)} is not ${wanted(job)}`
+  if (input !== undefined) return `its input ${shownFromQueue(input)} is not ${wanted(job)}`
   const into = [index, settings['index'], settings['swapAlias']].filter(name => name !== undefined).map(String)
   const other = into.find(name => indices?.some(pattern => fits(pattern, name)) === false)
-  return other === undefined ? undefined : `its index ${shownName(other)} is not among --only-index`
+  return other === undefined ? undefined : `its index ${shownFromQueue(other)} is not among --only-index`
 }
 
 /** Throws SluiceError OPTION_INVALID if this worker may not look into an input that a pattern of the job found. */
 export function checkFound(limits: WorkerLimits, name: string): void {
   if (isAmong(limits.inputs, placeOf(name))) return
-  const problem = `it finds ${shownName(name)}, which is not ${wanted(limits.job)}`
+  const problem = `it finds ${shownFromQueue(name)}, which is not ${wanted(limits.job)}`
   throw fail('OPTION_INVALID', { option: 'the input of the job', problem })
 }
 

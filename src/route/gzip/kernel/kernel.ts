@@ -21,7 +21,7 @@ export function compileKernel(): typeof code {
 }
 
 /** Returns undefined without WebAssembly or memory. */
-export function openKernel(): Kernel | undefined {
+export function openGzipKernel(): Kernel | undefined {
   const compiled = compileKernel()
   const memory = newMemory(Math.ceil(MEMORY_BYTES / PAGE_BYTES))
   if (compiled === undefined || memory === undefined || webAssembly === undefined) return undefined

@@ -1,10 +1,10 @@
 /** Runs in a worker thread: compresses bodies. `scripts/kernel/build.js` makes one text of it. */
 import { parentPort } from 'node:worker_threads'
 import { copyInto } from '../../../base/memory.js'
-import { openKernel } from '../kernel/kernel.js'
+import { openGzipKernel } from '../kernel/kernel.js'
 import type { FromWorker, ToWorker } from './messages.js'
 
-const kernel = openKernel()
+const kernel = openGzipKernel()
 
 parentPort?.on('message', ({ body, from, bytes, file }: ToWorker) => {
   if (kernel === undefined) return answer(undefined)

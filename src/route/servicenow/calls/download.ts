@@ -3,7 +3,7 @@ import { failure, SluiceError } from '../../../base/failure/failure.js'
 import { type InstanceHttp, judgeLost, readInstanceAnswer } from './instance-http.js'
 import type { InstanceVerdict } from './judge-refusal.js'
 import { judgeTableAnswer } from './judge-table-answer.js'
-import { type Patience, persist } from './persist.js'
+import { type Persistence, persist } from './persist.js'
 import type { Session } from '../login/session.js'
 
 export interface Download {
@@ -26,7 +26,7 @@ export async function downloadFile(
   line: InstanceHttp,
   session: Session,
   { sysId, size = 0, signal, take }: Download,
-  patience: Patience,
+  patience: Persistence,
 ): Promise<void> {
   const request = { method: 'GET', table: 'sys_attachment', sysId } as const
   let attempts = 0

@@ -34,7 +34,7 @@ export function judgeRefusal(answer: InstanceAnswer, judging: InstanceJudging): 
   if (isHibernating(answer)) return { is: 'stop', failure: failure('SERVICENOW_HIBERNATING', { instance, status }) }
   if (status >= 300 && status < 400) return { is: 'stop', failure: notAnInstance(answer, judging) }
   if (status === 429) return judgeLimit(answer, judging)
-  if (status === 403 && !isJson(answer)) {
+  if (status === 403 && !isJsonAnswer(answer)) {
     const observed = describeInstanceAnswer(answer, judging)
     return { is: 'stop', failure: failure('SERVICENOW_ADDRESS_REFUSED', { instance, observed, status }) }
   }
@@ -55,7 +55,7 @@ function isHibernating({ status, headers, text }: InstanceAnswer): boolean {
     const location = header(headers, 'location') ?? ''
     return /^https:\/\/developer\.servicenow\.com\//i.test(location) || /[?&]wu=true\b/.test(location)
   }
-  return !isJson({ headers, text }) && /\bhibernating\b/i.test(text.slice(0, SEARCHED))
+  return !isJsonAnswer({ headers, text }) && /\bhibernating\b/i.test(text.slice(0, SEARCHED))
 }
 
 function judgeLimit(answer: InstanceAnswer, judging: InstanceJudging): Refusal {
@@ -91,7 +91,7 @@ export function describeInstanceAnswer({ status, headers, text }: InstanceAnswer
   ].join(', ')
 }
 
-export function isJson({ headers, text }: Pick<InstanceAnswer, 'headers' | 'text'>): boolean {
+export function isJsonAnswer({ headers, text }: Pick<InstanceAnswer, 'headers' | 'text'>): boolean {
   const type = header(headers, 'content-type') ?? ''
   const start = text.slice(0, SEARCHED)
   if (/^\s*</.test(start)) return false

@@ -8,7 +8,7 @@ import {
   type InstanceAnswer,
   type InstanceJudging,
   type InstanceVerdict,
-  isJson,
+  isJsonAnswer,
   judgeRefusal,
   notAnInstance,
   type Refusal,
@@ -41,7 +41,7 @@ function judgeSuccess(
   const { status, headers, text } = answer
   if (status === 204) return { is: 'done', value: { status, headers, result: undefined } }
   if (answer.isTooLong) return { is: 'stop', failure: truncated(request, judging, 'its answer is too long') }
-  if (!isJson(answer)) return { is: 'stop', failure: notAnInstance(answer, judging) }
+  if (!isJsonAnswer(answer)) return { is: 'stop', failure: notAnInstance(answer, judging) }
   const value = parseJson(text)
   const problem = problemInside(value, text)
   if (problem !== undefined) return { is: 'stop', failure: truncated(request, judging, problem) }

@@ -3,7 +3,7 @@ import { failure, SluiceError } from '../../../base/failure/failure.js'
 import { backoffMs, Retries } from '../../../base/time/retry.js'
 import type { InstanceVerdict } from './judge-refusal.js'
 
-export interface Patience {
+export interface Persistence {
   readonly clock: Clock
   random(): number
   /** How long one request may fail for reasons that may pass. */
@@ -16,7 +16,7 @@ export interface Patience {
  */
 export async function persist<T>(
   attempt: () => Promise<InstanceVerdict<T>>,
-  { clock, random, maxElapsedMs }: Patience,
+  { clock, random, maxElapsedMs }: Persistence,
   { isRepeatable, signal }: { readonly isRepeatable: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<Exclude<InstanceVerdict<T>, { is: 'later' }>> {
   const retries = new Retries({ clock, maxElapsedMs, waitMs: refusals => backoffMs(refusals, random) })

@@ -1,14 +1,14 @@
 import { SluiceError, failure } from '../../../base/failure/failure.js'
 import type { OauthClient } from '../choose-access.js'
 import type { InstanceHttp } from '../calls/instance-http.js'
-import { type Patience, persist } from '../calls/persist.js'
+import { type Persistence, persist } from '../calls/persist.js'
 import {
   describeInstanceAnswer,
   errorIn,
   type InstanceAnswer,
   type InstanceJudging,
   type InstanceVerdict,
-  isJson,
+  isJsonAnswer,
   judgeRefusal,
   notAnInstance,
   type Refusal,
@@ -35,7 +35,7 @@ export interface Tokens {
 }
 
 interface TokenCalling {
-  readonly patience: Patience
+  readonly patience: Persistence
   readonly signal?: AbortSignal | undefined
   /** Uses a connection of its own. Default false. */
   readonly isFresh?: boolean
@@ -113,7 +113,7 @@ export function judgeTokenAnswer(
     is: 'stop',
     failure: failure('SERVICENOW_TOKEN_REFUSED', { instance, grant, reason: quote(reason), status }),
   })
-  const value = isJson(answer) ? parseJson(text) : undefined
+  const value = isJsonAnswer(answer) ? parseJson(text) : undefined
   const said = isObject(value) ? reasonIn(value) : undefined
   if (said !== undefined) return refuse(said)
   if (status === 200 && isObject(value) && typeof value['access_token'] === 'string') {

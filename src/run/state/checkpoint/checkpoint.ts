@@ -104,7 +104,7 @@ export interface Target {
   /** For an alias or data stream: its indices when the run began. */
   readonly behind?: readonly string[]
   /** Indices that stored documents under the name of an alias or data stream, and for a replay under any name. */
-  readonly holders?: readonly Holder[]
+  readonly holders?: readonly IndexHolder[]
   /** Set if each document names its index: every index that took documents, how many, and its uuid if it is known. */
   readonly indices?: readonly NamedIndex[]
   /** Other indices that pipelines stored documents in. */
@@ -117,13 +117,13 @@ export interface Target {
 export type Witness = readonly { readonly id: string; readonly routing?: string }[]
 
 /** An index. `indexUuid` and `witnesses`: as in the target. */
-export interface Holder {
+export interface IndexHolder {
   readonly index: string
   readonly indexUuid?: string
   readonly witnesses?: readonly Witness[]
 }
 
-export interface NamedIndex extends Holder {
+export interface NamedIndex extends IndexHolder {
   readonly documents: number
 }
 
@@ -198,7 +198,7 @@ export interface OldIdentity {
 export const START: Mark = { kind: 'lines', document: 1, line: 1, offset: 0, tail: 0 }
 
 /** Returns a name that no other run has: the user may give the same name to several. */
-export function nameOf({ run, began }: Pick<Checkpoint, 'run' | 'began'>): string {
+export function runNameOf({ run, began }: Pick<Checkpoint, 'run' | 'began'>): string {
   return `${run} ${began}`
 }
 

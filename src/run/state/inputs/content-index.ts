@@ -7,7 +7,7 @@ import type { Lines, Source, StoredFile } from '../../../base/flow.js'
 import type { CheckpointInput, ContentIdentity, FileIdentity } from '../checkpoint/checkpoint.js'
 import { ContentSum, isStoredAsLines } from './content.js'
 import { LineReader } from './line-reader.js'
-import { placeOf } from './still-there.js'
+import { pathOrUrlOf } from './still-there.js'
 import type { KnownInput } from './known-input.js'
 import { StreamedLines } from './streamed-lines.js'
 import { append, getOrMake, listOf, type OneOrMore } from './one-or-more.js'
@@ -24,13 +24,13 @@ export interface ContentMatch {
 }
 
 /** An input that was opened, and what of it is known. Or why it could not be read as far as the longest one that it may be. */
-export type Compared =
+export type InputMatch =
   | { readonly opened: StreamedLines; readonly matches: readonly Omit<ContentMatch, 'file'>[]; readonly failed?: never }
   | { readonly failed: { readonly error: SluiceError; readonly known: KnownInput } }
 
 type LinesOf = (source: Source) => Promise<Lines>
 /** Lines that were read of an input: how many bytes, and their checksum. */
-export interface Extent {
+export interface KnownExtent {
   readonly bytes: number
   readonly sum: string
 }
@@ -124,7 +124,7 @@ export class ContentIndex {
    * Opens an input that may be another one each time, and compares it while it is read. Returns undefined if it can be no known one. Throws
    * SluiceError if its first bytes cannot be read.
    */
-  async compare(source: Source): Promise<Compared | undefined> {
+  async compare(source: Source): Promise<InputMatch | undefined> {
     if (!this.#hasGone) return undefined
     const opened = new StreamedLines(await this.#linesOf(source))
     const candidates = byBytes(this.#candidates(await opened.first(), source))
@@ -216,7 +216,7 @@ export async function firstFree<M extends Omit<ContentMatch, 'file'>>(
   // An input that grew still holds what it held before, although a JSON document then has another end.
   const taken = new Set<string>()
   for (const match of matches) {
-    const place = placeOf(match.known.input)
+    const place = pathOrUrlOf(match.known.input)
     const isPart = place !== undefined && taken.has(place)
     if (!isPart && (await isFree(match.known))) return { match }
     if (place !== undefined) taken.add(place)
@@ -241,7 +241,7 @@ export function isDecoded({ content }: CheckpointInput): boolean {
 }
 
 /** Returns what was read of an input, as lines. */
-export function extentOf({ file, content }: CheckpointInput): Extent | undefined {
+export function extentOf({ file, content }: CheckpointInput): KnownExtent | undefined {
   if (content?.bytes !== undefined && content.sum !== undefined)
     return content.bytes === 0 ? undefined : { bytes: content.bytes, sum: content.sum }
   if (file === undefined || file.bytes === 0 || file.sum === '') return undefined

@@ -1,6 +1,6 @@
 /** Defines how a target knows an input. */
 import type { FileIdentity } from '../checkpoint/checkpoint.js'
-import type { ContentMatch, Extent } from './content-index.js'
+import type { ContentMatch, KnownExtent } from './content-index.js'
 import type { KnownInput } from './known-input.js'
 import type { OpenedLines } from './streamed-lines.js'
 
@@ -37,7 +37,7 @@ export interface Streamed {
   /** The open input. Absent: it is opened again. */
   readonly opened?: OpenedLines | undefined
   /** The lines that it must begin with if it is opened again. */
-  readonly begins: Extent
+  readonly begins: KnownExtent
   /** Length of a line end that now stands behind the last line. 0 if there is none. */
   readonly lineEnd: number
 }

@@ -35,7 +35,7 @@ export class StillThere {
 
   async #look({ input }: KnownInput): Promise<boolean> {
     const { file } = input
-    const place = placeOf(input)
+    const place = pathOrUrlOf(input)
     if (place === undefined) return false
     if (!isPath(place)) return (await this.#isThere?.(place, seenOf(input))) ?? true
     return file !== undefined && (await isFileThere(file, place))
@@ -43,13 +43,13 @@ export class StillThere {
 }
 
 /** Returns the path or URL of an input, as far as it is known. */
-export function placeOf({ file, address }: CheckpointInput): string | undefined {
+export function pathOrUrlOf({ file, address }: CheckpointInput): string | undefined {
   return file?.path ?? address
 }
 
 /** Returns whether an input that can be read again was somewhere else. */
 function isElsewhere(input: CheckpointInput, place: string): boolean {
-  return (input.file !== undefined || input.address !== undefined) && placeOf(input) !== place
+  return (input.file !== undefined || input.address !== undefined) && pathOrUrlOf(input) !== place
 }
 
 /** Returns whether the file is still at this path, with the content that was loaded. */

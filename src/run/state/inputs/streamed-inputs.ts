@@ -2,10 +2,10 @@
 import { isSluiceError, type SluiceError } from '../../../base/failure/failure.js'
 import type { Source } from '../../../base/flow.js'
 import { ContentSum } from './content.js'
-import { type Compared, type ContentIndex, extentOf, firstFree } from './content-index.js'
+import { type InputMatch, type ContentIndex, extentOf, firstFree } from './content-index.js'
 import type { KnownInput } from './known-input.js'
 import type { Recognised, Streamed } from './recognised.js'
-import { placeOf, type StillThere } from './still-there.js'
+import { pathOrUrlOf, type StillThere } from './still-there.js'
 import type { StreamedLines } from './streamed-lines.js'
 
 /** Inputs that wait for their load and are open. Each takes a connection, and memory. */
@@ -44,7 +44,7 @@ export class StreamedInputs {
     return { kind: 'new', twin, differs, ...(await this.#held(opened, 1)) }
   }
 
-  async #compared(source: Source, named: KnownInput | undefined): Promise<Compared | undefined> {
+  async #compared(source: Source, named: KnownInput | undefined): Promise<InputMatch | undefined> {
     try {
       return await this.#index()?.compare(source)
     } catch (error) {
@@ -67,7 +67,7 @@ export class StreamedInputs {
     const lineEnd = isWhole ? 0 : await opened.endBehind(mark, begins.bytes)
     const isOver = isWhole && (status === 'finished' || mark.tail > 0)
     const held = isOver ? await closed(opened) : await this.#held(opened, mark.line + Math.sign(lineEnd))
-    const place = placeOf(input)
+    const place = pathOrUrlOf(input)
     const moved = place === undefined || place === address ? {} : { moved: place }
     return { kind: 'known', ...moved, streamed: { begins, lineEnd, ...held } }
   }

@@ -1,7 +1,7 @@
 /** Watches the indices that a replay sends dead letters to. A resume compares their uuids. */
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { Target } from '../checkpoint/checkpoint.js'
-import { isLost } from './lost-index.js'
+import { isIndexLost } from './lost-index.js'
 
 type Known = NonNullable<Target['destinations']>
 
@@ -89,7 +89,7 @@ export class Destinations {
     const seen = await cluster.indices.seeAll([...uuids.keys()], givenUp)
     return [...uuids].flatMap(([index, uuid]) => {
       const now = seen.get(index)
-      return now !== undefined && isLost(uuid, now, uuid !== undefined) ? [index] : []
+      return now !== undefined && isIndexLost(uuid, now, uuid !== undefined) ? [index] : []
     })
   }
 }

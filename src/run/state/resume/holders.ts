@@ -6,8 +6,8 @@ import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import type { SenderOptions } from '../../../route/sender/sender.js'
 import { explain } from '../../../base/failure/failure.js'
-import type { Holder } from '../checkpoint/checkpoint.js'
-import { DELETED, isGone } from './lost-index.js'
+import type { IndexHolder } from '../checkpoint/checkpoint.js'
+import { DELETED, isIndexGone } from './lost-index.js'
 import { Witnesses } from './witnesses.js'
 
 /** Hears of an index that has stored a document, before the document is settled. */
@@ -30,7 +30,7 @@ export class Holders {
   #turn: Promise<void> = Promise.resolve()
   #isLooking = false
 
-  constructor(before: readonly Holder[], name: () => string | undefined, asking: Asking) {
+  constructor(before: readonly IndexHolder[], name: () => string | undefined, asking: Asking) {
     this.#name = name
     this.#asking = asking
     for (const { index, indexUuid, witnesses } of before) {
@@ -41,7 +41,7 @@ export class Holders {
   }
 
   /** Every index that stored a document, with what it is known by. */
-  get all(): readonly Holder[] {
+  get all(): readonly IndexHolder[] {
     return Array.from(this.#uuids, ([index, indexUuid]) => {
       const witnesses = this.#witnesses.of(index)
       const known = indexUuid === undefined ? {} : { indexUuid }
@@ -100,7 +100,7 @@ export class Holders {
     if (this.#uuids.size === 0) return []
     await this.see()
     const seen = await this.#ask([...this.#uuids.keys()])
-    return [...this.#uuids].flatMap(([index, uuid]) => (isGone(uuid, seen.get(index)) ? [index] : []))
+    return [...this.#uuids].flatMap(([index, uuid]) => (isIndexGone(uuid, seen.get(index)) ? [index] : []))
   }
 
   async #ask(indices: readonly string[]): Promise<ReadonlyMap<string, IndexSeen>> {

@@ -9,7 +9,7 @@ import { Destinations } from './destinations.js'
 import { type HearHolder, Holders } from './holders.js'
 import { NamedIndices } from './named-indices.js'
 import type { FoundRun } from './find-run.js'
-import { DELETED, hasStored, isLost } from './lost-index.js'
+import { DELETED, hasStored, isIndexLost } from './lost-index.js'
 import { Witnesses } from './witnesses.js'
 
 interface Watched {
@@ -135,7 +135,7 @@ export class IndexWatch {
     const known = indexUuid ?? (isElsewhere || this.#witnesses.of(index).length === 0 ? undefined : DELETED)
     if (known === undefined) return undefined
     const now = await cluster.indices.see(index, givenUp)
-    if (!isLost(known, now, true)) return undefined
+    if (!isIndexLost(known, now, true)) return undefined
     return this.#replaced([index])
   }
 

@@ -3,7 +3,7 @@ import { isOperation, rowOf } from '../../../base/operation.js'
 import type { IndexSeen } from '../../../route/cluster/indices.js'
 import type { Cluster } from '../../../route/cluster/open-cluster.js'
 import { haveStayed } from './witnesses.js'
-import type { Checkpoint, Holder } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, IndexHolder } from '../checkpoint/checkpoint.js'
 
 /** Stands for the uuid of an index that was deleted before Sluice knew it. No index has it. */
 export const DELETED = '(deleted)'
@@ -32,7 +32,7 @@ export async function lostIndex(
   const isOther = seen.kind === 'index' && (await haveStayed(cluster, index, witnesses)) === false
   // Who copies an index into another one, and gives its name to an alias, keeps the documents of a finished load.
   const mayBeCopied = seen.kind === 'name' && status === 'finished'
-  if (!isOther && (mayBeCopied || !isLost(indexUuid, seen, indexUuid !== undefined || isStored)))
+  if (!isOther && (mayBeCopied || !isIndexLost(indexUuid, seen, indexUuid !== undefined || isStored)))
     return await lostHolders(run, seen, cluster)
   return { indices: [index], isPart: false, startsAfresh: true }
 }
@@ -62,7 +62,7 @@ export async function lostHolders(
   // There may be very many finished runs, and only an index that was made again matters to them.
   const asked = isOver && seen !== undefined ? [] : holders.map(({ index }) => index)
   const now = await cluster.indices.seeBehind(seen, asked)
-  const lost = await lostOf(holders, now, { isOver, isGone }, cluster)
+  const lost = await lostOf(holders, now, { isOver, isGone: isIndexGone }, cluster)
   return lost.length === 0 ? undefined : { indices: lost, isPart: lost.length < holders.length, startsAfresh: true }
 }
 
@@ -74,7 +74,7 @@ interface HowLost {
 
 /** Returns the indices that were deleted or made again. `now`: their present state. Never throws. */
 async function lostOf(
-  all: readonly Holder[],
+  all: readonly IndexHolder[],
   now: ReadonlyMap<string, IndexSeen>,
   { isOver, isGone: isLostNow }: HowLost,
   cluster: Cluster,
@@ -89,8 +89,8 @@ async function lostOf(
 }
 
 /** Returns whether an index that stored documents is another one now, or none. */
-export function isGone(wasUuid: string | undefined, seen: IndexSeen | undefined): boolean {
-  return seen?.kind === 'name' || (seen !== undefined && isLost(wasUuid, seen, true))
+export function isIndexGone(wasUuid: string | undefined, seen: IndexSeen | undefined): boolean {
+  return seen?.kind === 'name' || (seen !== undefined && isIndexLost(wasUuid, seen, true))
 }
 
 /** Returns the warning, if there is anything to warn of. */
@@ -104,7 +104,7 @@ export function sayLost({ indices, isPart, startsAfresh }: LostIndices, run: str
 }
 
 /** `wasThere`: whether the run stored anything in it. */
-export function isLost(wasUuid: string | undefined, seen: IndexSeen, wasThere: boolean): boolean {
+export function isIndexLost(wasUuid: string | undefined, seen: IndexSeen, wasThere: boolean): boolean {
   if (seen.kind === 'index') return wasUuid !== undefined && wasUuid !== seen.uuid
   // An alias has its name now.
   if (seen.kind === 'name') return wasUuid !== undefined
@@ -113,7 +113,7 @@ export function isLost(wasUuid: string | undefined, seen: IndexSeen, wasThere: b
 
 /** A name that is an alias or a data stream has no uuid, and stays. */
 export function isNameGone(uuid: string | undefined, seen: IndexSeen | undefined): boolean {
-  return seen !== undefined && isLost(uuid, seen, true)
+  return seen !== undefined && isIndexLost(uuid, seen, true)
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Finds earlier runs of a load that rejected documents: those that it reads again, and the others. */
-import { type Checkpoint, nameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, runNameOf, nextLimitFrom } from '../checkpoint/checkpoint.js'
 import type { Recognised } from '../inputs/recognised.js'
 import type { Plan, PlannedInput, Planning } from './plan.js'
 
@@ -32,8 +32,8 @@ export function rejectedBefore(
       isMeant ||= isAgain !== undefined
       isAnew &&= isAgain === true
     }
-    if (isMeant && isAnew) settles.add(nameOf(run))
-    if (isMeant && !settles.has(nameOf(run))) unsettled.push(run)
+    if (isMeant && isAnew) settles.add(runNameOf(run))
+    if (isMeant && !settles.has(runNameOf(run))) unsettled.push(run)
   }
   return { unsettled, settles: [...settles] }
 }

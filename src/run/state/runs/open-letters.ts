@@ -1,7 +1,7 @@
 /** Finds out which rejected documents still wait: nobody has stored them by a replay, read their inputs again, or deleted their file. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Checkpoint, type CheckpointInput, nameOf, nextLimitFrom, lettersOf } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, type CheckpointInput, runNameOf, nextLimitFrom, lettersOf } from '../checkpoint/checkpoint.js'
 import { type KnownRun, knownRuns } from './runs.js'
 
 /** Documents that a run has rejected, or that a replay of them has rejected again. */
@@ -23,20 +23,23 @@ export class Letters {
   /** `known`: all runs of the state folder. */
   constructor(known: readonly KnownRun[]) {
     this.#replays = new Replays(known)
-    this.#forgotten = new Set(known.flatMap(one => (one.isForgotten ? [nameOf(one.checkpoint)] : [])))
-    this.#there = new Set(known.map(one => nameOf(one.checkpoint)))
+    this.#forgotten = new Set(known.flatMap(one => (one.isForgotten ? [runNameOf(one.checkpoint)] : [])))
+    this.#there = new Set(known.map(one => runNameOf(one.checkpoint)))
   }
 
   /** Returns what is left of the rejected documents of some runs, each file once. */
   async openOf(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]> {
     const open = new Map<string, OpenLetters>()
     for (const run of runs) {
-      const tooMany = run.status !== 'finished' && nextLimitFrom(run) !== undefined ? [nameOf(run)] : []
-      if (!this.#there.has(nameOf(run)) || this.#replays.settled.has(nameOf(run))) continue
+      const tooMany = run.status !== 'finished' && nextLimitFrom(run) !== undefined ? [runNameOf(run)] : []
+      if (!this.#there.has(runNameOf(run)) || this.#replays.settled.has(runNameOf(run))) continue
       for (const left of filesOf(run).flatMap(file => this.#replays.leftBy(file))) {
         const name = nameOfFile(left)
         const path = pathOf(left)
-        if (this.#forgotten.has(nameOf(left)) || (path === undefined ? tooMany.length === 0 : !(await isThere(path))))
+        if (
+          this.#forgotten.has(runNameOf(left)) ||
+          (path === undefined ? tooMany.length === 0 : !(await isThere(path)))
+        )
           continue
         const deadLetters = path === undefined ? {} : { deadLetters: path }
         const documents = left.counts.rejected
@@ -137,7 +140,7 @@ function filesOf(run: Checkpoint): readonly Checkpoint[] {
 }
 
 function nameOfFile(run: Checkpoint): string {
-  return `${nameOf(run)} ${pathOf(run) ?? ''}`
+  return `${runNameOf(run)} ${pathOf(run) ?? ''}`
 }
 
 function pathOf({ deadLetters }: Checkpoint): string | undefined {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { replaceFile, syncFolder } from '../../../base/disk/safe-files.js'
 import { isSluiceError } from '../../../base/failure/failure.js'
 import type { StateSection } from '../../../options/load.js'
-import { type Checkpoint, nameOf } from '../checkpoint/checkpoint.js'
+import { type Checkpoint, runNameOf } from '../checkpoint/checkpoint.js'
 import { historyFolder } from './history.js'
 import { endLine, linesOf } from '../checkpoint/journal.js'
 import { newestStates } from '../inputs/known-input.js'
@@ -104,9 +104,9 @@ function isOneThere(
   known: readonly KnownRun[],
   forgotten: readonly { readonly checkpoint: Checkpoint }[],
 ): boolean {
-  const gone = new Set(forgotten.map(({ checkpoint }) => nameOf(checkpoint)))
+  const gone = new Set(forgotten.map(({ checkpoint }) => runNameOf(checkpoint)))
   return known.some(({ checkpoint, isForgotten }) => {
-    const isThere = !isForgotten && checkpoint.counts.rejected > 0 && !gone.has(nameOf(checkpoint))
+    const isThere = !isForgotten && checkpoint.counts.rejected > 0 && !gone.has(runNameOf(checkpoint))
     return isThere && names.includes(checkpoint.run)
   })
 }

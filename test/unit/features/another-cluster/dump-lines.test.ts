@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dumpLines } from '../../../../src/features/another-cluster/dump-lines.js'
+import { linesOfHits } from '../../../../src/features/another-cluster/dump-lines.js'
 
 test('a dump keeps index, id, routing and the bytes of the document, and nothing of the search', () => {
   const hits = [
@@ -7,7 +7,7 @@ test('a dump keeps index, id, routing and the bytes of the document, and nothing
     '{"_id":"é\\"","_routing":"r","_index":"a","_source":{"_id":"inner","big":1234567890123456789},"sort":[8]}',
     '{"_index":"a","_id":"3","sort":[9]}',
   ]
-  expect(dumpLines(Buffer.from(`${hits.join('\n')}\n`)).toString()).toBe(
+  expect(linesOfHits(Buffer.from(`${hits.join('\n')}\n`)).toString()).toBe(
     [
       '{"_index":"a","_id":"1","_source":{ "n":1.0, "s":[1] }}',
       '{"_index":"a","_id":"é\\"","_routing":"r","_source":{"_id":"inner","big":1234567890123456789}}',
@@ -15,5 +15,5 @@ test('a dump keeps index, id, routing and the bytes of the document, and nothing
       '',
     ].join('\n'),
   )
-  expect(dumpLines(Buffer.alloc(0))).toHaveLength(0)
+  expect(linesOfHits(Buffer.alloc(0))).toHaveLength(0)
 })

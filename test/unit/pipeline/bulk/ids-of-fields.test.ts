@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { idIn, idRule } from '../../../../src/pipeline/bulk/action-line.js'
+import { idOfFields, idRule } from '../../../../src/pipeline/bulk/action-line.js'
 import { rounds } from '../../../support/rounds.js'
 import { seeded } from '../../../support/random/seeded.js'
 
 const idOf = (document: object, field: string, more: { from?: 'hash'; separator?: string } = {}) =>
-  idIn(JSON.stringify(document), idRule({ from: 'field', field, ...more }))
+  idOfFields(JSON.stringify(document), idRule({ from: 'field', field, ...more }))
 
 describe('the id of several fields', () => {
   test('is the values with a separator between them', () => {
     expect(idOf({ branch: 'DE', order: { no: 1001 } }, 'branch,order.no')).toBe('DE|1001')
     expect(idOf({ branch: 'DE', order: { no: 1001 } }, 'order.no , branch', { separator: '-' })).toBe('1001-DE')
     expect(idOf({ 'a,b': 1, c: 2 }, 'a\\,b,c')).toBe('1|2')
-    expect(idIn('{"a":9007199254740993123,"b":1.50}', idRule({ from: 'field', field: 'a,b' }))).toBe(
+    expect(idOfFields('{"a":9007199254740993123,"b":1.50}', idRule({ from: 'field', field: 'a,b' }))).toBe(
       '9007199254740993123|1.50',
     )
   })

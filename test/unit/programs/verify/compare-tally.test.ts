@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { comparedInput, firstIds, sumOf } from '../../../../src/programs/verify/compare-tally.js'
+import { comparedInput, firstIds, sumOfCounts } from '../../../../src/programs/verify/compare-tally.js'
 
 test('keeps the first ids of each kind, and counts all', () => {
   const input = comparedInput('elasticsearch:orders', 2)
@@ -21,7 +21,7 @@ test('keeps the first ids of each kind, and counts all', () => {
     differentIds: ['d'],
     unreadIds: ['g'],
   })
-  expect(sumOf([result, result])).toMatchObject({ documents: 14, missing: 6, equal: 2 })
+  expect(sumOfCounts([result, result])).toMatchObject({ documents: 14, missing: 6, equal: 2 })
 })
 
 test('lists no more ids than asked for', () => {

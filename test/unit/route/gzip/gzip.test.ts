@@ -2,9 +2,9 @@ import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { Gzip } from '../../../../src/route/gzip/gzip.js'
 import { GzipThread } from '../../../../src/route/gzip/gzip-thread.js'
-import { openKernel } from '../../../../src/route/gzip/kernel/kernel.js'
+import { openGzipKernel } from '../../../../src/route/gzip/kernel/kernel.js'
 
-const kernel = openKernel() ?? expect.unreachable('this machine has no kernel')
+const kernel = openGzipKernel() ?? expect.unreachable('this machine has no kernel')
 const bodies = Array.from({ length: 12 }, (_, at) => Buffer.alloc(at * 400_000 + 5, `{"body":${at}}\n`))
 
 async function expectAll(gzip: Gzip): Promise<void> {
