@@ -1,8 +1,8 @@
 const { createHash } = require('node:crypto')
-const { existsSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs')
+const { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs')
 const Module = require('node:module')
 const { basename, dirname, join } = require('node:path')
-const { setFlagsFromString } = require('node:v8')
+const { cachedDataVersionTag, setFlagsFromString } = require('node:v8')
 const { Script } = require('node:vm')
 
 /** Returns the folder of what this V8 compiled of a build. Another V8 would not take it. */
@@ -10,16 +10,66 @@ function compiledFolder(build) {
   return join(build, 'bin', `v8-${process.versions.v8}-${process.arch}`)
 }
 
-/** Makes Node run the files of a build from the code that its V8 compiled when they were built, or at an earlier start. */
+/**
+ * Makes Node run the files of a build from the code that its V8 compiled of them before, and keeps the code of a load if there is none. So
+ * the first loads of another V8 do what the build did for its own. The code lies beside its source: whoever may write there may also
+ * change the program itself.
+ */
 function runCompiled(build) {
   const folder = compiledFolder(build)
-  if (existsSync(folder)) return loadBy(keptIn(folder))
-  const { runKept } = require('./kept-code.js')
-  runKept(build)
+  const tag = cachedDataVersionTag()
+  const anew = new Map()
+  loadBy(
+    join(build, 'bin'),
+    (file, source) => kept(join(folder, basename(file)), source),
+    (file, source, script) => {
+      // V8 takes only code from the flags that it has.
+      if (cachedDataVersionTag() === tag) anew.set(join(folder, basename(file)), { source, script })
+    },
+  )
+  if (!mayKeep(build, folder)) return
+  process.once('exit', code => {
+    if (code <= REJECTED && process.uptime() < LONGEST_S) keep(anew, tag)
+  })
 }
 
-function keptIn(folder) {
-  return (file, source) => kept(join(folder, basename(file)), source)
+/** Some documents were rejected, and all others loaded. */
+const REJECTED = 1
+/** V8 forgets code that has not run for a while. After a longer load, nobody minds the start. */
+const LONGEST_S = 10
+
+/** Returns whether this start keeps code. If there is no folder, it only makes one: a container that begins anew each time has no use for more. */
+function mayKeep(build, folder) {
+  const [, , command, ...words] = process.argv
+  // The help needs little of what a load needs.
+  if (command !== 'ingest' || words.some(word => word === '--help' || word === '-h')) return false
+  if (process.env.NODE_DISABLE_COMPILE_CACHE === '1') return false
+  try {
+    // Files of another user in a package would hinder whoever removes it.
+    if (process.geteuid !== undefined && process.geteuid() !== statSync(join(build, 'bin')).uid) return false
+    if (existsSync(folder)) return true
+    mkdirSync(folder)
+  } catch {
+    // Nobody may write there, or the files are inside an archive or an executable.
+  }
+  return false
+}
+
+/** Never throws. The outcome of the load is known, and stays. */
+function keep(scripts, tag) {
+  try {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+    // A load changes these (src/cli/application/tune-engine.ts).
+    for (const flag of ['--wasm-dynamic-tiering', '--wasm-tier-up']) setFlagsFromString(flag)
+    if (cachedDataVersionTag() !== tag) return
+    for (const [file, { source, script }] of scripts) {
+      const code = script.createCachedData()
+      writeFileSync(`${file}.${process.pid}`, Buffer.concat([sealOf(source, code), code]))
+      renameSync(`${file}.${process.pid}`, file)
+    }
+  } catch {
+    // The disk is full, for example. The program also runs without.
+  }
 }
 
 /** Returns the code that was kept of a source. Undefined if there is none, or if it is damaged: V8 would crash. */
@@ -41,37 +91,26 @@ function sealOf(source, code) {
 }
 
 /**
- * Makes Node load the files of a build by scripts. `codeOf`: returns the compiled code of a source, or undefined. The files call no `import`,
- * hold only ASCII, and stand in one folder.
+ * Makes Node load the files of a folder by scripts, and others as usual. `codeOf`: returns the compiled code of a source, or undefined.
+ * `anew`: hears of a script without such code. The files call no `import`, and hold only ASCII.
  */
-function loadBy(codeOf, loaded = () => {}) {
-  // While a build is made, it is its maker's (scripts/bundle/keep-compiled.cjs).
-  if (Module._extensions['.cjs'] !== undefined) return
+function loadBy(folder, codeOf, anew) {
+  const isOurs = file => file !== undefined && file.endsWith('.cjs') && dirname(file) === folder
   const resolve = Module._resolveFilename
   // Node would look for links in each part of each path: a tenth of what the start costs.
   Module._resolveFilename = (request, parent, ...more) =>
-    /^\.\/.*\.cjs$/.test(request) && parent?.filename?.endsWith('.cjs') === true
-      ? join(dirname(parent.filename), request)
+    /^\.\/.*\.cjs$/.test(request) && isOurs(parent?.filename)
+      ? join(folder, request)
       : resolve(request, parent, ...more)
   Module._extensions['.cjs'] = (module, file) => {
+    if (!isOurs(file)) return Module._extensions['.js'](module, file)
     const source = readFileSync(file)
-    const script = new Script(Module.wrap(source.latin1Slice()), { filename: file, cachedData: codeOf(file, source) })
-    loaded(file, source, script)
+    const cachedData = codeOf(file, source)
+    const script = new Script(Module.wrap(source.latin1Slice()), { filename: file, cachedData })
+    if (cachedData === undefined) anew(file, source, script)
     const run = script.runInThisContext()
     run.call(module.exports, module.exports, Module.createRequire(file), module, file, dirname(file))
   }
 }
 
-/** Writes down what V8 has compiled so far of each script: what this command line needed, and no more. `folderOf`: the folder for a file. */
-function keepCode(scripts, folderOf) {
-  // The code has to be from the same flags as at the start of a load, which sets these later (src/cli/application/tune-engine.ts).
-  for (const flag of ['--wasm-dynamic-tiering', '--wasm-tier-up']) setFlagsFromString(flag)
-  for (const [file, { source, script }] of scripts) {
-    const folder = folderOf(file)
-    mkdirSync(folder, { recursive: true })
-    const code = script.createCachedData()
-    writeFileSync(join(folder, basename(file)), Buffer.concat([sealOf(source, code), code]))
-  }
-}
-
-module.exports = { compiledFolder, keepCode, keptIn, loadBy, runCompiled }
+module.exports = { compiledFolder, runCompiled }

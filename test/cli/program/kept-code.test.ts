@@ -1,15 +1,15 @@
-import { chmod, cp, mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
-import { startLab } from '../../../src/lab/index.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Lab, startLab } from '../../../src/lab/index.js'
 import { built } from '../../support/build.js'
 import { folder } from '../../support/command/sluice.js'
 
-// A program from the V8 of another version: the build holds no code that this one takes. Each test starts processes.
+// A program of another V8 than that of the build: it comes without code that this V8 compiled. Each test starts processes.
 
-/** Counts what V8 compiled anew, and what it took. */
+/** Counts what V8 took from kept code, and what it compiled. */
 const counting = `
 const vm = require('node:vm')
 const counts = { taken: 0, anew: 0 }
@@ -22,99 +22,87 @@ vm.Script = class extends vm.Script {
 process.once('exit', () => require('node:fs').writeFileSync('counts.json', JSON.stringify(counts)))
 `
 
-test('the second start keeps what V8 compiled of the program, and later ones take it', async () => {
+const some = expect.any(Number) as number
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await startLab({ register: 'both', ports: 'random' })
+})
+afterAll(async () => await lab.close())
+
+test('the second load keeps what V8 compiled of the program, and later ones take it', async () => {
   await using work = await program()
-  expect(await work.start()).toEqual({ taken: 0, anew: expect.any(Number) as number })
+  expect(await work.load()).toEqual({ taken: 0, anew: some })
   expect(await work.kept()).toEqual([])
-  expect(await work.start()).toMatchObject({ taken: 0 })
+  expect(await work.load()).toMatchObject({ taken: 0 })
   expect(await work.kept()).toContain('main.cjs')
-  expect(await work.start()).toEqual({ taken: expect.any(Number) as number, anew: 0 })
-  // Each command needs other functions.
-  expect(await work.start('explain')).toMatchObject({ taken: 0 })
+  expect(await work.load()).toEqual({ taken: some, anew: 0 })
 })
 
-test('a load keeps code that the next load takes, although it changes flags of V8', { tags: 'long' }, async () => {
+test('a load that loads more of the program keeps the rest', { tags: 'long' }, async () => {
   await using work = await program()
-  await using lab = await startLab({ register: 'both', ports: 'random' })
-  await writeFile(join(work.path, 'logs.ndjson'), '{"n":1}\n')
-  const load = async () => await work.start('ingest', ['logs.ndjson', '--index', 'kept', '--again', '--quiet'], lab.env)
-  await load()
-  await load()
-  expect(await load()).toEqual({ taken: expect.any(Number) as number, anew: 0 })
+  await work.load()
+  await work.load()
+  const names = await work.kept()
+  const load = async () => await work.load(['logs.ndjson', '--metrics', 'load.prom'])
+  expect(await load()).not.toMatchObject({ anew: 0 })
+  expect(await load()).toEqual({ taken: some, anew: 0 })
+  expect((await work.kept()).length).toBeGreaterThan(names.length)
 })
 
-test('code that another user could have written is not taken', async () => {
+test('only a load that ends well keeps code, and only where the user keeps it', { tags: 'long' }, async () => {
   await using work = await program()
-  await work.start()
-  await work.start()
-  const at = await work.place()
-  await chmod(at, 0o770)
-  expect(await work.start()).toMatchObject({ taken: 0 })
-  await chmod(at, 0o700)
-  expect(await work.start()).toMatchObject({ anew: 0 })
+  await work.load()
+  await work.start(['version'])
+  await work.start(['ingest', '--help'])
+  await work.start(['ingest', 'missing.ndjson', '--index', 'kept'])
+  await work.load([], { NODE_DISABLE_COMPILE_CACHE: '1' })
   await writeFile(join(work.path, 'other-user.cjs'), 'process.geteuid = () => 4242')
-  const options = `--require ${join(work.path, 'other-user.cjs')}`
-  expect(await work.start('version', [], { NODE_OPTIONS: options })).toMatchObject({ taken: 0 })
-})
-
-test('only its user may read or write what a start has kept', { tags: 'long' }, async () => {
-  await using work = await program()
-  await work.start()
-  await work.start()
-  expect((await stat(await work.place())).mode & 0o777).toBe(0o700)
-})
-
-test('a start that fails keeps nothing', { tags: 'long' }, async () => {
-  await using work = await program()
-  await work.start()
-  await work.start('version', [WRONG])
+  await work.load([], { NODE_OPTIONS: `--require ${join(work.path, 'other-user.cjs')}` })
   expect(await work.kept()).toEqual([])
 })
 
-test('code from other flags of V8 is kept apart', { tags: 'long' }, async () => {
+test('a start takes code only from the same flags of V8, and replaces none', { tags: 'long' }, async () => {
   await using work = await program()
-  await work.start()
-  await work.start()
-  expect(await work.start('version', [], { NODE_OPTIONS: '--max-semi-space-size=1' })).toMatchObject({ taken: 0 })
-  expect(await readdir(join(work.path, 'cache', 'sluice'))).toHaveLength(2)
+  await work.load()
+  await work.load()
+  const before = await readFile(join(work.place, 'main.cjs'))
+  const flag = { NODE_OPTIONS: '--max-semi-space-size=1' }
+  expect(await work.load([], flag)).toMatchObject({ taken: 0 })
+  expect(await readFile(join(work.place, 'main.cjs'))).toEqual(before)
 })
 
-test('damaged code, and code of another source, is not taken', { tags: 'long' }, async () => {
+test('damaged code is not taken, and the next load keeps it anew', { tags: 'long' }, async () => {
   await using work = await program()
-  await work.start()
-  await work.start()
-  const file = join(await work.place(), 'main.cjs')
-  const code = await readFile(file)
-  code.fill(0xff, code.length >> 1)
-  await writeFile(file, code)
-  expect(await work.start()).toMatchObject({ anew: 1 })
+  await work.load()
+  await work.load()
+  await truncate(join(work.place, 'main.cjs'), 1000)
+  expect(await work.load()).toMatchObject({ anew: 1 })
+  expect(await work.load()).toMatchObject({ anew: 0 })
 })
 
-test(
-  'no start keeps code if Node is told to keep none, or if the place cannot be written',
-  { tags: 'long' },
-  async () => {
-    await using work = await program()
-    for (const env of [{ NODE_DISABLE_COMPILE_CACHE: '1' }, { XDG_CACHE_HOME: '/dev/null/cache' }])
-      for (const _ of [1, 2, 3]) expect(await work.start('version', [], env)).toMatchObject({ taken: 0 })
-    await expect(stat(join(work.path, 'cache', 'sluice'))).rejects.toMatchObject({ code: 'ENOENT' })
-  },
-)
-
-test('a start that keeps code removes code that is 90 days old, and nothing else', { tags: 'long' }, async () => {
+test('where no code can be kept, a load ends as usual', { tags: 'long' }, async () => {
   await using work = await program()
-  const cache = join(work.path, 'cache', 'sluice')
-  const old = new Date(Date.now() - 91 * 24 * 3_600_000)
-  for (const name of ['v8-old', 'v8-young', 'bench']) await mkdir(join(cache, name), { recursive: true })
-  for (const name of ['v8-old', 'bench']) await utimes(join(cache, name), old, old)
-  await work.start()
-  await work.start()
-  const names = await readdir(cache)
-  expect(names.filter(name => !name.endsWith('-version')).sort()).toEqual(['bench', 'v8-young'])
-  expect(names).toHaveLength(3)
+  await writeFile(work.place, 'a file')
+  for (const _ of [1, 2]) expect(await work.load()).toMatchObject({ taken: 0 })
+  await rm(work.place)
+  await symlink('/dev/null/missing', work.place)
+  expect(await work.load()).toMatchObject({ taken: 0 })
 })
 
-const WRONG = '--no-such-option'
+test('modules of other packages are loaded as Node loads them', async () => {
+  await using work = await program()
+  const other = join(work.path, 'node_modules', 'other')
+  await mkdir(other, { recursive: true })
+  await writeFile(join(other, 'main.cjs'), "exports.text = 'é'\nexports.more = () => import('node:os')\n")
+  const asking = `const { runCompiled } = require('./bin/compiled.js')
+    runCompiled(require('node:path').resolve('dist'))
+    const { text, more } = require('other/main.cjs')
+    more().then(({ EOL }) => console.log(JSON.stringify(text + EOL)))`
+  await writeFile(join(work.path, 'asking.cjs'), asking)
+  const { stdout } = await promisify(execFile)(process.execPath, ['asking.cjs'], { cwd: work.path })
+  expect(JSON.parse(stdout)).toBe('é\n')
+})
 
 /** Returns a copy of the program without the code that was compiled when it was built. */
 async function program() {
@@ -122,36 +110,27 @@ async function program() {
   const { path } = work
   for (const name of ['bin', 'dist', 'package.json']) await cp(join(built, name), join(path, name), { recursive: true })
   const bin = join(path, 'dist', 'bin')
-  for (const name of (await readdir(bin)).filter(name => name.startsWith('v8-')))
-    await rm(join(bin, name), { recursive: true })
+  const [name = ''] = (await readdir(bin)).filter(name => name.startsWith('v8-'))
+  const place = join(bin, name)
+  await rm(place, { recursive: true })
   await writeFile(join(path, 'counting.cjs'), counting)
-  const cache = join(path, 'cache')
-  const place = async (command = 'version'): Promise<string> => {
-    const names = await readdir(join(cache, 'sluice'))
-    return join(cache, 'sluice', names.find(name => name.endsWith(`-${command}`)) ?? '')
+  await writeFile(join(path, 'logs.ndjson'), '{"n":1}\n')
+  /** Runs a command to its end. Returns how many files V8 took from kept code, and how many it compiled. */
+  const start = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const { NODE_OPTIONS: more = '' } = env
+    const options = `--require ${join(path, 'counting.cjs')} ${more}`
+    const PATH = process.env['PATH']
+    const way = { ...lab.env, SLUICE_PREFLIGHT_CONNECTIONS: '2' }
+    const surroundings = { cwd: path, env: { PATH, HOME: path, ...way, ...env, NODE_OPTIONS: options } }
+    const ended = promisify(execFile)(process.execPath, [join(path, 'bin', 'sluice.js'), ...words], surroundings)
+    await ended.catch(() => undefined)
+    return JSON.parse(await readFile(join(path, 'counts.json'), 'utf8')) as { taken: number; anew: number }
   }
   return Object.assign(work, {
     place,
-    kept: async () => await readdir(await place()),
-    /** Runs a command, and returns how many files V8 took from kept code, and how many it compiled. */
-    start: async (command = 'version', words: readonly string[] = [], env: Record<string, string> = {}) => {
-      const { NODE_OPTIONS: more = '' } = env
-      const ended = promisify(execFile)(process.execPath, [join(path, 'bin', 'sluice.js'), command, ...words], {
-        cwd: path,
-        env: {
-          PATH: process.env['PATH'],
-          HOME: path,
-          XDG_CACHE_HOME: cache,
-          ...env,
-          NODE_OPTIONS: `--require ${join(path, 'counting.cjs')} ${more}`,
-        },
-      })
-      const isEnded = ended.then(
-        ({ stderr }) => stderr === '',
-        () => false,
-      )
-      expect(await isEnded).toBe(!words.includes(WRONG))
-      return JSON.parse(await readFile(join(path, 'counts.json'), 'utf8')) as { taken: number; anew: number }
-    },
+    kept: async () => await readdir(place),
+    start,
+    load: async ([input = 'logs.ndjson', ...words]: readonly string[] = [], env?: Readonly<Record<string, string>>) =>
+      await start(['ingest', input, ...words, '--index', 'kept', '--again', '--quiet'], env),
   })
 }
