@@ -9,6 +9,7 @@ import { type Elsewhere, findFiles, type FoundFile, listedFiles } from './find-f
 import { readFifo, readFile, readStream } from './read-file.js'
 import { openRanges, RangeList } from './ranges.js'
 import { readItems } from './read-items.js'
+import { bodyOf, isRequest } from './request-body.js'
 import { isWebStream, WebChunks, type WebStream } from './web-stream.js'
 import { fail } from '../../base/failure/failure.js'
 
@@ -20,7 +21,7 @@ import { fail } from '../../base/failure/failure.js'
  * - An object stream (Node's or the web's) or any other (async) iterable: each item is one document. Objects are turned into JSON;
  *   strings, Buffers and Uint8Arrays are one document's JSON text each.
  *
- * A stream or iterable is closed when the run ends, however it ends.
+ * A stream or iterable is closed when the run ends, however it ends. A request to a server of the caller is read to its end instead.
  */
 export type IngestSource =
   | string
@@ -158,7 +159,8 @@ function asByteStream(source: unknown): Readable | undefined {
   if (types.isAnyArrayBuffer(source)) return Readable.from([Buffer.from(source)])
   if (ArrayBuffer.isView(source))
     return Readable.from([Buffer.from(source.buffer, source.byteOffset, source.byteLength)])
-  return isReadable(source) && !source.readableObjectMode ? source : undefined
+  if (!isReadable(source) || source.readableObjectMode) return undefined
+  return isRequest(source) ? bodyOf(source) : source
 }
 
 function refuse(problem: string | undefined): void {
