@@ -31,10 +31,12 @@ app.post('/uploads/:index', async (request, reply) => {
       for (const { origin, reason } of event.documents) problems.push({ document: origin.document, reason })
     },
   })
-  const { status, read, created, rejected } = receipt
+  const { status, read, created, duplicate, rejected } = receipt
+  // If an answer was lost, Sluice finds on its next try that the documents are stored: they are duplicates then.
+  const stored = created + duplicate
   return await reply
     .code(rejected > 0 ? 422 : 200)
-    .send({ status, read, created, rejected, problems: problems.slice(0, 10) })
+    .send({ status, read, stored, rejected, problems: problems.slice(0, 10) })
 })
 
 app.setErrorHandler(async (error, request, reply) => {

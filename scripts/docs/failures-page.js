@@ -8,7 +8,7 @@ const exits = {
   4: 'the cluster or proxy was unreachable or overloaded for too long: run again later',
   5: 'interrupted, or a time or byte budget is spent: run the same command again to continue',
   6: 'another run is loading the same input into the same index',
-  70: 'a bug, or stdout could not be written',
+  70: 'a bug, or a good result could not be written to stdout',
 }
 
 export function failuresPage({ entries, stages, symptoms, indexErrors, exampleOf }) {

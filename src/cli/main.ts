@@ -3,7 +3,7 @@ import { openTerminal } from './terminal/terminal.js'
 import { runProgram } from './program.js'
 import { sayError } from './show/say-error.js'
 
-/** The exit code after a bug, or if the command could not write its result. */
+/** The exit code after a bug, or if a command that ended well could not write its result. */
 const BUG = 70
 
 const terminal = openTerminal(process)
@@ -29,8 +29,10 @@ async function main(): Promise<void> {
     )
     await terminal.flush()
   }
+  // A job acts on the cause of a failure, also if nobody could read the result.
+  const isWell = (lost === undefined || code !== 0) && !isBug
   // Whatever is still open (an idle socket, a log file) has nothing more to do.
-  process.exit(lost === undefined && !isBug ? code : BUG)
+  process.exit(isWell ? code : BUG)
 }
 
 /** Reports a bug. Ends the process when a slow reader has all that was written. */

@@ -23,6 +23,14 @@ describe.runIf(existsSync('/dev/full'))('on a full disk', () => {
     expect({ code, receipt: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, receipt: { created: 2 } })
   })
 
+  test('a load that fails keeps its exit code, although its receipt cannot be written', async () => {
+    await using work = await folder()
+    const line = '$SLUICE ingest - --index full-failure --json >/dev/full'
+    const env = { ...lab.env, ELASTICSEARCH_API_KEY: 'wrong' }
+    const { code, stderr } = await shell(line, { cwd: work.path, env, input })
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('CLUSTER_AUTH_REJECTED') as string })
+  })
+
   test.each(['--json', '--batch-docs=1'])('a receipt that cannot be written is said on stderr (%s)', async flag => {
     await using work = await folder()
     const index = `full-receipt${flag.replace('=', '')}`

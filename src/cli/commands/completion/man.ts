@@ -62,7 +62,7 @@ const exits = [
   [4, 'The same command may succeed later.'],
   [5, 'The run was interrupted. The same command continues.'],
   [6, 'Another run has the lock.'],
-  [70, 'A bug, or the result could not be written.'],
+  [70, 'A bug, or a good result could not be written to stdout.'],
 ] as const
 
 function optionLines({ flag, short, label, doc, default: preset, env, commands }: DescribedOption): string[] {
