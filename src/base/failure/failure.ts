@@ -183,6 +183,14 @@ function fits(advice: string | Fitting, message: string): boolean {
   return advice.if?.test(message) !== false && advice.unless?.test(message) !== true
 }
 
+const guessAtTls = /\. A port (?:that expects|without) TLS behaves like this too/
+
+/** Returns the failure of a proxy that was reached before as it is then told: its URL is right. Others stay as they are. */
+export function reachedBefore<F extends Pick<Failure, 'code' | 'message'>>(named: F): F {
+  if (named.code !== 'PROXY_UNREACHABLE' && named.code !== 'PROXY_TIMEOUT') return named
+  return { ...named, message: `${named.message.replace(guessAtTls, '')}. It accepted connections before` }
+}
+
 /** Returns advice with the source of the proxy URL in place of the usual one. Advice for a load without a proxy stays. */
 export function asSet(advice: string, proxySetBy: Evidence[string]): string {
   if (typeof proxySetBy !== 'string') return advice

@@ -1,7 +1,7 @@
 /** Asks the doctor, for the command `doctor` and for the cause of a refused run. */
 import type { Cause } from '../../programs/doctor/diagnose.js'
 import type { DoctorOptions } from '../../route/examine/examine-options.js'
-import { explain, type Failure, isSluiceError, SluiceError } from '../../base/failure/failure.js'
+import { explain, type Failure, isSluiceError, reachedBefore, SluiceError } from '../../base/failure/failure.js'
 import type { Receipt, ServiceNowOptions } from '../../index.js'
 import type { Effective } from '../settings/resolve.js'
 import { optionNames, shownOption } from '../../options/describe-option.js'
@@ -90,18 +90,18 @@ export async function tellingCause(running: Promise<Receipt>, asking: Asking, si
     // The doctor checks the route to the cluster, so it cannot explain why an input is unreadable.
     const isOfInput = receipt.inputs.some(input => input.failure === symptom)
     if (symptom === undefined || isOfInput) return receipt
-    const failure = await causeOf(symptom, receipt.run, asking, signal)
+    const failure = await causeOf(symptom, receipt, asking, signal)
     return { ...receipt, failure, exit: explain(failure.code).exit }
   } catch (error) {
     if (!isSluiceError(error)) throw error
     const { failure, run } = error
-    throw new SluiceError(await causeOf(failure, run, asking, signal), { cause: error, run })
+    throw new SluiceError(await causeOf(failure, { run }, asking, signal), { cause: error, run })
   }
 }
 
 async function causeOf(
   symptom: Failure,
-  run: string | undefined,
+  { run, requests = 0 }: { readonly run: string | undefined; readonly requests?: number },
   asking: Asking,
   signal: AbortSignal,
 ): Promise<Failure> {
@@ -116,7 +116,7 @@ async function causeOf(
     const { diagnoseRefusal } = await import('../../programs/doctor/diagnose.js')
     const limited = AbortSignal.any([signal, patience.signal])
     const cause = await diagnoseRefusal(symptom, { ...(await doctor()), signal: limited })
-    const failure = cause === undefined ? symptom : named(symptom, cause)
+    const failure = cause === undefined ? symptom : named(symptom, requests === 0 ? cause : afterRequests(cause))
     if (failure !== symptom) await found?.(run, failure)
     return failure
   } catch {
@@ -125,6 +125,13 @@ async function causeOf(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** The load sent requests, so it had reached the proxy. */
+function afterRequests(cause: Cause): Cause {
+  const { next: _, ...others } = cause
+  const finding = reachedBefore(cause.finding)
+  return finding === cause.finding ? cause : { ...others, finding }
 }
 
 /** Adds evidence to the cause: the symptom (`stoppedBy`) if different, and the first thing to do (`next`). */

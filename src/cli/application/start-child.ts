@@ -14,7 +14,8 @@ export async function startChild(
 ): Promise<number> {
   const refused = (error: NodeJS.ErrnoException): number => {
     const missing = error.code === 'ENOENT' || command === ''
-    terminal.err(shown`error: cannot run ${command || "''"}: ${missing ? 'no such command' : error.code}\n`)
+    const reason = missing ? `no such command${command === 'sluice' ? instead() : ''}` : error.code
+    terminal.err(shown`error: cannot run ${command || "''"}: ${reason}\n`)
     return missing ? 127 : 126
   }
   let child: ChildProcess
@@ -41,6 +42,11 @@ export async function startChild(
   } finally {
     for (const { name, listener } of listeners) terminal.off(name, listener)
   }
+}
+
+/** This program also runs if it is no command of this machine. */
+function instead(): string {
+  return `. Write node ${process.argv[1] ?? 'bin/sluice.js'} instead, or run npm link before`
 }
 
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

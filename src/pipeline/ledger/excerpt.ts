@@ -29,8 +29,7 @@ export function excerptOf(refused: Refused, pathOf: PathOf): Refused {
 export class LongExcerpt {
   readonly #file: string
   readonly #sum: Hash = createHash('sha256')
-  #start = Buffer.alloc(0)
-  #bytes = 0
+  readonly #start = new LineStart()
 
   /** Undefined if nobody can read its input again at this position. */
   static at(origin: Origin, pathOf: PathOf): LongExcerpt | undefined {
@@ -43,19 +42,29 @@ export class LongExcerpt {
   }
 
   get bytes(): number {
-    return this.#bytes
+    return this.#start.bytes
   }
 
   add(bytes: Uint8Array): void {
     this.#sum.update(bytes)
-    this.#bytes += bytes.length
-    const missing = START_BYTES - this.#start.length
-    if (missing > 0) this.#start = Buffer.concat([this.#start, bytes.subarray(0, missing)])
+    this.#start.add(bytes)
   }
 
   of(refused: Omit<Refused, 'document'>): Refused {
-    const stored = { file: this.#file, bytes: this.#bytes, sha256: this.#sum.digest('hex') }
-    return excerpted(refused, startOf(this.#start), stored)
+    const stored = { file: this.#file, bytes: this.bytes, sha256: this.#sum.digest('hex') }
+    return excerpted(refused, this.#start.document, stored)
+  }
+}
+
+/** The beginning of a line that comes in pieces, and how long the line is. */
+export class LineStart {
+  document = Buffer.alloc(0)
+  bytes = 0
+
+  add(bytes: Uint8Array): void {
+    this.bytes += bytes.length
+    const missing = START_BYTES - this.document.length
+    if (missing > 0) this.document = Buffer.concat([this.document, bytes.subarray(0, missing)])
   }
 }
 

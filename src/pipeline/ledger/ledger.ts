@@ -1,5 +1,5 @@
 /** Settles batches: counts, dead letters, what became of each input. A number in the receipt is added here and nowhere else. */
-import { type Failure, isSluiceError } from '../../base/failure/failure.js'
+import { type Failure, failure, isSluiceError } from '../../base/failure/failure.js'
 import type { Batch, Input, LongLine, Origin, Outcome, Refused, Rejected, RejectionLimit } from '../../base/flow.js'
 import type { Operation } from '../../base/operation.js'
 import {
@@ -13,6 +13,7 @@ import {
   tooManyRejected,
 } from './account.js'
 import type { DeadLetters } from './dead-letters.js'
+import { LineStart } from './excerpt.js'
 import { CommittedPrefix } from './committed-prefix.js'
 import type { Counts, InputReceipt, Rejections } from './receipt.js'
 
@@ -30,6 +31,8 @@ interface LedgerOptions {
   readonly limitFrom?: Pick<Counts, 'read' | 'rejected'> | undefined
   /** Whether a document whose answer was lost is sent again by a resume. Default true. */
   readonly resendsUnanswered?: boolean
+  /** Hears of each line that was too long to hold, with its beginning. */
+  rejectedLong?(refused: Refused): void
 }
 
 /** The account of this process. */
@@ -150,7 +153,21 @@ export class Ledger {
   async longLine(input: Input, origin: Origin, operation: Operation, limit: number, id?: string): Promise<LongLine> {
     const refused = { status: 0, type: 'DOCUMENT_TOO_LARGE', origin }
     const open = async () => await this.#deadLetters.appendLong(origin, operation, limit, id)
-    return await this.#passing(input, refused, open)
+    const line = await this.#passing(input, refused, open)
+    const start = new LineStart()
+    return {
+      ...line,
+      write: async bytes => {
+        start.add(bytes)
+        await line.write(bytes)
+      },
+      end: async () => {
+        await line.end()
+        const { message: reason } = failure('DOCUMENT_TOO_LARGE', { bytes: start.bytes, limit })
+        const told = { ...refused, operation, ...(id === undefined ? {} : { id }), reason, attempts: 0 }
+        this.#options.rejectedLong?.({ ...told, document: start.document, isExcerpt: true })
+      },
+    }
   }
 
   /** A dead letter that is longer than any request may be: read, and rejected again while it passes. */

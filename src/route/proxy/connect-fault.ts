@@ -1,5 +1,5 @@
 /** Names why a connection could not be built: sockets, TLS, the time limit. Pure. Nothing of the request has left. */
-import { type Failure, failure } from '../../base/failure/failure.js'
+import { type Failure, failure, reachedBefore } from '../../base/failure/failure.js'
 import { type Phase, RouteError, errorCodeOf, isClientCertAlert, textOf } from './route-error.js'
 import { type RouteTarget, proxyOf } from './destination.js'
 
@@ -22,6 +22,13 @@ export function connectingFault(way: RouteTarget, phase: Phase, error: unknown):
 export function notTlsFault(way: RouteTarget, cause: unknown): RouteError {
   const named = failure('PROXY_TLS_MISMATCH', { proxy: proxyOf(way), observed: 'the port does not speak TLS' })
   return new RouteError({ code: 'PROXY_NOT_TLS', phase: 'proxy-tls', delivery: 'none', failure: named, cause })
+}
+
+/** Returns the fault of a proxy that accepted earlier connections: it is down now, and its URL is right. */
+export function afterSuccess(fault: RouteError): RouteError {
+  const { failure: named, code, phase, delivery } = fault
+  const told = reachedBefore(named)
+  return told === named ? fault : new RouteError({ code, phase, delivery, failure: told, cause: fault })
 }
 
 /** The connection could not be built in the time that it may take. */

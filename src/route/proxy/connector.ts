@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { established, type SecureLayer } from './tls-layer.js'
 import { openHttpTunnel } from './http-tunnel.js'
-import { connectingFault, connectTimeoutFault, notTlsFault } from './connect-fault.js'
+import { afterSuccess, connectingFault, connectTimeoutFault, notTlsFault } from './connect-fault.js'
 import { type Phase, RouteError } from './route-error.js'
 import { skipContinue } from './skip-continue.js'
 import { openSocksTunnel } from './socks-tunnel.js'
@@ -37,6 +37,8 @@ export class Connector {
   attempts = 1
   readonly #sockets = new Set<Socket>()
   #isClosed = false
+  /** Whether a connection was open before. Then scheme, host and port are right. */
+  #hasOpened = false
 
   constructor(
     private readonly way: RouteTarget,
@@ -84,13 +86,20 @@ export class Connector {
         const unsentBytes = () => layers.reduce((sum, layer) => sum + layer.writableLength, 0)
         const connection: Connection = { socket, unsentBytes }
         socket.once('error', error => (connection.firstError = error))
+        this.#hasOpened = true
         return connection
       }
     } catch (error) {
       raw.destroy()
-      if (late) throw connectTimeoutFault(way, progress.phase)
-      if (progress.phase === 'proxy-tls' && raw.bytesRead > 0 && raw.bytesRead < 7) throw notTlsFault(way, error)
-      throw error instanceof RouteError ? error : connectingFault(way, progress.phase, error)
+      const isNoTls = progress.phase === 'proxy-tls' && raw.bytesRead > 0 && raw.bytesRead < 7
+      const fault = late
+        ? connectTimeoutFault(way, progress.phase)
+        : isNoTls
+          ? notTlsFault(way, error)
+          : error instanceof RouteError
+            ? error
+            : connectingFault(way, progress.phase, error)
+      throw this.#hasOpened ? afterSuccess(fault) : fault
     } finally {
       clearTimeout(limit)
       delete progress.giveUp

@@ -52,6 +52,7 @@ export async function openPipeline(
     before: plan.before.counts,
     limitFrom: limitFromOf(found),
     resendsUnanswered: idsOf(sections.documents, hooks).safeToResend,
+    rejectedLong: refused => tell({ type: 'rejected', documents: [refused] }),
   })
   const watch = new IndexWatch({ found, cluster: open, ledger, givenUp })
   const keeper =

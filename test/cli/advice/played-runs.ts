@@ -161,6 +161,17 @@ export const playedRuns: Readonly<Record<string, Play>> = {
       bulk: { status: 503, body: '{"error":{"type":"no_master_exception","reason":"r"},"status":503}' },
     })
   },
+  'PROXY_UNREACHABLE: Ask the provider': async world => {
+    await world.file('a.ndjson', lines(400))
+    // Tunnels break in the middle of the load, and the proxy opens no other ones.
+    world.lab.control.plant({ cut: { afterBytes: 9000 }, handshake: { kind: 'fin', after: 4 } })
+    const { stderr } = await world.advisedLoad('a.ndjson', ...small, '--max-elapsed', '50ms')
+    expect(stderr).toContain('It accepted connections before')
+    expect(stderr).not.toContain('scheme')
+    world.lab.control.heal()
+    await world.same(0)
+    expect(world.stored).toBe(400)
+  },
   'LOAD_CHECK_FAILED: Correct the dead letters': async world => {
     await world.file('a.ndjson', `${lines(3)}no\n`)
     await world.advised(['ingest', 'a.ndjson', '--swap-alias', world.index])

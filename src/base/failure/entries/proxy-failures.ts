@@ -8,6 +8,15 @@ const oldAuthority = /The authority .* expired/
 /** Both sides speak TLS, and agree on no version or cipher. */
 const oldTls = /versions or ciphers of TLS/
 
+/** The URL is right, since the proxy was reached before. */
+const worked = /It accepted connections before/
+
+/** What helps if the proxy was reached before. */
+const whenUp = {
+  fix: 'Ask the provider of the proxy whether it is down. As soon as it is up, run the same command again. It continues where it stopped.',
+  if: worked,
+}
+
 /** The answer comes from the network that this machine is in. */
 const ofNetwork = /status (200|3\d\d|511)/
 
@@ -20,16 +29,22 @@ export const proxyEntries = {
     message: 'cannot connect to the proxy {proxy}: {problem}',
     observed: 'ECONNREFUSED, ENOTFOUND, EHOSTUNREACH or ECONNRESET, usually without any mention of the proxy.',
     causes: [
-      { cause: 'The host of the proxy URL is wrong.', if: /ENOTFOUND|EAI_AGAIN|resolve|unknown/i },
-      { cause: 'The port of the proxy URL is wrong.', if: /ECONNREFUSED|nothing answers|ETIMEDOUT|within/ },
+      { cause: 'The host of the proxy URL is wrong.', if: /ENOTFOUND|EAI_AGAIN|resolve|unknown/i, unless: worked },
+      {
+        cause: 'The port of the proxy URL is wrong.',
+        if: /ECONNREFUSED|nothing answers|ETIMEDOUT|within/,
+        unless: worked,
+      },
       {
         cause: 'A firewall blocks connections between this machine and the proxy.',
         if: /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|nothing answers|within|ECONNRESET/,
+        unless: worked,
       },
       {
         cause:
           'The scheme does not fit the port. A port that expects TLS closes http:// connections without an answer.',
         if: /ECONNRESET|closed|hung up|ended/i,
+        unless: worked,
       },
       {
         cause: 'The proxy, or one of its nodes, is down.',
@@ -37,8 +52,15 @@ export const proxyEntries = {
       },
     ],
     fixes: [
-      'Compare the host and port of STATIC_PROXY_URL with the dashboard of your proxy. For QuotaGuard, port 9293 is HTTP, 9294 HTTPS and 1080 SOCKS5.',
-      'Open outbound TCP to that host and port in the firewall of the network where Sluice runs.',
+      {
+        fix: 'Compare the host and port of STATIC_PROXY_URL with the dashboard of your proxy. For QuotaGuard, port 9293 is HTTP, 9294 HTTPS and 1080 SOCKS5.',
+        unless: worked,
+      },
+      {
+        fix: 'Open outbound TCP to that host and port in the firewall of the network where Sluice runs.',
+        unless: worked,
+      },
+      whenUp,
     ],
     example: { proxy: 'http://proxy.example:9293', problem: 'connect ECONNREFUSED 203.0.113.20:9293' },
   },
@@ -49,14 +71,21 @@ export const proxyEntries = {
     message: 'the proxy {proxy} did not answer within {limitMs} ms after {after}',
     observed: 'A request that hangs, for minutes or forever. "Connect Timeout Error", "Proxy connection timed out".',
     causes: [
-      'The scheme does not fit the port, so that both sides wait for each other.',
+      { cause: 'The scheme does not fit the port, so that both sides wait for each other.', unless: worked },
       'The target does not answer the proxy. The cluster URL has a wrong port, or the cluster drops the connection.',
       'A firewall drops the packets.',
       'The proxy is overloaded.',
     ],
     fixes: [
-      'Check the scheme and port of STATIC_PROXY_URL. For QuotaGuard, port 9293 needs http://, 9294 https:// and 1080 socks5://.',
-      'Check the port of ELASTICSEARCH_URL too. The Elastic Cloud console shows it: 443 or 9243.',
+      {
+        fix: 'Check the scheme and port of STATIC_PROXY_URL. For QuotaGuard, port 9293 needs http://, 9294 https:// and 1080 socks5://.',
+        unless: worked,
+      },
+      {
+        fix: 'Check the port of ELASTICSEARCH_URL too. The Elastic Cloud console shows it: 443 or 9243.',
+        unless: worked,
+      },
+      whenUp,
     ],
     example: {
       proxy: 'socks5://proxy.example:9293',

@@ -129,7 +129,7 @@ describe('options are checked when the compiler was not asked', () => {
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
     [{ proxi: 'http://u:p@h:1' }, 'proxi: is not an option. Did you mean proxy?'],
     [{ target: { ulr: 'x' } }, 'target.ulr: '],
-    [{ target: undefined }, 'target: is undefined'],
+    [{ target: undefined }, 'target: is not set'],
     [{ target: { url: 'http://h', apiKey: '' } }, 'target.apiKey: is empty'],
     [{ target: { url: 'http://h', apiKey: 5 } }, 'target.apiKey: is a number, not a string'],
     [{ target: { url: 'http://h', apiKey: 'hunter2\n' } }, 'target.apiKey: contains a line break'],

@@ -209,6 +209,28 @@ describe('counts', () => {
     expect(ledger.rejections).toEqual([{ status: 0, type: 'DOCUMENT_TOO_LARGE', documents: 1, first }])
   })
 
+  test('tell of a long line with its beginning and its length', async () => {
+    const told: Refused[] = []
+    const ledger = new Ledger(new DeadLetters(undefined), { rejectedLong: refused => told.push(refused) })
+    ledger.begin(input)
+    const origin = { input: 'a.ndjson', document: 1 }
+    const line = await ledger.longLine(input, origin, 'create', 10, 'one')
+    await line.write(Buffer.from('x'.repeat(1000)))
+    await line.write(Buffer.from('y'.repeat(1000)))
+    expect(told).toEqual([])
+    await line.end()
+    const document = Buffer.from('x'.repeat(1000) + 'y'.repeat(24))
+    expect(told).toMatchObject([
+      {
+        document,
+        isExcerpt: true,
+        id: 'one',
+        origin,
+        reason: expect.stringMatching(/2,?000 bytes.*limit is 10/) as string,
+      },
+    ])
+  })
+
   test('tell of each input whether it was read to its end', () => {
     const ledger = ledgerOf()
     const broken = failure('INPUT_TRUNCATED', { input: 'b.gz', encoding: 'gzip', bytes: 7 })
