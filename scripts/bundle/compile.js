@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-
-const { compiledFolder } = createRequire(import.meta.url)('../../bin/compiled.js')
+import { compiledFolder } from '../../bin/compiled.js'
 
 /**
  * Lets a build load one document on its own lab. As each first load of a V8, it keeps what V8 compiled: a later start takes a third less
