@@ -29,7 +29,7 @@ export async function csvLines(
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
   { idColumns = [], showsCells = false, usualRows = openUsualRows }: TableNeeds = {},
-): Promise<Pick<Lines, 'bytes' | 'found' | 'offered'>> {
+): Promise<Pick<Lines, 'bytes' | 'found' | 'offered' | 'lacking'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
   try {
@@ -96,12 +96,11 @@ export async function csvLines(
       const usual = columns.length === 0 ? undefined : usualRows(table)
       return { usual, writer: new LineWriter(columns, writesNull, quotation, showsCells, usual?.memory) }
     }
-    const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
     const numbers = options.columns === undefined && skipLines === undefined ? numbersAsNames(names) : ''
-    const notes = [above, note, numbers, lacking, ...ofForms].filter(text => text !== '').join('. ')
+    const notes = [above, note, numbers, missing.note, ...ofForms].filter(text => text !== '').join('. ')
     return {
-      ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered }),
+      ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered, lacking: missing.lacking }),
       bytes: linesOf({
         iterator,
         convert,

@@ -313,7 +313,8 @@ describe('missing values', () => {
     const text =
       'n,at,ok,zip\n1,NA,true,01\nNA,2026-01-02,\\N,NULL\n#N/A,2026-01-02T03:04:05Z,false,02\n NaN,2026-01-03 10:00,null,\n'
     expect(await read(text, { inferTypes: true })).toEqual({
-      found: 'CSV with commas, UTF-8, 4 columns: n, at, ok, zip. NA and NULL are missing values in n, at, ok, zip',
+      found:
+        'CSV with commas, UTF-8, 4 columns: n, at, ok, zip. NA, #N/A, NaN, NULL, null and \\N are missing values in n, at, ok, zip',
       rows: [
         { n: 1, ok: true, zip: '01' },
         { at: '2026-01-02' },
