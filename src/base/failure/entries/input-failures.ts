@@ -92,11 +92,11 @@ export const inputEntries = {
   INPUT_TRUNCATED: {
     title: 'An input ends too early',
     message:
-      '{input} is truncated: its {encoding} data ends after {bytes} decoded bytes. Sluice loaded every complete document',
+      '{input} is truncated: its {encoding} data ends after {bytes} decoded bytes. Sluice read every complete document',
     observed:
       'gzip reports "unexpected end of file". Other loaders stop in the middle, or treat the part as the whole file.',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
-    fixes: ['Fetch the whole file again and run the same command. It continues after the last loaded document.'],
+    fixes: ['Fetch the whole file again and run the same command. A load continues after the last loaded document.'],
     example: { input: 'logs/app.ndjson.gz', encoding: 'gzip', bytes: 10_485_760 },
   },
   INPUT_UNENDED: {
@@ -285,7 +285,7 @@ export const inputEntries = {
   },
   DOCUMENT_ROW_INVALID: {
     exit: 1,
-    title: 'A row of a CSV or Parquet file cannot be loaded',
+    title: 'A row of a CSV file, a Parquet file or a workbook cannot be loaded',
     message: 'not a row of the table: {problem}',
     observed:
       'Other tools shift the cells of such a row into wrong columns, leave some out, or stop with "Invalid Record Length" or "Expected 4 fields, saw 5".',
@@ -294,11 +294,12 @@ export const inputEntries = {
       'A quote inside a cell is not doubled.',
       'A cell does not fit the type that --types gives its column.',
       'JSON cannot hold a value of the Parquet file, for example NaN.',
+      'A program that does not calculate formulas wrote the workbook.',
       'The file mixes encodings.',
     ],
     fixes: [
       {
-        fix: 'Correct the program that writes the file. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
+        fix: 'If the reason says what to do, do that. Otherwise correct the file, or the program that writes it. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
         unless: /not of the type/,
       },
       {

@@ -210,7 +210,7 @@ async function* linesOf({
       if (lines.length > 0) yield lines
       if (found === 'open')
         throw malformed(
-          `ends inside a quoted cell. The quote of the row in line ${rows.nextLine} is never closed. Sluice loaded every row before it`,
+          `ends inside a quoted cell. The quote of the row in line ${rows.nextLine} is never closed. Sluice read every row before it`,
         )
       if (found === 'long')
         throw malformed(`has a row of more than 64 MiB in line ${rows.nextLine}, or a quote there is never closed`)
