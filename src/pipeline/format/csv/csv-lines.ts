@@ -8,7 +8,7 @@ import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
 import { missingIn } from './missing-values.js'
-import { headerProblem, numbersAsNames } from './header-problem.js'
+import { headerProblem, jsonProblem, numbersAsNames } from './header-problem.js'
 import { nameColumns } from './name-columns.js'
 import { quotationOf } from './quotation.js'
 import { endsShort, hasRowNames } from './row-shapes.js'
@@ -44,6 +44,9 @@ export async function csvLines(
     const convert = toUtf8(dialect.encoding)
     rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes + lead.bytes))
     const hasHeader = options.columns === undefined || options.skipHeader === true
+    const isNamed = options.columns !== undefined || skipLines !== undefined
+    const json = isNamed ? undefined : jsonProblem(dialect.rows)
+    if (json !== undefined) throw malformed(`is not valid csv: ${json}`)
     const header = hasHeader ? await readHeader(iterator, convert, rows) : []
     if (typeof header === 'string') throw malformed(header)
     const wrong = options.columns === undefined ? headerProblem(header, dialect, skipLines) : undefined
@@ -97,7 +100,7 @@ export async function csvLines(
       return { usual, writer: new LineWriter(columns, writesNull, quotation, showsCells, usual?.memory) }
     }
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
-    const numbers = options.columns === undefined && skipLines === undefined ? numbersAsNames(names) : ''
+    const numbers = isNamed ? '' : numbersAsNames(names)
     const notes = [above, note, numbers, missing.note, ...ofForms].filter(text => text !== '').join('. ')
     return {
       ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered, lacking: missing.lacking }),
