@@ -168,7 +168,7 @@ function mayBeTable(head: Buffer, alike: LookAlike | undefined): boolean {
   const first = head.find(byte => !isWhiteSpace(byte))
   if (first !== undefined && JSON_STARTS.has(first)) return false
   // A column of numbers is JSON as well, and few lines decide nothing.
-  return typeof alike !== 'object' || /^(?:CSV|plain text|UTF-16)/.test(alike.kind)
+  return typeof alike !== 'object' || /^(?:CSV|a table|plain text|UTF-16)/.test(alike.kind)
 }
 
 function utf8Of(utf16: Buffer): Buffer {

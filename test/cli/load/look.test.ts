@@ -89,6 +89,16 @@ test.each([
   expect(stderr).not.toMatch(/Sluice loaded/)
 })
 
+test('a table that titles or unusual names hide gets the advice to name its format', async () => {
+  const text = '\uFEFF\n;;;\nDatum;Kunde;Betrag (€);bezahlt\n01.02.2026;A;1,5;ja\n;;;\n02.02.2026;B;2,5;nein\n'
+  const { code, stderr } = await look({ 'excel.txt': text }, 'excel.txt')
+  expect(code).toBe(3)
+  const [, first] = /fix: +(.*)/.exec(stderr) ?? []
+  expect(first).toBe('Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.')
+  const named = await look({ 'excel.txt': text }, 'excel.txt', '--format', 'csv')
+  expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('"Kunde":"A","Betrag (€)":"1,5"') as string })
+})
+
 test('what is no input is refused as in a load', async () => {
   const log = await look({ 'a.log': 'GET /\nGET /a\n' }, 'a.log')
   expect(log).toMatchObject({ code: 3, stderr: expect.stringContaining('--format text') as string })

@@ -151,6 +151,10 @@ export const inputEntries = {
         fix: 'Correct the first row, or name the columns yourself: --columns id,name,price --skip-header.',
         if: /valid csv: (column|its first row)/,
       },
+      {
+        fix: 'If the input holds JSON, leave out --format. If its first row does name the columns, pass --skip-lines 0.',
+        if: /begins with JSON/,
+      },
       { fix: 'In --types, write each name exactly as in the first row of the file.', if: /--types names/ },
       { fix: 'In --id-field, write each name exactly as in the first row of the file.', if: /--id-field names/ },
       {
@@ -170,7 +174,7 @@ export const inputEntries = {
     observed:
       'Every line is rejected with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
-      { cause: 'The file was exported in another format.', if: /CSV|XML|elasticdump|_search/ },
+      { cause: 'The file was exported in another format.', if: /CSV|a table|XML|elasticdump|_search/ },
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The file was written by hand, or for a program that reads more than JSON.', if: /JSON with/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
@@ -186,7 +190,7 @@ export const inputEntries = {
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
-      { fix: 'Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.', if: /like CSV/ },
+      { fix: 'Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.', if: /like (?:CSV|a table)/ },
       {
         fix: 'Load its actions with their ids: `sluice ingest FILE --index INDEX --ids run`, without --id-field and --routing-field.',
         if: /like _bulk/,
@@ -219,7 +223,7 @@ export const inputEntries = {
       { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
       {
         fix: 'To load each line as a document with the field `message`: `sluice ingest FILE --format text --index INDEX`.',
-        if: /like plain text/,
+        if: /like (?:plain text|a table)/,
       },
       'If the file is NDJSON after all, pass --format ndjson. Sluice then writes each line that is not a document to the dead letters.',
     ],
