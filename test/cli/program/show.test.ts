@@ -92,7 +92,7 @@ Rejected
   0  unknown_exception           status 400
 
   document_parsing_exception: A value does not fit the type of its field, for example text in a number or an unknown form of a date. Correct the documents in the dead letters, or load into a new index with another mapping. Then run \`sluice replay FILE\`.
-  DOCUMENT_NOT_JSON: A line is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.
+  DOCUMENT_NOT_JSON: A document is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.
 
   inputs        2 inputs
                 b.ndjson.gz is truncated: its gzip data ends after 9,000 decoded bytes. Sluice read every complete document

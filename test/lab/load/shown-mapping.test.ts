@@ -1,12 +1,18 @@
-/** What `sluice look` and `sluice infer` show of a CSV file is what a load with a proposed mapping makes of it. */
+/** What `sluice look` and `sluice infer` show of a CSV file or a workbook is what a load with a proposed mapping makes of it. */
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { CsvOptions } from '../../../src/pipeline/format/formats.js'
 import { connect, inferMapping, ingest } from '../../../src/index.js'
 import { lookAtInputs } from '../../../src/ingest.js'
+import { workbookOf } from '../../support/facts/workbooks.js'
 import { index, lab, otherIndex, path, shareLab, smallBatches, way } from '../../support/lab/shared-lab.js'
 
 shareLab()
+
+interface Case {
+  readonly content: string | Buffer
+  readonly csv: CsvOptions
+}
 
 /** Cells of one column each. */
 const columns: readonly (readonly string[])[] = [
@@ -51,10 +57,15 @@ const files = columns.flatMap(cells =>
   ),
 )
 
+/** A workbook has cells of text as well. */
+const books = columns.map(cells =>
+  workbookOf({ sheets: [{ name: 'a', rows: [['id', 'x'], ...cells.map((cell, at) => [at, cell])] }] }),
+)
+
 /** Each file with each options would take long. */
-const cases = files.flatMap((text, at) => {
+const cases: readonly Case[] = [...files, ...books].flatMap((content, at) => {
   const others = optionsOf.slice(1)
-  return [{}, others[at % others.length] ?? {}].map(csv => ({ text, csv }))
+  return [{}, others[at % others.length] ?? {}].map(csv => ({ content, csv }))
 })
 const first = cases.slice(0, 12)
 
@@ -66,13 +77,14 @@ test('so they do of many CSV files', { tags: 'long' }, async () => {
   await compare(cases.slice(first.length))
 })
 
-async function compare(all: typeof cases): Promise<void> {
+async function compare(all: readonly Case[]): Promise<void> {
   await using connected = await connect(way())
-  for (const [at, { text, csv }] of all.entries()) {
+  for (const [at, { content, csv }] of all.entries()) {
     otherIndex()
-    const source = path(`${at}.csv`)
-    await writeFile(source, text)
+    const source = path(`${at}.${typeof content === 'string' ? 'csv' : 'xlsx'}`)
+    await writeFile(source, content)
     const { inputs, mapping: looked } = await lookAtInputs({ source, csv })
+    const which = `${JSON.stringify(typeof content === 'string' ? content : inputs[0]?.documents)} ${JSON.stringify(csv)}`
     const inferred = await inferMapping({ source, csv })
     const before = { look: looked.mappings, infer: inferred.mappings }
     const said: string[] = []
@@ -85,8 +97,8 @@ async function compare(all: typeof cases): Promise<void> {
     })
     const answer = await connected.client.indices.getMapping({ index })
     const made = answer[index]?.mappings
-    expect(before, text).toEqual({ look: made, infer: made })
-    expect(receipt.rejected, text).toBe(0)
+    expect(before, which).toEqual({ look: made, infer: made })
+    expect(receipt.rejected, which).toBe(0)
     const stored = lab.control.ids(index).map(id => JSON.parse(String(lab.control.source(index, id))) as unknown)
     const [input] = inputs
     expect(input?.documents.map(document => JSON.parse(document) as unknown)).toEqual(stored.slice(0, 3))

@@ -139,7 +139,7 @@ export const inputEntries = {
     fixes: [
       { fix: 'Convert it to UTF-8: `iconv -f UTF-32 -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /UTF-32/ },
       {
-        fix: 'JSON has no comments, and no comma before a closing bracket. Run `sluice undo RUN`, then convert it: `npx json5 FILE | sluice ingest - --index INDEX`.',
+        fix: 'JSON has no comments, and no comma before a closing bracket. If a load stored a part of it, run `sluice undo RUN`. Then convert it: `npx json5 FILE | sluice ingest - --index INDEX`.',
         if: RELAXED,
       },
       {
@@ -273,7 +273,7 @@ export const inputEntries = {
   },
   DOCUMENT_NOT_JSON: {
     exit: 1,
-    title: 'A line is not a JSON object',
+    title: 'A document is not a JSON object',
     message: 'not one JSON object: {problem}',
     observed:
       'Status 400 for a whole bulk request, "Malformed action/metadata line" or "Unexpected character". The cluster then rejects every other document of the request too.',
