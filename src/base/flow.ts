@@ -225,6 +225,8 @@ export interface Lines {
   readonly found?: string
   /** Of a table: types of columns that stay text without them, by name. */
   readonly offered?: Readonly<Record<string, string>>
+  /** Of a table whose cells are read as values: the words that stand for missing values, by the name of the column, if it has no type. */
+  readonly lacking?: ReadonlyMap<string, readonly string[]>
   /** Chunks may end within a line. Each is valid until the caller asks for the next one. */
   readonly bytes: AsyncIterable<Uint8Array>
 }

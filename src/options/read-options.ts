@@ -37,6 +37,7 @@ import { mappingIn, templateIn } from './mapping-files.js'
 import { withMembers } from './archive-paths.js'
 import { foreignIndicesIn, tablesIn } from './names.js'
 import { splitRemote } from './remote-section.js'
+import { asProposed } from '../pipeline/format/formats.js'
 import { parseJson } from '../base/json/parse-json.js'
 import { isWebAddress } from '../base/addresses.js'
 import { isPattern, patternIn } from '../base/text/index-pattern.js'
@@ -227,10 +228,10 @@ function fromSection(given: Pick<IngestOptions, FromPart>): FromSection | undefi
   return Object.freeze({ names, connecting, query })
 }
 
-/** Returns how tables are read. A proposed mapping has types of numbers and booleans, so that cells must be such values. */
+/** Returns how tables are read. */
 function csvOf({ csv, mapping, format = 'auto' }: IngestOptions): IngestOptions['csv'] {
   const mayBeTable = format === 'auto' || format === 'csv' || format === 'tsv'
-  return mapping === 'infer' && mayBeTable ? { ...csv, inferTypes: true } : csv
+  return mapping === 'infer' && mayBeTable ? asProposed(csv) : csv
 }
 
 function scriptOf({ script: source, scriptId: id }: Apart<IngestOptions>): Script | undefined {

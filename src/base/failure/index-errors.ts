@@ -102,14 +102,16 @@ export function tooManyFields(limit: string): string {
 const MANY_FIELDS =
   'The documents have more fields than the index takes. To load them into a new index that takes them, pass --mapping infer. Or raise index.mapping.total_fields.limit of this index, and run `sluice replay FILE`.'
 
-/** Returns what a type in a receipt means and what to do: that of Elasticsearch, or Sluice's own code. `reason`: as the receipt has it. */
-export function adviceOn(type: string, reason?: string): string | undefined {
-  if (reason?.startsWith(FIELDS) === true) return MANY_FIELDS
+/** Returns what a type in a receipt means and what to do: that of Elasticsearch, or Sluice's own code. `reasons`: as the receipt has them. */
+export function adviceOn(type: string, ...reasons: readonly (string | undefined)[]): string | undefined {
+  if (reasons.length > 0 && reasons.every(reason => reason?.startsWith(FIELDS))) return MANY_FIELDS
   const error = indexErrors.find(one => one.type === type)
   if (error !== undefined) return `${error.meaning} ${error.fix}`
   const own = explain(type as FailureCode) as ReturnType<typeof explain> | undefined
   if (own === undefined) return undefined
-  const [fix] = reason === undefined ? own.fixes : fixesFor(type as FailureCode, reason)
+  const known = reasons.filter(reason => reason !== undefined)
+  // One row is enough to need the advice for its reason.
+  const [fix] = known.length === 0 ? own.fixes : fixesFor(type as FailureCode, known.join('\n'))
   return `${own.title}. ${fix}`
 }
 

@@ -18,7 +18,7 @@ export function defineInfer(command: Command, terminal: Terminal, done: (code: n
       `
 Examples:
   sluice infer orders.csv > orders.json
-  sluice ingest orders.csv --index orders --mapping orders.json
+  sluice ingest orders.csv --index orders --infer-types --mapping orders.json
 
 The mapping goes to stdout. Fields that no type fits go to stderr.`,
     )

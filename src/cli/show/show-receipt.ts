@@ -28,10 +28,9 @@ const EXPLAINED = 3
 
 /** Returns the largest kinds of refusal with what they mean and what to do, if that is known. */
 export function advices({ rejections: kinds }: Receipt): (readonly [type: string, advice: string])[] {
-  const types = new Map(kinds.toReversed().map(({ type, reason }) => [type, reason]))
   const explained = kinds.map(({ type }) => type).filter((type, at, all) => all.indexOf(type) === at)
   return explained.slice(0, EXPLAINED).flatMap(type => {
-    const advice = adviceOn(type, types.get(type))
+    const advice = adviceOn(type, ...kinds.filter(kind => kind.type === type).map(({ reason }) => reason))
     return advice === undefined ? [] : [[type, advice] as const]
   })
 }

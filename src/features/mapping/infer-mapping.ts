@@ -3,17 +3,17 @@ import { decode } from '../../pipeline/format/decode.js'
 import type { InputOptions } from '../../options/ingest-options.js'
 import { listedIn, namedIn } from '../../options/names.js'
 import { invalid } from '../../options/option-checks.js'
-import type { Format } from '../../pipeline/format/formats.js'
+import { asProposed, type Format } from '../../pipeline/format/formats.js'
 import type { Elsewhere } from '../../pipeline/source/find-files.js'
 import { checkInferOptions } from '../../options/check-options.js'
 import { findSources } from '../../pipeline/source/open-sources.js'
-import { ACTION_MARK, refusedLineIn } from '../../base/text/bytes.js'
+import { ACTION_MARK, refusedLineIn, refusedLineStart } from '../../base/text/bytes.js'
 import { isSourceUrl } from '../../base/text/source-url.js'
 import { isObject } from '../../base/json/parse-json.js'
 import { parseExactly } from './value-kinds.js'
 import { Observations } from './observe.js'
 import { type TypeConflict, propose } from './propose.js'
-import { notesOn } from './say-proposal.js'
+import { notesOn, type Unreadable } from './say-proposal.js'
 
 export interface InferOptions extends InputOptions {
   /** How many documents of each input to read. 0 reads all. Default 10,000. */
@@ -29,7 +29,7 @@ export interface InferredMapping {
   readonly empty: readonly string[]
   readonly documents: number
   readonly inputs: number
-  /** Lines that are no JSON object, and the first one. */
+  /** Lines, rows and others that give no document, and the first one. */
   readonly unreadable: { readonly lines: number; readonly first?: string }
   /** Whether the documents have more than 10,000 fields. */
   readonly isCut: boolean
@@ -64,7 +64,7 @@ export async function inferMapping(options: InferOptions): Promise<InferredMappi
 /** Documents of all inputs that are read, if a load asks for a mapping. More would make it begin late. */
 const MOST_DOCUMENTS = 1_000_000
 
-/** Proposes a mapping for inputs that were found. */
+/** Proposes a mapping for inputs that were found. Reads tables as a load with the proposed mapping does, whatever the options say. */
 export async function inferFrom(
   sources: readonly Source[],
   { sample = SAMPLE, ...format }: Partial<Omit<InferOptions, 'source' | 'stdin'>>,
@@ -72,35 +72,50 @@ export async function inferFrom(
 ): Promise<InferredMapping> {
   const reading = new Sample(sample === 0 ? Infinity : sample)
   for (const one of sources) {
-    if (sample !== 0 && reading.observed.documents >= MOST_DOCUMENTS) break
+    if (reading.isFull) break
     await reading.read(one, one.open(signal), format)
   }
-  return proposed(reading, sources.length)
+  return proposed(reading, sources.length, format.csv)
 }
 
-function proposed({ observed, unreadable, first, offered }: Sample, inputs: number): InferredMapping {
+function proposed(
+  { observed, unreadable, offered, lacking }: Sample,
+  inputs: number,
+  csv: InferOptions['csv'],
+): InferredMapping {
   const { mapping, conflicts, empty, ambiguous } = propose(observed)
-  const found = {
-    conflicts,
-    empty,
-    documents: observed.documents,
-    unreadable: { lines: unreadable, ...(first === undefined ? {} : { first }) },
-    isCut: observed.isCut,
-    offered,
+  const [first] = unreadable.values()
+  const lines = [...unreadable.values()].reduce((sum, { count }) => sum + count, 0)
+  const { documents, isCut } = observed
+  const found = { conflicts, empty, documents, isCut, offered }
+  // A load with this option reads the words as the proposal does.
+  const unread = csv?.inferTypes === true ? new Map() : lacking
+  return {
+    mappings: mapping,
+    ...found,
+    unreadable: { lines, ...(first === undefined ? {} : { first: first.first }) },
+    inputs,
+    notes: [...notesOn({ ...found, mapping, unreadable, ambiguous, unread })],
   }
-  return { mappings: mapping, ...found, inputs, notes: [...notesOn({ ...found, ambiguous })] }
 }
 
 class Sample {
   readonly observed = new Observations()
-  unreadable = 0
-  first: string | undefined
+  /** What gives no document, by the word for it. */
+  readonly unreadable = new Map<Unreadable, { count: number; readonly first: string }>()
   /** Types that columns of text could have. */
   readonly offered: Record<string, string> = {}
+  /** Words that stand for missing values, by the names of columns. */
+  readonly lacking = new Map<string, readonly string[]>()
   readonly #most: number
 
   constructor(most: number) {
     this.#most = most
+  }
+
+  /** Whether no more inputs are read. A caller that wants all documents gets all. */
+  get isFull(): boolean {
+    return this.#most !== Infinity && this.observed.documents >= MOST_DOCUMENTS
   }
 
   async read(
@@ -108,9 +123,11 @@ class Sample {
     bytes: AsyncIterable<Uint8Array>,
     { format = 'auto', pick, csv, members, sheet }: Partial<InferOptions>,
   ): Promise<void> {
-    const lines = await decode(source, bytes, { format, pick, members, sheet, csv, asValues: true })
+    const lines = await decode(source, bytes, { format, pick, members, sheet, csv: asProposed(csv) })
     this.observed.areRows = lines.offered !== undefined
     Object.assign(this.offered, lines.offered)
+    for (const [name, words] of lines.lacking ?? [])
+      this.lacking.set(name, [...new Set([...(this.lacking.get(name) ?? []), ...words])])
     let number = 0
     let line = 0
     for await (const text of linesOf(lines, format)) {
@@ -128,12 +145,16 @@ class Sample {
     const json = kind === 'actions' ? text.slice(text.indexOf(MARK, 1) + 1) : text
     const document = parseExactly(json)
     if (isObject(document)) return this.observed.add(document, place)
-    this.unreadable += 1
-    this.first ??= place
+    const what = text.startsWith(REFUSED) ? 'row' : kind === 'lines' ? 'line' : 'document'
+    const seen = this.unreadable.get(what)
+    if (seen === undefined) this.unreadable.set(what, { count: 1, first: place })
+    else seen.count += 1
   }
 }
 
 const MARK = String.fromCodePoint(ACTION_MARK)
+/** How a row of a table begins that gives no document. */
+const REFUSED = refusedLineStart('DOCUMENT_ROW_INVALID', '').toString().slice(0, -1)
 
 /** Longer lines are no documents that a cluster takes. */
 const LONGEST = 100 << 20
@@ -207,9 +228,9 @@ export async function lookAt(options: InferOptions, elsewhere?: Elsewhere): Prom
   for (const one of await findSources(source, where)) {
     using bytes = new BytesTwice(one, signal)
     inputs.push(await lookAtOne(one, bytes.open(), checked))
-    await mapping.read(one, bytes.open(), checked)
+    if (!mapping.isFull) await mapping.read(one, bytes.open(), checked)
   }
-  return { inputs, mapping: proposed(mapping, inputs.length) }
+  return { inputs, mapping: proposed(mapping, inputs.length, checked.csv) }
 }
 
 /** Reads an input twice. Of one that is no file of this machine, it keeps what the first reading took. */
@@ -242,11 +263,6 @@ class BytesTwice implements Disposable {
       yield next.value
     }
   }
-}
-
-/** Reads a table as a load with the proposed mapping does. */
-function asProposed(csv: InferOptions['csv']): InferOptions['csv'] {
-  return { ...csv, inferTypes: true }
 }
 
 async function lookAtOne(

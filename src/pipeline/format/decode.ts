@@ -28,8 +28,6 @@ export interface DecodeOptions {
   readonly members?: string | undefined
   /** Of a workbook: the name of the sheet to read. Absent: the first one. */
   readonly sheet?: string | undefined
-  /** Whether the cells of CSV shall show what they mean, for a look at their columns. Default false. */
-  readonly asValues?: boolean | undefined
   /** Whether the input is a file in an archive. Default false. */
   readonly isMember?: boolean | undefined
 }
@@ -120,18 +118,11 @@ function alikeOf({ look, head, isWhole }: Opening): LookAlike | undefined {
 }
 
 async function fromTable({ name }: Source, { at, bytes }: Opening, options: DecodeOptions): Promise<Lines> {
-  const { format, asValues = false } = options
-  const csv = asValues ? valuesOf(options.csv) : options.csv
+  const { format, csv } = options
   // Other formats do not need its code.
   const { csvLines } = await import('./csv/csv-lines.js')
   const delimiter = csv?.delimiter ?? (format === 'tsv' ? '\t' : undefined)
   return { kind: 'elements', at, ...(await csvLines(name, bytes, { ...csv, delimiter }, options)) }
-}
-
-/** Cells of text say what they are only if they are read as values. Words such as NA are values to a load without these options. */
-function valuesOf(csv: CsvOptions = {}): CsvOptions {
-  const { inferTypes = false, nullValues = inferTypes ? undefined : [] } = csv
-  return { ...csv, inferTypes: true, nullValues }
 }
 
 async function fromLines(source: Source, opening: Opening, isJson: boolean, pick: string | undefined): Promise<Lines> {
@@ -177,7 +168,7 @@ function mayBeTable(head: Buffer, alike: LookAlike | undefined): boolean {
   const first = head.find(byte => !isWhiteSpace(byte))
   if (first !== undefined && JSON_STARTS.has(first)) return false
   // A column of numbers is JSON as well, and few lines decide nothing.
-  return typeof alike !== 'object' || /^(?:CSV|plain text|UTF-16)/.test(alike.kind)
+  return typeof alike !== 'object' || /^(?:CSV|a table|plain text|UTF-16)/.test(alike.kind)
 }
 
 function utf8Of(utf16: Buffer): Buffer {

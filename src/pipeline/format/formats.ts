@@ -77,3 +77,8 @@ export interface CsvOptions {
   /** In Parquet: what NaN and infinite numbers become, which JSON does not have. Default: their rows are rejected. */
   readonly nan?: 'reject' | 'null' | 'omit' | undefined
 }
+
+/** Returns how a table is read if its documents get a proposed mapping: that has types of numbers and truth values, so cells must be such values. */
+export function asProposed(csv: CsvOptions | undefined): CsvOptions {
+  return { ...csv, inferTypes: true }
+}

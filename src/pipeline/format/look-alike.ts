@@ -26,6 +26,7 @@ type ForeignKind =
   | 'CSV'
   | 'CSV with semicolons'
   | 'CSV with tabs'
+  | PerhapsTable
   | '_bulk lines'
   | 'an elasticdump file'
   | 'an answer of _search'
@@ -42,6 +43,9 @@ type ForeignKind =
   | 'gzip data inside gzip data'
   | 'plain text'
   | 'binary data'
+
+/** Text that Sluice does not read as CSV by itself, because titles, empty rows or unusual names hide its columns. */
+type PerhapsTable = 'a table with semicolons' | 'a table with tabs'
 
 /** `text`: the first bytes of an input, behind a byte order mark. `isWhole`: the input has no more. */
 export function lookAlike(text: Buffer, isWhole: boolean): LookAlike {
@@ -206,6 +210,7 @@ function kindOf(text: Buffer, lines: readonly string[]): ForeignKind {
   if (head.includes(0) || !(isUtf8(head) || isUtf8(head.subarray(0, -3)) || isLatin1(head))) return 'binary data'
   if (/^<[?!a-z]/i.test(lines[0] ?? '')) return 'XML'
   for (const [separator, kind] of SEPARATORS) if (isTable(lines, separator)) return kind
+  for (const [separator, kind] of PERHAPS) if (mayBeTable(lines, separator)) return kind
   return 'plain text'
 }
 
@@ -213,6 +218,12 @@ const SEPARATORS = [
   [',', 'CSV'],
   [';', 'CSV with semicolons'],
   ['\t', 'CSV with tabs'],
+] as const
+
+/** Commas stand in prose and logs as well. */
+const PERHAPS = [
+  [';', 'a table with semicolons'],
+  ['\t', 'a table with tabs'],
 ] as const
 
 /** Text of an older encoding has few control characters. */
@@ -228,6 +239,28 @@ function isTable(lines: readonly string[], separator: string): boolean {
   if (!areNames) return false
   const fitting = rows.filter(row => columnsIn(row, separator) >= names.length)
   return fitting.length >= rows.length * 0.9
+}
+
+/** Most lines above the names of the columns. */
+const MOST_ABOVE = 50
+
+/** Returns whether a line could name columns, and most lines below it have as many. */
+function mayBeTable(lines: readonly string[], separator: string): boolean {
+  const counts = lines.map(line => columnsIn(line, separator))
+  return lines.slice(0, MOST_ABOVE).some((line, at) => {
+    const columns = counts[at] as number
+    const rows = counts.slice(at + 1)
+    const fitting = rows.filter(count => count === columns)
+    const isSettled = columns > 1 && rows.length > 0 && fitting.length >= rows.length * 0.9
+    return isSettled && mayNameColumns(line.split(separator))
+  })
+}
+
+/** Returns whether cells could be names: several, without numbers and dates, and none twice. */
+function mayNameColumns(cells: readonly string[]): boolean {
+  const names = cells.map(cell => cell.trim().replace(/^"(.*)"$/, '$1')).filter(name => name !== '')
+  const isUsual = (name: string) => /^[^\d{[<]/.test(name) && /[\p{L}\ufffd]/u.test(name) && name.length <= 64
+  return names.length > 1 && new Set(names).size === names.length && names.every(isUsual)
 }
 
 function isName(text: string): boolean {

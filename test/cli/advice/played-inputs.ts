@@ -97,7 +97,7 @@ export const playedInputs: Readonly<Record<string, Play>> = {
     await world.same(0)
     expect(world.stored).toBe(before + 1000)
   },
-  'DOCUMENT_ROW_INVALID: Correct the program': replaying('a.csv', 'id,name\n1,Ann,Bob\n', [], record => ({
+  'DOCUMENT_ROW_INVALID: If the reason': replaying('a.csv', 'id,name\n1,Ann,Bob\n', [], record => ({
     ...record,
     document: { id: '1' },
   })),

@@ -79,7 +79,7 @@ describe('ingest', () => {
       '  cause: 1 DOCUMENT_NOT_JSON (before sending, first: -, line 2)',
       '  run:   RUN: 2 read = 1 created + 1 rejected, it balances',
       `  dead letters: ${letters}`,
-      '  fix:   A line is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.',
+      '  fix:   A document is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.',
       `  next:  Repair the documents in the dead letters, and run \`sluice replay ${letters}\`.`,
       '',
     ].join('\n')

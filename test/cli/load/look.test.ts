@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { lookAtInputs } from '../../../src/ingest.js'
 import { sluiceHere as sluice } from '../../support/command/in-process.js'
@@ -76,6 +77,26 @@ test('several files and formats are shown, and all is well', async () => {
   const both = await look({ ...files, 'b.json': '{"n":2}' }, '*.json')
   expect(both.stdout).toContain('b.json\n')
   expect(both.stdout).toContain("\nTo load them\n\n  sluice ingest '*.json' --index documents --mapping infer\n")
+})
+
+test.each([
+  ['a.csv', 'a,b\n1,2\n"3,4\n', 'never closed. Sluice read every row before it'],
+  ['a.ndjson.gz', gzipSync('{"a":1}\n').subarray(0, -8), 'Sluice read every complete document'],
+])('%s that was cut off: nothing is called loaded, because nothing is', async (name, content, message) => {
+  const { code, stderr } = await look({ [name]: content }, name)
+  expect(code).toBe(3)
+  expect(stderr).toContain(message)
+  expect(stderr).not.toMatch(/Sluice loaded/)
+})
+
+test('a table that titles or unusual names hide gets the advice to name its format', async () => {
+  const text = '\uFEFF\n;;;\nDatum;Kunde;Betrag (€);bezahlt\n01.02.2026;A;1,5;ja\n;;;\n02.02.2026;B;2,5;nein\n'
+  const { code, stderr } = await look({ 'excel.txt': text }, 'excel.txt')
+  expect(code).toBe(3)
+  const [, first] = /fix: +(.*)/.exec(stderr) ?? []
+  expect(first).toBe('Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.')
+  const named = await look({ 'excel.txt': text }, 'excel.txt', '--format', 'csv')
+  expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('"Kunde":"A","Betrag (€)":"1,5"') as string })
 })
 
 test('what is no input is refused as in a load', async () => {

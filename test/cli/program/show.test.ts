@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { bytes, count, showDuration } from '../../../src/cli/terminal/columns.js'
 import { sayReceipt } from '../../../src/cli/application/show-load.js'
-import { receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
+import { advices, receiptJson, showReceipt } from '../../../src/cli/show/show-receipt.js'
 import { openTerminal } from '../../../src/cli/terminal/terminal.js'
 import { failure } from '../../../src/base/failure/failure.js'
+import { tooManyFields } from '../../../src/base/failure/index-errors.js'
 import type { Counts, Receipt } from '../../../src/pipeline/ledger/receipt.js'
 
 const counts: Counts = {
@@ -91,10 +92,10 @@ Rejected
   0  unknown_exception           status 400
 
   document_parsing_exception: A value does not fit the type of its field, for example text in a number or an unknown form of a date. Correct the documents in the dead letters, or load into a new index with another mapping. Then run \`sluice replay FILE\`.
-  DOCUMENT_NOT_JSON: A line is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.
+  DOCUMENT_NOT_JSON: A document is not a JSON object. Write one JSON object per line, or use --format json for a JSON array. The dead letters hold the original line and its position.
 
   inputs        2 inputs
-                b.ndjson.gz is truncated: its gzip data ends after 9,000 decoded bytes. Sluice loaded every complete document
+                b.ndjson.gz is truncated: its gzip data ends after 9,000 decoded bytes. Sluice read every complete document
   speed         16 documents/s
   bytes         123.5 kB read, 5.0 MB sent, 999 B received
   requests      12, 2 sent again
@@ -103,6 +104,38 @@ Rejected
   cluster       https://es.example (prod, 9.4.3)
   dead letters  dead.ndjson
 `)
+})
+
+test('the advice on rows fits each of their reasons', () => {
+  const type = 'DOCUMENT_ROW_INVALID'
+  const adviceFor = (...reasons: readonly string[]) => {
+    const rejected = reasons.map((reason, at) => ({ documents: reasons.length - at, status: 0, type, reason }))
+    return advices({ ...receipt, rejections: rejected }).map(([, advice]) => advice)
+  }
+  const [title, how] = [
+    'A row of a CSV file, a Parquet file or a workbook cannot be loaded.',
+    'add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
+  ]
+  const ofFile = `${title} If the reason says what to do, do that. Otherwise correct the file, or the program that writes it. To load the rejected rows, ${how}`
+  const ofType = `${title} If the type in --types is wrong, correct it. If the cell is a word for a missing value, name it in --null-values. Otherwise ${how}`
+  const [few, double] = ['fewer cells than the 2 columns', 'column 2 (x): not of the type double']
+  const formula = 'column 2 (x): a formula without a value. Open the workbook in a spreadsheet program, and save it'
+  expect(adviceFor(few)).toEqual([ofFile])
+  expect(adviceFor(formula, few)).toEqual([ofFile])
+  for (const reasons of [[double], [double, few], [few, double], [few, formula, double]])
+    expect(adviceFor(...reasons)).toEqual([ofType])
+})
+
+test('the advice on too many fields is for documents of which all have too many', () => {
+  const [type, documents, status] = ['illegal_argument_exception', 1, 400]
+  const full = { documents, status, type, reason: tooManyFields('1000') }
+  const adviceFor = (...rejected: Receipt['rejections']) => advices({ ...receipt, rejections: rejected })[0]?.[1]
+  expect(adviceFor(full)).toContain('have more fields than the index takes')
+  for (const both of [
+    [full, { documents, status, type }],
+    [{ documents, status, type }, full],
+  ])
+    expect(adviceFor(...both)).toContain('Read the reason in the dead letters. For too many fields')
 })
 
 test('a receipt shows what became of documents whose rows were deleted', () => {

@@ -180,7 +180,7 @@ describe('a CSV file', () => {
     expect(await load(path('r.csv'), { ...more, csv: { inferTypes: true } })).toMatchObject({ created: 3, rejected: 0 })
     expect(JSON.parse(String(lab.control.source(index, '1')))).toEqual({ row: 1, id: 1, country: 'NA' })
     expect(JSON.parse(String(lab.control.source(index, '3')))).toEqual({ row: 3, n: 7, country: 'NA' })
-    expect(found[0]).toMatch(/ NA and NULL are missing values in id, n$/)
+    expect(found[0]).toMatch(/ NA is a missing value in id, n$/)
   })
 
   test('whose header cannot be read stops the run, and the others are read', async () => {

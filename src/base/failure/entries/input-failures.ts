@@ -92,11 +92,11 @@ export const inputEntries = {
   INPUT_TRUNCATED: {
     title: 'An input ends too early',
     message:
-      '{input} is truncated: its {encoding} data ends after {bytes} decoded bytes. Sluice loaded every complete document',
+      '{input} is truncated: its {encoding} data ends after {bytes} decoded bytes. Sluice read every complete document',
     observed:
       'gzip reports "unexpected end of file". Other loaders stop in the middle, or treat the part as the whole file.',
     causes: ['The file was still being written or copied.', 'A download or upload broke off.', 'The disk was full.'],
-    fixes: ['Fetch the whole file again and run the same command. It continues after the last loaded document.'],
+    fixes: ['Fetch the whole file again and run the same command. A load continues after the last loaded document.'],
     example: { input: 'logs/app.ndjson.gz', encoding: 'gzip', bytes: 10_485_760 },
   },
   INPUT_UNENDED: {
@@ -139,7 +139,7 @@ export const inputEntries = {
     fixes: [
       { fix: 'Convert it to UTF-8: `iconv -f UTF-32 -t UTF-8 FILE | sluice ingest - --index INDEX`.', if: /UTF-32/ },
       {
-        fix: 'JSON has no comments, and no comma before a closing bracket. Run `sluice undo RUN`, then convert it: `npx json5 FILE | sluice ingest - --index INDEX`.',
+        fix: 'JSON has no comments, and no comma before a closing bracket. If a load stored a part of it, run `sluice undo RUN`. Then convert it: `npx json5 FILE | sluice ingest - --index INDEX`.',
         if: RELAXED,
       },
       {
@@ -150,6 +150,10 @@ export const inputEntries = {
       {
         fix: 'Correct the first row, or name the columns yourself: --columns id,name,price --skip-header.',
         if: /valid csv: (column|its first row)/,
+      },
+      {
+        fix: 'If the input holds JSON, leave out --format. If its first row does name the columns, pass --skip-lines 0.',
+        if: /begins with JSON/,
       },
       { fix: 'In --types, write each name exactly as in the first row of the file.', if: /--types names/ },
       { fix: 'In --id-field, write each name exactly as in the first row of the file.', if: /--id-field names/ },
@@ -170,7 +174,7 @@ export const inputEntries = {
     observed:
       'Every line is rejected with "Malformed content" or "not one JSON object". Or action lines are stored as documents.',
     causes: [
-      { cause: 'The file was exported in another format.', if: /CSV|XML|elasticdump|_search/ },
+      { cause: 'The file was exported in another format.', if: /CSV|a table|XML|elasticdump|_search/ },
       { cause: 'The file is the body of a bulk request. Each document has an action line before it.', if: /_bulk/ },
       { cause: 'The file was written by hand, or for a program that reads more than JSON.', if: /JSON with/ },
       { cause: 'The file was compressed twice.', if: /gzip/ },
@@ -186,7 +190,7 @@ export const inputEntries = {
       { cause: 'The file is a plain-text log, or the path or glob matches the wrong file.', if: /plain text|binary/ },
     ],
     fixes: [
-      { fix: 'Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.', if: /like CSV/ },
+      { fix: 'Load it as CSV: `sluice ingest FILE --format csv --index INDEX`.', if: /like (?:CSV|a table)/ },
       {
         fix: 'Load its actions with their ids: `sluice ingest FILE --index INDEX --ids run`, without --id-field and --routing-field.',
         if: /like _bulk/,
@@ -219,7 +223,7 @@ export const inputEntries = {
       { fix: 'Unpack it once: `gunzip -c FILE | sluice ingest - --index INDEX`.', if: /like gzip/ },
       {
         fix: 'To load each line as a document with the field `message`: `sluice ingest FILE --format text --index INDEX`.',
-        if: /like plain text/,
+        if: /like (?:plain text|a table)/,
       },
       'If the file is NDJSON after all, pass --format ndjson. Sluice then writes each line that is not a document to the dead letters.',
     ],
@@ -269,7 +273,7 @@ export const inputEntries = {
   },
   DOCUMENT_NOT_JSON: {
     exit: 1,
-    title: 'A line is not a JSON object',
+    title: 'A document is not a JSON object',
     message: 'not one JSON object: {problem}',
     observed:
       'Status 400 for a whole bulk request, "Malformed action/metadata line" or "Unexpected character". The cluster then rejects every other document of the request too.',
@@ -285,7 +289,7 @@ export const inputEntries = {
   },
   DOCUMENT_ROW_INVALID: {
     exit: 1,
-    title: 'A row of a CSV or Parquet file cannot be loaded',
+    title: 'A row of a CSV file, a Parquet file or a workbook cannot be loaded',
     message: 'not a row of the table: {problem}',
     observed:
       'Other tools shift the cells of such a row into wrong columns, leave some out, or stop with "Invalid Record Length" or "Expected 4 fields, saw 5".',
@@ -294,11 +298,12 @@ export const inputEntries = {
       'A quote inside a cell is not doubled.',
       'A cell does not fit the type that --types gives its column.',
       'JSON cannot hold a value of the Parquet file, for example NaN.',
+      'A program that does not calculate formulas wrote the workbook.',
       'The file mixes encodings.',
     ],
     fixes: [
       {
-        fix: 'Correct the program that writes the file. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
+        fix: 'If the reason says what to do, do that. Otherwise correct the file, or the program that writes it. To load the rejected rows, add a `document` to each record in the dead letters, then run `sluice replay FILE`.',
         unless: /not of the type/,
       },
       {

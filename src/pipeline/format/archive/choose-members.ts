@@ -16,7 +16,7 @@ export function isBesideData(name: string): boolean {
 
 /** Returns whether a file that looks like this kind of text or data holds no documents. */
 export function looksBesideData(name: string, kind: string): boolean {
-  return (kind === 'plain text' || kind === 'binary data') && !OF_DATA.test(name)
+  return /^(?:plain text|a table|binary data)/.test(kind) && !OF_DATA.test(name)
 }
 
 /**

@@ -2,7 +2,7 @@ import { inShell, visible } from '../../../base/text/shown.js'
 import { type CellType, numberTypes } from '../formats.js'
 import { type FirstRows, forEachRow } from './first-rows.js'
 import type { IsMissing } from './missing-values.js'
-import { type NumberForm, numberFormOf, shownForm } from './number-forms.js'
+import { looksLikeNumber, mayBeThousands, type NumberForm, numberFormOf, shownForm } from './number-forms.js'
 import { offerOf } from './offer-type.js'
 import { type Quotation, unquoted } from './quotation.js'
 import { DOUBLED } from './split-row.js'
@@ -53,8 +53,10 @@ export function columnForms(
     }
   })
   const notes: string[] = []
+  const perhapsThousands: string[] = []
   for (const { at, name, type, cells } of looked) {
     const texts = [...cells]
+    if (takesComma && arePerhapsThousands(texts, type)) perhapsThousands.push(name)
     const form = type === undefined ? undefined : numberFormOf(texts)
     if (form !== undefined && !(takesComma && form.group === '' && form.unit === '')) {
       forms.set(at, form)
@@ -67,11 +69,29 @@ export function columnForms(
     if (isNamed && offer.type !== undefined) offered[name] = offer.type
     notes.push(`${visible(name)} stays text${offer.why}`)
   }
+  if (perhapsThousands.length > 0) notes.push(thousandsNote(perhapsThousands))
   const wanted = Object.entries(offered)
   const only = wanted.length === 1 ? wanted[0] : undefined
   const what = only === undefined ? 'these columns with types' : `${visible(only[0])} as ${WHAT[only[1]] ?? only[1]}`
   if (wanted.length > 0) notes.push(`To load ${what}, pass --types ${typesOption(offered)}`)
   return { forms, offered, notes }
+}
+
+/** Returns whether a column of decimals may hold thousands. Cells that do not fit its type are no numbers. */
+function arePerhapsThousands(cells: readonly string[], type: CellType | undefined): boolean {
+  if (type === undefined) return mayBeThousands(cells)
+  return FRACTIONS.test(type) && mayBeThousands(cells.filter(looksLikeNumber))
+}
+
+const FRACTIONS = /float|double/
+
+/** Columns that the note names. */
+const NAMED = 5
+
+/** No option reads such numbers as thousands, because nothing in the file shows that they are. */
+function thousandsNote(names: readonly string[]): string {
+  const list = names.slice(0, NAMED).map(visible).join(', ') + (names.length > NAMED ? ', …' : '')
+  return `Sluice reads the points in the numbers of ${list} as decimal points. If they separate thousands, save the file without thousands separators`
 }
 
 /** Returns the value of `--types` for a shell. */

@@ -8,7 +8,7 @@ import { type Dialect, findDialect } from './dialect.js'
 import { LineWriter } from './line-writer.js'
 import { Rows } from './rows.js'
 import { missingIn } from './missing-values.js'
-import { headerProblem, numbersAsNames } from './header-problem.js'
+import { headerProblem, jsonProblem, numbersAsNames } from './header-problem.js'
 import { nameColumns } from './name-columns.js'
 import { quotationOf } from './quotation.js'
 import { endsShort, hasRowNames } from './row-shapes.js'
@@ -29,7 +29,7 @@ export async function csvLines(
   bytes: AsyncIterable<Uint8Array>,
   options: CsvOptions,
   { idColumns = [], showsCells = false, usualRows = openUsualRows }: TableNeeds = {},
-): Promise<Pick<Lines, 'bytes' | 'found' | 'offered'>> {
+): Promise<Pick<Lines, 'bytes' | 'found' | 'offered' | 'lacking'>> {
   const malformed = (problem: string) => fail('INPUT_MALFORMED', { input, format: 'csv', problem })
   const opened = bytes[Symbol.asyncIterator]()
   try {
@@ -44,6 +44,9 @@ export async function csvLines(
     const convert = toUtf8(dialect.encoding)
     rows.add(convert(rest.subarray(dialect.skipBytes), false).subarray(sepBytes + lead.bytes))
     const hasHeader = options.columns === undefined || options.skipHeader === true
+    const isNamed = options.columns !== undefined || skipLines !== undefined
+    const json = isNamed ? undefined : jsonProblem(dialect.rows)
+    if (json !== undefined) throw malformed(`is not valid csv: ${json}`)
     const header = hasHeader ? await readHeader(iterator, convert, rows) : []
     if (typeof header === 'string') throw malformed(header)
     const wrong = options.columns === undefined ? headerProblem(header, dialect, skipLines) : undefined
@@ -96,12 +99,11 @@ export async function csvLines(
       const usual = columns.length === 0 ? undefined : usualRows(table)
       return { usual, writer: new LineWriter(columns, writesNull, quotation, showsCells, usual?.memory) }
     }
-    const lacking = missing.said.length === 0 ? '' : `NA and NULL are missing values in ${listed(missing.said)}`
     const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
-    const numbers = options.columns === undefined && skipLines === undefined ? numbersAsNames(names) : ''
-    const notes = [above, note, numbers, lacking, ...ofForms].filter(text => text !== '').join('. ')
+    const numbers = isNamed ? '' : numbersAsNames(names)
+    const notes = [above, note, numbers, missing.note, ...ofForms].filter(text => text !== '').join('. ')
     return {
-      ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered }),
+      ...(names.length === 0 ? {} : { found: described(dialect, names, notes), offered, lacking: missing.lacking }),
       bytes: linesOf({
         iterator,
         convert,
@@ -211,7 +213,7 @@ async function* linesOf({
       if (lines.length > 0) yield lines
       if (found === 'open')
         throw malformed(
-          `ends inside a quoted cell. The quote of the row in line ${rows.nextLine} is never closed. Sluice loaded every row before it`,
+          `ends inside a quoted cell. The quote of the row in line ${rows.nextLine} is never closed. Sluice read every row before it`,
         )
       if (found === 'long')
         throw malformed(`has a row of more than 64 MiB in line ${rows.nextLine}, or a quote there is never closed`)

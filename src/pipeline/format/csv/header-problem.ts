@@ -1,4 +1,5 @@
 /** Finds out by the first rows whether the first one can name the columns. */
+import { parseJson } from '../../../base/json/parse-json.js'
 import type { Dialect } from './dialect.js'
 import { endsShort, hasRowNames, type RowShape } from './row-shapes.js'
 
@@ -22,6 +23,16 @@ export function headerProblem(
   }
   if (skipLines !== undefined || !header.every(isNumber) || areYears(header)) return undefined
   return 'its first row holds only numbers, so that it seems to name no columns. Name them with --columns. If the numbers are names, pass --skip-lines 0'
+}
+
+/** Returns that JSON stands in place of the first row: all of it, or the beginning of an object or a list on several lines. */
+export function jsonProblem(rows: Buffer): string | undefined {
+  const [first = ''] = rows
+    .toString('utf8')
+    .trimStart()
+    .split(/[\r\n]/, 1)
+  const isJson = /^(?:\[\s*)?\{\s*"|^[[{]\s*$/.test(first) || (first.startsWith('[') && parseJson(first) !== undefined)
+  return isJson ? 'it begins with JSON' : undefined
 }
 
 /** Says that some names are numbers, which may be data. Empty: they are words, or years. */

@@ -71,6 +71,17 @@ function outweighs(cells: readonly string[], form: NumberForm): boolean {
   return proofs.length >= other.length
 }
 
+/**
+ * Returns whether points that are read as decimal points could separate thousands: three digits stand behind each of them, and numbers
+ * without one have no more. A number with other digits behind its point, or with a zero before it, shows that they do not.
+ */
+export function mayBeThousands(cells: readonly string[]): boolean {
+  if (!cells.some(cell => cell.includes('.')) || !cells.every(cell => THOUSANDS.test(cell))) return false
+  return numberFormOf(cells) === undefined
+}
+
+const THOUSANDS = /^[+-]?(?:0|[1-9]\d{0,2}(?:\.\d{3})?)(?:,\d+)?$/
+
 /** Returns the number as a program writes it, with all its digits. Undefined: the cell does not have this form. */
 export function readAs(form: NumberForm, cell: string): string | undefined {
   const parts = partsOf(cell)

@@ -184,13 +184,12 @@ function tableOf(first: readonly SheetRow[], { csv = {}, idColumns = [], showsCe
     columnsOf(names, named.given, typing),
     columnsOf(names, named.given, plain).map(({ read }, at) => (isTyped(at) ? (read ?? asText) : asItStands)),
   )
-  const errors = first.some(({ hasError }) => hasError) ? ['Errors such as #N/A are missing values'] : []
-  const lacking = missing.said.length === 0 ? [] : [`NA and NULL are missing values in ${listed(missing.said)}`]
+  const errors = first.some(({ hasError }) => hasError) ? ['Cells with errors are missing values'] : []
   const above = head === undefined || at === 0 ? [] : [`Its row ${head.number} names the columns`]
   return {
     problem,
     names: names.filter((_, column) => !named.given.has(column) || isUsed(column)),
-    notes: [...above, named.note, ...lacking, ...errors, ...notes].filter(text => text !== ''),
+    notes: [...above, named.note, missing.note, ...errors, ...notes].filter(text => text !== ''),
     rows,
     writer: new LineWriter(columns, empty === 'null', NO_QUOTES, showsCells),
     widen: count => {

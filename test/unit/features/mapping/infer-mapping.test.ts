@@ -210,6 +210,17 @@ describe('a proposed mapping', () => {
     expect(unreadable).toEqual({ lines: 2, first: at(4) })
   })
 
+  test.each([
+    ['a.csv', 'a,b\n1,2\n3\n4,5\n', '1 row cannot be loaded, first at a.csv, document 2'],
+    ['a.csv', 'a,b\n1\n2\n4,5\n', '2 rows cannot be loaded, first at a.csv, document 1'],
+    ['a.json', '[{"a":1},2]', '1 document is not a JSON object, first at a.json, document 2'],
+    ['a.ndjson', '{"a":1}\n2\n[3]\n', '2 lines are not JSON objects, first at a.ndjson, line 2'],
+  ])('names what gives no document as %s calls it', async (name, text, note) => {
+    const path = await file(name, text)
+    const { notes } = await inferMapping({ source: path })
+    expect(notes).toEqual([note.replace(name, path)])
+  })
+
   test('reads every format, many files and as many documents as it is told', async () => {
     const rows = 'code,amount,at\n0042,1.5,2026-01-01\n0043,2,2026-01-02\n'
     const expected = { code: { type: 'keyword' }, amount: { type: 'double' }, at: { type: 'date' } }

@@ -99,6 +99,16 @@ describe('another kind of file is recognised', () => {
     ['plain text', times(30, at => `[${at}] {"a":1} is a document, he said`)],
     ['plain text', `${times(30, () => "{'a': 1}")}\n`],
     ['plain text', Buffer.from('Grüße aus Köln\n', 'latin1')],
+    // Excel ends each row with the delimiters of its widest one.
+    ['a table with semicolons', '\n;;;;\nDatum;Kunde;Betrag;;\n01.02.2026;A;1,5;;\n02.02.2026;B;2,5;;\n'],
+    ['a table with semicolons', 'Umsatz 2026;;\n;;\nDatum;Kunde;Betrag (€)\n01.02.2026;"A;B";1,5\n'],
+    ['a table with semicolons', 'Datum;Betrag (€)\n01.02.2026;1,5\n'],
+    ['a table with semicolons', Buffer.from('Größe;Straße;\n12;A;\n13;B;\n', 'latin1')],
+    ['a table with tabs', 'Orders of 2026\n\nday\tname\n2026-01-01\tA\n2026-01-02\tB\n'],
+    ['plain text', 'int a;\nint b;\nint c;\n'],
+    ['plain text', times(30, at => `2026-11-22 10:00:${at};INFO;started`)],
+    ['plain text', 'Dear Ann; dear Bob\nthis is a letter\nand it ends here\n'],
+    ['plain text', ';;;;\n;;;;\n'],
     ['binary data', Buffer.from('7f454c4602010100000000000000000003003e00010000000a0a', 'hex')],
   ])('%s', (kind, bytes) => {
     expect(of(bytes)).toBe(kind)

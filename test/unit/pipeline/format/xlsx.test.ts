@@ -259,7 +259,7 @@ describe('the table of a sheet is found', () => {
     ]
     const { lines, found } = await load(one(rows))
     expect(lines).toEqual(['{"n":1,"w":"NA"}', '{"w":"x"}', '{"w":"y"}'])
-    expect(found).toContain('NA and NULL are missing values in n. Errors such as #N/A are missing values')
+    expect(found).toContain('NA is a missing value in n. Cells with errors are missing values')
   })
 
   test('a type, or a field of ids, that names no column is refused with a hint', async () => {

@@ -302,6 +302,28 @@ test('a long row in very small chunks is not read anew with each of them', { tag
   expect(rows.texts()[1]).toHaveLength(200_000)
 })
 
+test.each([
+  '{"a":1}\n{"a":2}\n',
+  '{"a":1,"b":"x"}\n',
+  '[1,2]\n[3]\n',
+  '[{"a":1},\n{"a":2}]\n',
+  '\n{\n"a":1\n}\n',
+  '["a","b"]\n',
+])('JSON in place of names is refused: %j', async text => {
+  expect((await readCsv(text)).failure).toEqual({
+    code: 'INPUT_MALFORMED',
+    message: 'a.csv is not valid csv: it begins with JSON',
+  })
+  // Somebody may have such cells.
+  expect(await readCsv(text, { columns: ['a'], quote: '' })).not.toHaveProperty('failure')
+  if (text.startsWith('{"a":1}'))
+    expect((await readCsv(text, { skipLines: 0 })).rows).toEqual([{ '{"a":1}': '{"a":2}' }])
+})
+
+test.each(['[a],b\n1,2\n', '{a},b\n1,2\n', '[],b\n1,2\n'])('brackets in names are names: %j', async text => {
+  expect((await readCsv(text)).rows).toHaveLength(1)
+})
+
 describe('missing values', () => {
   const read = async (text: string, options: Parameters<typeof readCsv>[1] = {}) => {
     const whole = await readCsv(text, options)
@@ -313,7 +335,8 @@ describe('missing values', () => {
     const text =
       'n,at,ok,zip\n1,NA,true,01\nNA,2026-01-02,\\N,NULL\n#N/A,2026-01-02T03:04:05Z,false,02\n NaN,2026-01-03 10:00,null,\n'
     expect(await read(text, { inferTypes: true })).toEqual({
-      found: 'CSV with commas, UTF-8, 4 columns: n, at, ok, zip. NA and NULL are missing values in n, at, ok, zip',
+      found:
+        'CSV with commas, UTF-8, 4 columns: n, at, ok, zip. NA, #N/A, NaN, NULL, null and \\N are missing values in n, at, ok, zip',
       rows: [
         { n: 1, ok: true, zip: '01' },
         { at: '2026-01-02' },

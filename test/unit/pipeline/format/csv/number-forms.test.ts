@@ -65,6 +65,42 @@ describe('numbers of a column with a type', () => {
   })
 })
 
+describe('points between three digits, beside semicolons', () => {
+  const semicolons = async (cells: readonly string[], more: Parameters<typeof readCsv>[1]) =>
+    (await readCsv(`id;n\n${cells.map((cell, at) => `${at};${cell}\n`).join('')}`, more)).found
+  const note =
+    'Sluice reads the points in the numbers of n as decimal points. If they separate thousands, save the file without thousands separators'
+
+  test.each([
+    [['1.234', '5.678']],
+    [['-1.234', '999', '0', '5.678']],
+    [['1.234', 'NA', '5.678']],
+    [['1.234', '2.345', '1,5']],
+  ])('a note says that they may separate thousands: %j', async cells => {
+    for (const more of [{ types: { n: 'double' } }, { inferTypes: true }] as const)
+      expect(await semicolons(cells, more)).toContain(note)
+    expect(await semicolons([...cells, 'x'], { types: { n: 'float' } })).toContain(note)
+  })
+
+  test.each([
+    ['one has other digits', ['1.234', '5.67']],
+    ['one begins with zero', ['1.234', '0.567']],
+    ['one has more digits', ['1.234', '5678']],
+    ['no point', ['123', '456']],
+    ['two points, so that they surely do', ['1.234', '5.678.901']],
+    ['text beside them', ['1.234', 'x']],
+  ])('no note: %s', async (_, cells) => {
+    expect(await semicolons(cells, { inferTypes: true })).not.toContain('decimal points')
+  })
+
+  test('no note beside other delimiters, and in columns that are text', async () => {
+    const cells = ['1.234', '5.678']
+    expect((await read(cells, { inferTypes: true })).found).not.toContain('decimal points')
+    for (const more of [{}, { types: { n: 'keyword' } }, { types: { n: 'long' } }] as const)
+      expect(await semicolons(cells, more)).not.toContain('decimal points')
+  })
+})
+
 describe('numbers of a column without a type', () => {
   test('stay text. With --infer-types, a note says how to load them', async () => {
     const cells = ['1.234,56', '€', '12,50'].filter(cell => cell !== '€')
