@@ -5,7 +5,8 @@ import { forgetTimeline } from '../../features/report/kept-timeline.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { saveReport } from '../application/after-run.js'
-import { nearest, shown } from '../../base/text/shown.js'
+import { nearestRun } from '../../run/state/runs/runs.js'
+import { shown } from '../../base/text/shown.js'
 import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from './run-list.js'
 import { addOptions } from '../terminal/help.js'
 import { bytes, columns, count, plural } from '../terminal/columns.js'
@@ -93,7 +94,7 @@ async function remove(folder: string, run: string | undefined): Promise<RunList>
 
 async function refuseUnknown(folder: string, run: string): Promise<never> {
   const { runs } = await listRuns(folder)
-  const near = nearest(
+  const near = nearestRun(
     run,
     runs.map(one => one.run),
   )

@@ -3,10 +3,20 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure/failure.js'
 import type { InputLocks } from '../../base/lock/lock.js'
-import { nearest } from '../../base/text/shown.js'
-import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { plural } from '../../base/text/shown.js'
+import { localTime } from '../../base/time/clock.js'
+import type { Checkpoint, RunUndone } from '../../run/state/checkpoint/checkpoint.js'
 import { ownRuns } from '../../run/state/runs/state-folder.js'
-import { isRun, type KnownRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { undoneRun } from '../../run/state/runs/history.js'
+import {
+  isRun,
+  type KnownRun,
+  knownRuns,
+  nearestRun,
+  readRun,
+  runNamed,
+  stateDirAround,
+} from '../../run/state/runs/runs.js'
 
 export interface FoundCheckpoint {
   readonly path: string
@@ -17,7 +27,7 @@ export interface FoundCheckpoint {
   readonly namesakes: readonly string[]
 }
 
-/** Finds the checkpoint of a run by its name or its own path. Throws SluiceError RUN_NOT_FOUND, OPTION_INVALID, STATE_UNREADABLE. */
+/** Finds the checkpoint of a run by its name or its own path. Throws SluiceError RUN_NOT_FOUND, RUN_UNDONE, OPTION_INVALID, STATE_UNREADABLE. */
 export async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheckpoint> {
   const { known } = await knownRuns(stateDir)
   const foundAs = (path: string, checkpoint: Checkpoint, namesakes: readonly string[]): FoundCheckpoint => {
@@ -32,8 +42,11 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
   const last = named.filter(({ isEarlier }) => !isEarlier)
   const [first, ...others] = last.length > 0 ? last : named
   if (first === undefined) {
+    const name = runNamed(run)
+    const undone = await undoneRun(stateDir, name)
+    if (undone !== undefined) throw fail('RUN_UNDONE', { run: name, at: localTime(undone.at), how: howUndone(undone) })
     const names = known.filter(one => !one.isForgotten).map(({ checkpoint }) => checkpoint.run)
-    const near = nearest(run, names)
+    const near = nearestRun(name, names)
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`
     throw fail('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` })
   }
@@ -44,6 +57,10 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
   const paths = [first, ...others].map(({ path, checkpoint }) => `${path} (into ${checkpoint.target.index})`)
   const problem = `${run} is the name of ${paths.length} runs. Pass the path of one checkpoint: ${paths.join(', ')}`
   throw fail('OPTION_INVALID', { option: 'run', problem })
+}
+
+function howUndone({ deleted }: RunUndone): string {
+  return `${plural(deleted, 'document')} deleted`
 }
 
 async function isFile(path: string): Promise<boolean> {

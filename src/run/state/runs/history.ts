@@ -10,7 +10,7 @@ import type { InputReceipt, Receipt } from '../../../pipeline/ledger/receipt.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
 import { isoTime } from '../../../base/time/clock.js'
 import { endInLine, endLine } from '../checkpoint/journal.js'
-import type { Checkpoint, CheckpointInput, RunEnd } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, CheckpointInput, RunEnd, RunUndone } from '../checkpoint/checkpoint.js'
 import { freeName, isJournal, namesIn, runsFolder, runTextOf } from './runs.js'
 
 const FOLDER = 'history'
@@ -104,6 +104,12 @@ export async function recordedRuns(stateDir: string): Promise<readonly EndedRun[
     found.push({ path, ended, sources: Array.isArray(sources) ? sources.map(String) : [] })
   }
   return found
+}
+
+/** Returns how the last run of this name was undone, if it was. Throws SluiceError STATE_UNREADABLE. */
+export async function undoneRun(stateDir: string, run: string): Promise<RunUndone | undefined> {
+  const undone = (await recordedRuns(stateDir)).flatMap(({ ended }) => (ended.run === run ? (ended.undone ?? []) : []))
+  return undone.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))[0]
 }
 
 function lastEnd(text: Buffer): RunEnd | undefined {
