@@ -3,12 +3,13 @@ import type { Deletion, DeletionRefused, FoundDocument } from '../../route/clust
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
 import { recordUndone } from '../../run/state/runs/history.js'
 import { hasLoaded, type KnownRun, lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { plural } from '../../base/text/shown.js'
 import { isRunLost } from './loaded-again.js'
 import { ownRun } from './find-checkpoint.js'
 import { hiddenNote } from './look-at-indices.js'
 import { type OpenRun, openRun } from './open-run.js'
 import { refuseBehindAlias, refuseLoadedAgain, refuseNotOwn } from './refuse-undo.js'
-import { idOf, lookUpIds, type Sighting } from './run-ids.js'
+import { lookUpIds, type Sighting } from './run-ids.js'
 import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
 export type { UndoOptions } from './verify-options.js'
@@ -74,14 +75,18 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   let absent = 0
   let documents = 0
   let foreign = 0
-  let kept = 0
+  const keptFirst: string[] = []
+  let keptRejected = 0
   const remove = async (sightings: readonly Sighting[]) => {
     // An id from a field may be that of a document that was there before.
-    const isRejected = ({ input, number }: Sighting) => rejected.get(input.token)?.has(number) === true
-    const isOwn = (one: Sighting) =>
-      !(one.input.sharesFirst && one.number === one.input.first) && !(run.readIds !== undefined && isRejected(one))
-    kept += sightings.filter(one => !isOwn(one) && one.copies.length > 0).length
-    await deleter.remove(sightings.filter(isOwn).flatMap(({ copies }) => copies))
+    const isRejected = ({ input, number }: Sighting) =>
+      run.readIds !== undefined && rejected.get(input.token)?.has(number) === true
+    const own: Sighting[] = []
+    for (const one of sightings.filter(({ copies }) => copies.length > 0))
+      if (one.input.sharesFirst && one.number === one.input.first) keptFirst.push(one.id ?? `document ${one.number}`)
+      else if (isRejected(one)) keptRejected += 1
+      else own.push(one)
+    await deleter.remove(own.flatMap(({ copies }) => copies))
   }
   await lookUpIds(run, {
     settled: async sightings => {
@@ -110,10 +115,9 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   const { goesBy, forgotten } = isComplete ? await forget(run, deleted) : { goesBy: undefined, forgotten: [] }
   const continued = inputs.filter(({ continuedBy }) => continuedBy !== undefined)
   const [continuedBy] = continued.flatMap(one => one.continuedBy ?? [])
-  const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
-  const notes = [...run.notes, ...(gone > 0 ? hiddenNote(run) : [])]
-  if (kept > 0)
-    notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice kept it`)
+  const notes = [...run.notes, ...run.lettersNotes, ...(gone > 0 ? hiddenNote(run) : [])]
+  if (keptFirst.length > 0) notes.push(sayFirst(keptFirst))
+  if (keptRejected > 0) notes.push(sayRejected(keptRejected))
   if (continuedBy !== undefined)
     notes.push(
       `${continued.map(({ name }) => name).join(', ')} was continued by run ${continuedBy}, which takes all before its own lines for loaded. To load the deleted documents again, undo that run, too`,
@@ -140,6 +144,17 @@ export async function undo(options: UndoOptions): Promise<Undone> {
     ...(goesBy === undefined ? {} : { goesBy }),
     notes,
   }
+}
+
+function sayFirst(ids: readonly string[]): string {
+  const [was, them] = ids.length === 1 ? ['was', 'it'] : ['were', 'them']
+  return `${ids.join(', ')} ${was} stored by an earlier run, whose last line has grown since. Sluice kept ${them}`
+}
+
+/** Another document of the run may have the same id, and is deleted. */
+function sayRejected(documents: number): string {
+  const [what, their] = documents === 1 ? ['1 document', 'its id'] : [plural(documents, 'document'), 'their ids']
+  return `the run rejected ${what}, and the index holds other documents with ${their}. Sluice deletes such a document only if this run created it`
 }
 
 /**

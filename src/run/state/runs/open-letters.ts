@@ -27,6 +27,13 @@ export class Letters {
     this.#there = new Set(known.map(one => runNameOf(one.checkpoint)))
   }
 
+  /** Returns the runs that hold what is left of the rejected documents of a run, each with the documents of one file, if there is one. */
+  leftOf(run: Checkpoint): readonly Checkpoint[] {
+    if (run.counts.rejected === 0) return []
+    const left = filesOf(run).flatMap(file => this.#replays.leftBy(file))
+    return [...new Map(left.map(one => [nameOfFile(one), one])).values()]
+  }
+
   /** Returns what is left of the rejected documents of some runs, each file once. */
   async openOf(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]> {
     const open = new Map<string, OpenLetters>()
