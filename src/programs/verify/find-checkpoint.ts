@@ -8,6 +8,7 @@ import { localTime } from '../../base/time/clock.js'
 import type { Checkpoint, RunUndone } from '../../run/state/checkpoint/checkpoint.js'
 import { ownRuns } from '../../run/state/runs/state-folder.js'
 import { undoneRun } from '../../run/state/runs/history.js'
+import { replaysOf } from './replays-of.js'
 import {
   isRun,
   type KnownRun,
@@ -59,7 +60,8 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
   throw fail('OPTION_INVALID', { option: 'run', problem })
 }
 
-function howUndone({ deleted }: RunUndone): string {
+function howUndone({ deleted, with: run, isPart = false }: RunUndone): string {
+  if (run !== undefined) return `undo of run ${run} deleted ${isPart ? 'some of ' : ''}its documents`
   return `${plural(deleted, 'document')} deleted`
 }
 
@@ -71,7 +73,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 /**
- * Finds the checkpoint of a run to undo, and keeps every load away from it until the locks are given back.
+ * Finds the checkpoint of a run to undo, and keeps every load away from it, and from its replays, until the locks are given back.
  * Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE, and what `findCheckpoint` throws.
  */
 export async function ownRun(
@@ -79,18 +81,29 @@ export async function ownRun(
   run: string,
 ): Promise<{ readonly known: FoundCheckpoint; readonly locks: InputLocks }> {
   for (;;) {
-    const { path, checkpoint } = await findCheckpoint(stateDir, run)
-    const [input] = checkpoint.inputs
-    const owned = { path, run: checkpoint.run, input: input?.name ?? '', index: checkpoint.target.index }
-    const locks = await ownRuns(stateDirAround(path) ?? stateDir, [owned], { isUndo: true })
+    const found = await findCheckpoint(stateDir, run)
+    const owned = undoneWith(found)
+    const locks = await ownRuns(stateDirAround(found.path) ?? stateDir, owned, { isUndo: true })
     try {
       // A load that ended meanwhile may have rewritten the checkpoint, or made it an earlier one.
       const known = await findCheckpoint(stateDir, run)
-      if (known.path === path) return { known, locks }
+      const paths = new Set(owned.map(({ path }) => path))
+      if (known.path === found.path && undoneWith(known).every(({ path }) => paths.has(path))) return { known, locks }
     } catch (error) {
       await locks[Symbol.asyncDispose]()
       throw error
     }
     await locks[Symbol.asyncDispose]()
   }
+}
+
+/** Returns a run and the replays that are undone with it. */
+function undoneWith({ path, checkpoint, others }: FoundCheckpoint) {
+  const runs = [{ path, checkpoint }, ...replaysOf(checkpoint, others).map(({ known }) => known)]
+  return runs.map(one => ({
+    path: one.path,
+    run: one.checkpoint.run,
+    input: one.checkpoint.inputs.at(0)?.name ?? '',
+    index: one.checkpoint.target.index,
+  }))
 }

@@ -1,10 +1,7 @@
 import { isOperation, rowOf } from '../../base/operation.js'
 import type { Deletion, DeletionRefused, FoundDocument } from '../../route/cluster/documents.js'
-import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { recordUndone } from '../../run/state/runs/history.js'
-import { hasLoaded, type KnownRun, lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
 import { plural } from '../../base/text/shown.js'
-import { isRunLost } from './loaded-again.js'
+import { forgetRun, ReplaysOfRun } from './forget-run.js'
 import { ownRun } from './find-checkpoint.js'
 import { hiddenNote } from './look-at-indices.js'
 import { type OpenRun, openRun } from './open-run.js'
@@ -72,6 +69,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   await refuseBehindAlias(cluster, checkpoint)
   await refuseNotOwn(run)
   const deleter = new Deleter(run, asked)
+  const replays = new ReplaysOfRun(run)
   let absent = 0
   let documents = 0
   let foreign = 0
@@ -86,6 +84,7 @@ export async function undo(options: UndoOptions): Promise<Undone> {
       if (one.input.sharesFirst && one.number === one.input.first) keptFirst.push(one.id ?? `document ${one.number}`)
       else if (isRejected(one)) keptRejected += 1
       else own.push(one)
+    if (own.length > 0 && !dryRun) await replays.forget()
     await deleter.remove(own.flatMap(({ copies }) => copies))
   }
   await lookUpIds(run, {
@@ -112,12 +111,14 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   // Documents that are missing may still be in a queue, or hidden.
   const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
-  const { goesBy, forgotten } = isComplete ? await forget(run, deleted) : { goesBy: undefined, forgotten: [] }
+  if (!dryRun) await replays.end({ deleted, isComplete })
+  const { goesBy, forgotten } = isComplete ? await forgetRun(run, deleted) : { goesBy: undefined, forgotten: [] }
   const continued = inputs.filter(({ continuedBy }) => continuedBy !== undefined)
   const [continuedBy] = continued.flatMap(one => one.continuedBy ?? [])
   const notes = [...run.notes, ...run.lettersNotes, ...(gone > 0 ? hiddenNote(run) : [])]
   if (keptFirst.length > 0) notes.push(sayFirst(keptFirst))
   if (keptRejected > 0) notes.push(sayRejected(keptRejected))
+  notes.push(...replays.notes())
   if (continuedBy !== undefined)
     notes.push(
       `${continued.map(({ name }) => name).join(', ')} was continued by run ${continuedBy}, which takes all before its own lines for loaded. To load the deleted documents again, undo that run, too`,
@@ -155,35 +156,6 @@ function sayFirst(ids: readonly string[]): string {
 function sayRejected(documents: number): string {
   const [what, their] = documents === 1 ? ['1 document', 'its id'] : [plural(documents, 'document'), 'their ids']
   return `the run rejected ${what}, and the index holds other documents with ${their}. Sluice deletes such a document only if this run created it`
-}
-
-/**
- * Forgets a run: no load reads it. The list of runs still says that it was undone. Resolves to the run by which the same load goes now, if
- * there is one.
- */
-async function forget({ path, checkpoint, others, cluster }: OpenRun, deleted: number): Promise<Forgotten> {
-  const forgotten = others.filter(known => knowsOnly(checkpoint, known))
-  for (const known of forgotten) await removeRun(known.path)
-  const stateDir = stateDirAround(path)
-  // Written first: if the process ends between the two, the run is listed twice, and not lost.
-  if (stateDir !== undefined) await recordUndone(stateDir, checkpoint, deleted)
-  await removeRun(path)
-  const last = stateDir === undefined ? undefined : await lastFinished(stateDir, checkpoint.key)
-  const goesBy = last === undefined || (await isRunLost(last, cluster)) ? undefined : last.run
-  return { goesBy, forgotten: forgotten.map(known => known.checkpoint.run) }
-}
-
-interface Forgotten {
-  readonly goesBy: string | undefined
-  /** Later runs that found nothing new. */
-  readonly forgotten: readonly string[]
-}
-
-/** Returns whether a later run found nothing new in an input of this one. By its checkpoint, the same load would skip what is deleted. */
-function knowsOnly({ began, inputs }: Checkpoint, { checkpoint: later, isForgotten }: KnownRun): boolean {
-  if (isForgotten || hasLoaded(later) || Date.parse(later.began) < Date.parse(began)) return false
-  const own = new Set(Array.from(inputs, ({ token }) => token))
-  return Array.from(later.inputs).some(({ token }) => own.has(token))
 }
 
 /** Elasticsearch gives a created document version 1, and raises it with each write. */

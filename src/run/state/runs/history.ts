@@ -22,6 +22,8 @@ export interface EndedRun {
   /** As the user named them, absolute. */
   readonly sources: readonly string[]
   readonly ended: RunEnd
+  /** The same for all runs of one command. Undefined if the run was not undone. */
+  readonly key: string | undefined
 }
 
 /** Returns the folder of runs without a state. */
@@ -29,23 +31,36 @@ export function historyFolder(stateDir: string): string {
   return join(stateDir, FOLDER)
 }
 
-/** Writes a file of its own for the end of a run. Throws errors of the file system. */
-export async function recordRun(stateDir: string, sources: readonly string[], ended: RunEnd): Promise<void> {
+/** Writes a file of its own for the end of a run. `key`: see `Checkpoint`. Throws errors of the file system. */
+export async function recordRun(
+  stateDir: string,
+  sources: readonly string[],
+  ended: RunEnd,
+  key?: string,
+): Promise<void> {
   const folder = historyFolder(stateDir)
   await makeFolder(folder)
   const { run, began } = ended
-  const head = `${JSON.stringify({ sluice: VERSION, run, began, sources })}\n`
+  const head = `${JSON.stringify({ sluice: VERSION, run, began, sources, key })}\n`
   await replaceFile(await freeName(folder, run), head + endLine(ended))
 }
 
-/** Keeps the end of a run that was undone, for the list of runs. Throws SluiceError STATE_UNWRITABLE. */
-export async function recordUndone(stateDir: string, run: Checkpoint, deleted: number): Promise<void> {
+/**
+ * Keeps the end of a run that is forgotten because it was undone, for the list of runs. `undone`: undefined for one whose documents stay.
+ * Throws SluiceError STATE_UNWRITABLE.
+ */
+export async function recordUndone(stateDir: string, run: Checkpoint, undone: RunUndone | undefined): Promise<void> {
   const end = run.ended === undefined ? endOfCheckpoint(run) : wholeEnd(run.ended, run.inputs)
   const inputs = end.inputs ?? []
   const counted = inputs.length > MOST_INPUTS ? { inputCount: inputs.length } : {}
-  const undone = { at: isoTime(new Date()), deleted }
+  const ended = {
+    ...end,
+    inputs: inputs.slice(0, MOST_INPUTS),
+    ...counted,
+    ...(undone === undefined ? {} : { undone }),
+  }
   try {
-    await recordRun(stateDir, run.sources, { ...end, inputs: inputs.slice(0, MOST_INPUTS), ...counted, undone })
+    await recordRun(stateDir, run.sources, ended, run.key)
   } catch (error) {
     throw stateUnwritable(historyFolder(stateDir), error)
   }
@@ -100,8 +115,13 @@ export async function recordedRuns(stateDir: string): Promise<readonly EndedRun[
     const head = parseJson(text.toString('utf8', 0, Math.max(0, text.indexOf(0x0a))))
     const ended = lastEnd(text)
     if (!isObject(head) || ended === undefined) continue
-    const { sources } = head
-    found.push({ path, ended, sources: Array.isArray(sources) ? sources.map(String) : [] })
+    const { sources, key } = head
+    found.push({
+      path,
+      ended,
+      sources: Array.isArray(sources) ? sources.map(String) : [],
+      key: typeof key === 'string' ? key : undefined,
+    })
   }
   return found
 }

@@ -124,7 +124,8 @@ class Replays {
     const names = new Set(parts.flatMap(part => part.run.replays ?? []))
     // How many are of a run that nobody knows any more is not known either.
     const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? Infinity), 0)
-    const read = [...runs].reduce((sum, { counts }) => sum + counts.read, 0)
+    // Blank lines, and dead letters of runs that were undone, are skipped.
+    const read = [...runs].reduce((sum, { counts }) => sum + counts.read - counts.skipped, 0)
     return names.has(run.run) && read >= wanted && parts.every(part => part.run.left === 0)
   }
 }
