@@ -152,10 +152,13 @@ function sayFirst(ids: readonly string[]): string {
   return `${ids.join(', ')} ${was} stored by an earlier run, whose last line has grown since. Sluice kept ${them}`
 }
 
-/** Another document of the run may have the same id, and is deleted. */
+/** Another document of the run may have had the same id, and is deleted. */
 function sayRejected(documents: number): string {
-  const [what, their] = documents === 1 ? ['1 document', 'its id'] : [plural(documents, 'document'), 'their ids']
-  return `the run rejected ${what}, and the index holds other documents with ${their}. Sluice deletes such a document only if this run created it`
+  const [what, had, them] =
+    documents === 1
+      ? ['1 document', 'another document in the index had its id', 'such a document']
+      : [plural(documents, 'document'), 'other documents in the index had their ids', 'such documents']
+  return `the run rejected ${what}, and ${had}. Sluice deletes ${them} only if this run created ${documents === 1 ? 'it' : 'them'}`
 }
 
 /** Elasticsearch gives a created document version 1, and raises it with each write. */

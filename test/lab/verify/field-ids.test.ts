@@ -73,7 +73,7 @@ describe('undo keeps what was there before', () => {
     const undone = await takeBack(world, run)
     expect(undone).toMatchObject({ isComplete: true, deleted: 9 })
     expect(undone.notes).toEqual([
-      'the run rejected 1 document, and the index holds other documents with its id. Sluice deletes such a document only if this run created it',
+      'the run rejected 1 document, and another document in the index had its id. Sluice deletes such a document only if this run created it',
     ])
     expect(lab.control.count(world.index)).toBe(1)
   })
