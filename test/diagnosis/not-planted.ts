@@ -26,6 +26,7 @@ export const notPlanted: Partial<Readonly<Record<FailureCode, string>>> = {
   TRANSFORM_STOPPED: 'The same: `test/lab/load/transform-hostile.test.ts`.',
   DOCUMENT_ROW_INVALID: 'Told of single rows of a CSV file: `test/lab/load/csv.test.ts`.',
   UNDO_LOADED_AGAIN: 'Told of a later run in the same state folder: `test/lab/verify/loaded-again.test.ts`.',
+  RUN_UNDONE: 'Told of a run in the state folder: `test/lab/verify/undo.test.ts`.',
   INDEX_REPLACED: 'Found at the end of a load, not on the way to it: `test/lab/load/replaced-index.test.ts`.',
   INPUT_REPLACED: 'Told of an object that changes while it is read: `test/lab/load/remote-faults.test.ts`.',
   SOURCE_REFUSED:

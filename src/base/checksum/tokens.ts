@@ -14,6 +14,11 @@ export function newRunId(): string {
   return `${time}-${randomBytes(3).toString('hex')}`
 }
 
+/** Returns whether a name has the form of such an id. */
+export function isRunId(name: string): boolean {
+  return /^\d{8}T\d{6}Z-[\da-f]{6}$/.test(name)
+}
+
 /** Makes the part of a run's ids that belongs to one input: 80 random bits, only letters and digits. */
 export function randomToken(): string {
   return spell(randomBytes(16))

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { fail, type SluiceError } from '../../base/failure/failure.js'
 import type { Jobs } from '../../programs/jobs/control/open-jobs.js'
-import { nearest, shown } from '../../base/text/shown.js'
+import { nearestRun } from '../../run/state/runs/runs.js'
+import { shown } from '../../base/text/shown.js'
 import { masked } from '../../base/secrets.js'
 import { localTime } from '../../base/time/clock.js'
 import { loadOptions, sayWarnings } from '../application/load-options.js'
@@ -134,7 +135,7 @@ function details(job: ListedJob): string {
 }
 
 function unknown(named: string, jobs: readonly ListedJob[]): SluiceError {
-  const near = nearest(
+  const near = nearestRun(
     named,
     jobs.map(({ job }) => job),
   )

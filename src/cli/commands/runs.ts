@@ -5,7 +5,8 @@ import { forgetTimeline } from '../../features/report/kept-timeline.js'
 import { diskProblem } from '../../base/disk/safe-files.js'
 import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
 import { saveReport } from '../application/after-run.js'
-import { nearest, shown } from '../../base/text/shown.js'
+import { nearestRun } from '../../run/state/runs/runs.js'
+import { shown } from '../../base/text/shown.js'
 import { endOfRun, forgetRun, type ListedRun, listRuns, type RunList } from './run-list.js'
 import { addOptions } from '../terminal/help.js'
 import { bytes, columns, count, plural } from '../terminal/columns.js'
@@ -93,7 +94,7 @@ async function remove(folder: string, run: string | undefined): Promise<RunList>
 
 async function refuseUnknown(folder: string, run: string): Promise<never> {
   const { runs } = await listRuns(folder)
-  const near = nearest(
+  const near = nearestRun(
     run,
     runs.map(one => one.run),
   )
@@ -138,7 +139,7 @@ function table({ runs, spools, broken }: RunList): string {
 
 /** Returns how many documents are stored, deleted, or only queued: a managed ingest endpoint does not report what it stores. */
 function stored({ counts, undone }: ListedRun): string {
-  if (undone !== undefined) return '0'
+  if (undone !== undefined && undone.isPart !== true) return '0'
   const { accepted, created, updated, noop, duplicate, deleted } = counts
   if (accepted > 0) return `${count(accepted)} queued`
   const isThere = created + updated + noop + duplicate
@@ -147,7 +148,10 @@ function stored({ counts, undone }: ListedRun): string {
 }
 
 function result({ status, failure, counts, undone }: ListedRun): string {
-  if (undone !== undefined) return `undone ${localTime(undone.at)}, ${count(undone.deleted)} deleted`
+  if (undone !== undefined) {
+    const what = undone.with === undefined ? `${count(undone.deleted)} deleted` : `with ${undone.with}`
+    return `${undone.isPart === true ? 'partly undone' : 'undone'} ${localTime(undone.at)}, ${what}`
+  }
   if (status === 'running') return 'running or killed'
   if (status === 'failed') return failure?.code ?? 'failed'
   return status === 'finished' && counts.read === 0 ? 'nothing new' : status

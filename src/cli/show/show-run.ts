@@ -1,6 +1,6 @@
 import type { Receipt } from '../../index.js'
 import { outcomes } from '../../base/operation.js'
-import type { RunEnd } from '../../run/state/checkpoint/checkpoint.js'
+import type { RunEnd, RunUndone } from '../../run/state/checkpoint/checkpoint.js'
 import { localTime } from '../../base/time/clock.js'
 import { shown } from '../../base/text/shown.js'
 import { columns, count, plural, showDuration } from '../terminal/columns.js'
@@ -59,9 +59,14 @@ function facts({ command, began, ended, exit, target, inputs = [], inputCount, u
     ...(exit === undefined ? [] : [['exit code', String(exit)]]),
     ...(undone === undefined
       ? []
-      : [['undone', `${localTime(undone.at)}, ${plural(undone.deleted, 'document')} deleted`]]),
+      : [[undone.isPart === true ? 'partly undone' : 'undone', `${localTime(undone.at)}, ${whatUndone(undone)}`]]),
     ...(inputCount === undefined ? [] : [['', `${count(inputs.length)} of ${plural(inputCount, 'input')} are listed`]]),
   ]
+}
+
+/** Returns what an undo did to a run. The documents of a replay count for the run that had rejected them. */
+function whatUndone({ deleted, with: run }: RunUndone): string {
+  return run === undefined ? `${plural(deleted, 'document')} deleted` : `with run ${run}`
 }
 
 /** How long something lasted. */

@@ -7,6 +7,7 @@ import type { DocumentSection, StateSection } from '../../options/load.js'
 import { mayRunTwice } from '../destinations/run-script.js'
 import type { Feature } from '../../run/loop/hooks.js'
 import { readDocumentAgain } from './read-again.js'
+import { UndoneLetters } from './undone-letters.js'
 import { knownRuns } from '../../run/state/runs/runs.js'
 import { sameOptions, type RunClaim } from '../../run/state/resume/plan.js'
 
@@ -24,10 +25,11 @@ interface Sections {
 /** Reads the inputs as dead letters. Each goes to its original index, unless the redirection names another. */
 export function sendDeadLetters(
   redirection: Redirection,
-  { state: { runId }, documents: { resendUnknown } }: Sections,
+  { state: { runId, stateDir, again }, documents: { resendUnknown } }: Sections,
 ): Feature {
-  return ({ stop }) => {
+  return ({ stop, tell }) => {
     let mayHaveSent = ''
+    const undone = new UndoneLetters()
     const replays = new Set<string>()
     const seen = new Map<string, Promise<IndexSeen>>()
     const seeOnce = async (cluster: Cluster, index: string) => {
@@ -46,6 +48,7 @@ export function sendDeadLetters(
           options,
           replays,
           plan: async planning => {
+            if (stateDir !== undefined && !again) await undone.look(stateDir)
             const plan = await plain.plan(planning)
             if (plan.isDoubtful && !resendUnknown) mayHaveSent = `replay ${plan.run}`
             return plan
@@ -64,12 +67,18 @@ export function sendDeadLetters(
           ...framing,
           ...redirection,
           heard: run => replays.add(run),
+          isReplaced: run => undone.take(run),
           allowScript: () => {
             if (mayHaveSent !== '') throw mayRunTwice(mayHaveSent)
           },
           readAgain: async stored => await readDocumentAgain(stored, stop.signal),
           longRecord: async (input, head) => await ledger.longRecord(input, head),
         }),
+      complete: async () => {
+        for (const message of undone.says()) tell({ type: 'warning', message })
+        return await Promise.resolve(undefined)
+      },
+      receipt: () => (undone.replaced.length === 0 ? {} : { replaced: undone.replaced }),
     }
   }
 }

@@ -25,6 +25,8 @@ export interface ReplayRules {
   readonly pipeline?: string
   /** Hears which run wrote a letter. */
   heard?(run: string): void
+  /** Returns whether a letter of this run is skipped, because a later run has read its document again. */
+  isReplaced?(run: string): boolean
 }
 
 /** A document, with what its operation puts around it, and the action line that stands before it. */
@@ -41,16 +43,19 @@ export interface Resend {
 /** Reads a long document from its input again. Resolves to a text if it is not there any more: why. */
 export type ReadAgain = (stored: StoredAt) => Promise<Buffer | string>
 
-/** `where`: the position of the record itself, used if it is broken. */
+/** `where`: the position of the record itself, used if it is broken. Resolves to undefined for a letter that is skipped. */
 export async function judgeDeadLetter(
   line: Buffer,
   where: Origin,
   rules: ReplayRules,
   readAgain: ReadAgain,
-): Promise<Resend | Refused> {
+): Promise<Resend | Refused | undefined> {
   const read = readDeadLetter(line, where)
   if ('problem' in read) return refusedAsBroken(read)
-  if (read.run !== undefined) rules.heard?.(read.run)
+  if (read.run !== undefined) {
+    if (rules.isReplaced?.(read.run) === true) return undefined
+    rules.heard?.(read.run)
+  }
   const meant = destinationOf(read, rules)
   if (meant === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
   const letter = await whole(read, rules, readAgain)

@@ -3,10 +3,21 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure/failure.js'
 import type { InputLocks } from '../../base/lock/lock.js'
-import { nearest } from '../../base/text/shown.js'
-import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import { plural } from '../../base/text/shown.js'
+import { localTime } from '../../base/time/clock.js'
+import type { Checkpoint, RunUndone } from '../../run/state/checkpoint/checkpoint.js'
 import { ownRuns } from '../../run/state/runs/state-folder.js'
-import { isRun, type KnownRun, knownRuns, readRun, stateDirAround } from '../../run/state/runs/runs.js'
+import { undoneRun } from '../../run/state/runs/history.js'
+import { replaysOf } from './replays-of.js'
+import {
+  isRun,
+  type KnownRun,
+  knownRuns,
+  nearestRun,
+  readRun,
+  runNamed,
+  stateDirAround,
+} from '../../run/state/runs/runs.js'
 
 export interface FoundCheckpoint {
   readonly path: string
@@ -17,7 +28,7 @@ export interface FoundCheckpoint {
   readonly namesakes: readonly string[]
 }
 
-/** Finds the checkpoint of a run by its name or its own path. Throws SluiceError RUN_NOT_FOUND, OPTION_INVALID, STATE_UNREADABLE. */
+/** Finds the checkpoint of a run by its name or its own path. Throws SluiceError RUN_NOT_FOUND, RUN_UNDONE, OPTION_INVALID, STATE_UNREADABLE. */
 export async function findCheckpoint(stateDir: string, run: string): Promise<FoundCheckpoint> {
   const { known } = await knownRuns(stateDir)
   const foundAs = (path: string, checkpoint: Checkpoint, namesakes: readonly string[]): FoundCheckpoint => {
@@ -32,8 +43,11 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
   const last = named.filter(({ isEarlier }) => !isEarlier)
   const [first, ...others] = last.length > 0 ? last : named
   if (first === undefined) {
+    const name = runNamed(run)
+    const undone = await undoneRun(stateDir, name)
+    if (undone !== undefined) throw fail('RUN_UNDONE', { run: name, at: localTime(undone.at), how: howUndone(undone) })
     const names = known.filter(one => !one.isForgotten).map(({ checkpoint }) => checkpoint.run)
-    const near = nearest(run, names)
+    const near = nearestRun(name, names)
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`
     throw fail('RUN_NOT_FOUND', { run, folder: `${stateDir}${hint}` })
   }
@@ -46,6 +60,11 @@ export async function findCheckpoint(stateDir: string, run: string): Promise<Fou
   throw fail('OPTION_INVALID', { option: 'run', problem })
 }
 
+function howUndone({ deleted, with: run, isPart = false }: RunUndone): string {
+  if (run !== undefined) return `undo of run ${run} deleted ${isPart ? 'some of ' : ''}its documents`
+  return `${plural(deleted, 'document')} deleted`
+}
+
 async function isFile(path: string): Promise<boolean> {
   return await stat(path).then(
     found => found.isFile(),
@@ -54,7 +73,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 /**
- * Finds the checkpoint of a run to undo, and keeps every load away from it until the locks are given back.
+ * Finds the checkpoint of a run to undo, and keeps every load away from it, and from its replays, until the locks are given back.
  * Throws SluiceError RUN_LOCKED, STATE_UNWRITABLE, and what `findCheckpoint` throws.
  */
 export async function ownRun(
@@ -62,18 +81,29 @@ export async function ownRun(
   run: string,
 ): Promise<{ readonly known: FoundCheckpoint; readonly locks: InputLocks }> {
   for (;;) {
-    const { path, checkpoint } = await findCheckpoint(stateDir, run)
-    const [input] = checkpoint.inputs
-    const owned = { path, run: checkpoint.run, input: input?.name ?? '', index: checkpoint.target.index }
-    const locks = await ownRuns(stateDirAround(path) ?? stateDir, [owned], { isUndo: true })
+    const found = await findCheckpoint(stateDir, run)
+    const owned = undoneWith(found)
+    const locks = await ownRuns(stateDirAround(found.path) ?? stateDir, owned, { isUndo: true })
     try {
       // A load that ended meanwhile may have rewritten the checkpoint, or made it an earlier one.
       const known = await findCheckpoint(stateDir, run)
-      if (known.path === path) return { known, locks }
+      const paths = new Set(owned.map(({ path }) => path))
+      if (known.path === found.path && undoneWith(known).every(({ path }) => paths.has(path))) return { known, locks }
     } catch (error) {
       await locks[Symbol.asyncDispose]()
       throw error
     }
     await locks[Symbol.asyncDispose]()
   }
+}
+
+/** Returns a run and the replays that are undone with it. */
+function undoneWith({ path, checkpoint, others }: FoundCheckpoint) {
+  const runs = [{ path, checkpoint }, ...replaysOf(checkpoint, others).map(({ known }) => known)]
+  return runs.map(one => ({
+    path: one.path,
+    run: one.checkpoint.run,
+    input: one.checkpoint.inputs.at(0)?.name ?? '',
+    index: one.checkpoint.target.index,
+  }))
 }

@@ -33,7 +33,8 @@ function isSamePlace({ target }: Checkpoint, other: Checkpoint): boolean {
   return isSameCluster(target, other.target) && namesIn(other.target).some(name => names.has(name))
 }
 
-function namesIn({ index, indices = [], elsewhere = [] }: Checkpoint['target']): string[] {
+/** Returns the names under which a run may have stored documents. */
+export function namesIn({ index, indices = [], elsewhere = [] }: Checkpoint['target']): string[] {
   return [index, ...indices.map(one => one.index), ...elsewhere]
 }
 

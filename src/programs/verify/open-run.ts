@@ -32,6 +32,8 @@ export interface OpenRun extends FoundCheckpoint, Held, AsyncDisposable {
   readonly onProgress?: VerifySection['onProgress']
   /** Notes for the person who reads the result. */
   readonly notes: readonly string[]
+  /** Notes on dead letters that `rejected` lacks. */
+  readonly lettersNotes: readonly string[]
 }
 
 /** Ids that no option names. */
@@ -44,8 +46,8 @@ const MOST_IDS = 1000
 const IN_FLIGHT = 4
 
 /**
- * Opens a run. `found`: the run's checkpoint, if the caller has it. Throws SluiceError RUN_NOT_FOUND, RUN_IDS_UNKNOWN and
- * RUN_ELSEWHERE, and errors of `openClusterItself`.
+ * Opens a run. `found`: the run's checkpoint, if the caller has it. Throws SluiceError RUN_NOT_FOUND, RUN_UNDONE,
+ * RUN_IDS_UNKNOWN and RUN_ELSEWHERE, and errors of `openClusterItself`.
  */
 export async function openRun(options: VerifySection, found?: FoundCheckpoint): Promise<OpenRun> {
   const { run, stateDir, maxElapsedMs, connecting, signal, onProgress } = options
@@ -62,13 +64,14 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       others.map(one => one.checkpoint),
     )
     const loadedBy = loadedAgainBy(checkpoint, inputs, others)
-    const { rejected, notes } = await readRejected(checkpoint, inputs, recorded === undefined)
+    const { rejected, notes: lettersNotes } = await readRejected(checkpoint, inputs, recorded === undefined)
     return {
       ...known,
       cluster,
       index,
       inputs,
       rejected,
+      lettersNotes,
       loadedBy,
       ...(recorded === undefined ? {} : { readIds: () => idsInInputs(checkpoint, inputs, recorded, signal) }),
       ...held,
@@ -83,14 +86,7 @@ export async function openRun(options: VerifySection, found?: FoundCheckpoint): 
       }),
       signal,
       onProgress,
-      notes: [
-        ...where,
-        ...namesakes.map(sameName),
-        ...onIndices,
-        ...belongsTo(loadedBy),
-        ...notesOn(checkpoint),
-        ...notes,
-      ],
+      notes: [...where, ...namesakes.map(sameName), ...onIndices, ...belongsTo(loadedBy), ...notesOn(checkpoint)],
       [Symbol.asyncDispose]: async () => await cluster.route.destroy(),
     }
   } catch (error) {

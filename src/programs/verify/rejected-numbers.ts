@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type Checkpoint, lettersOf } from '../../run/state/checkpoint/checkpoint.js'
+import type { KnownRun } from '../../run/state/runs/runs.js'
+import { Letters } from '../../run/state/runs/open-letters.js'
 import { LINE_FEED } from '../../base/text/bytes.js'
 import type { InputIds } from './run-ids.js'
 
@@ -8,43 +10,96 @@ const HEAD_BYTES = 8192
 
 type Listed = Pick<InputIds, 'name' | 'token' | 'first' | 'last'>
 
+/** Rejected documents of a run. */
+export interface RejectedNumbers {
+  /** Their numbers by the token of the input, as far as dead letters show them. */
+  readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
+  readonly notes: readonly string[]
+}
+
+/** Rejected documents that no replay has stored since. */
+export interface StillRejected extends RejectedNumbers {
+  readonly documents: number
+  /** How many of them were rejected because another document has their id. */
+  readonly conflicts: number
+}
+
+/** Reads which documents a run rejected. `hasOwnIds`: whether Sluice made the ids of the run. */
+export async function readRejected(
+  run: Checkpoint,
+  inputs: readonly Listed[],
+  hasOwnIds: boolean,
+): Promise<RejectedNumbers> {
+  return await readLetters(run.counts.rejected === 0 ? [] : [run], inputs, hasOwnIds)
+}
+
 /**
- * Returns the numbers of the rejected documents that the run's dead letters show, by token, and a note if they show none. `hasOwnIds`: whether
- * Sluice made the ids of the run.
+ * Reads which documents of a run are still rejected. An id that is there shows nothing if ids come from fields: another document may have it.
+ * `known`: all runs of the state folder.
  */
-export async function readRejected(run: Checkpoint, inputs: readonly Listed[], hasOwnIds: boolean) {
-  const none = (why?: string) => ({
-    rejected: new Map<string, ReadonlySet<number>>(),
-    notes: why === undefined ? [] : [`Sluice does not know which documents were rejected: ${why}`],
-  })
-  if (run.counts.rejected === 0) return none()
-  if (run.deadLetters === undefined) return none('no dead letters were written')
+export async function readStillRejected(
+  run: Checkpoint,
+  inputs: readonly Listed[],
+  known: readonly KnownRun[],
+): Promise<StillRejected> {
+  const left = new Letters(known).leftOf(run)
+  const { rejected, notes } = await readLetters(left, inputs, false)
+  const conflictsIn = ({ rejections, counts }: Checkpoint) =>
+    Math.min(counts.rejected, sumOf(rejections.flatMap(one => (one.status === CONFLICT ? one.documents : []))))
+  // A replay that was interrupted may have rejected some again.
+  const documents = Math.min(run.counts.rejected, sumOf(left.map(({ counts }) => counts.rejected)))
+  return { rejected, notes, documents, conflicts: Math.min(documents, sumOf(left.map(conflictsIn))) }
+}
+
+const CONFLICT = 409
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0)
+}
+
+async function readLetters(
+  runs: readonly Checkpoint[],
+  inputs: readonly Listed[],
+  hasOwnIds: boolean,
+): Promise<RejectedNumbers> {
   const all = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
   const notes: string[] = []
-  for (const { path, length } of lettersOf(run)) {
-    const found = await rejectedNumbers(path, length, inputs, hasOwnIds)
-    if (typeof found === 'string') notes.push(...none(`${path} ${found}`).notes)
-    else for (const [token, numbers] of found) for (const number of numbers) all.get(token)?.add(number)
+  const unknown = (why: string) => notes.push(`Sluice does not know which documents were rejected: ${why}`)
+  for (const run of runs) {
+    if (run.deadLetters === undefined) unknown('no dead letters were written')
+    for (const { path, length } of lettersOf(run)) {
+      const found = await rejectedNumbers({ path, length, run: run.run }, inputs, hasOwnIds)
+      if (typeof found === 'string') unknown(`${path} ${found}`)
+      else for (const [token, numbers] of found) for (const number of numbers) all.get(token)?.add(number)
+    }
   }
   return { rejected: all, notes }
 }
 
+interface LettersOf {
+  readonly path: string
+  /** Of the part to read. */
+  readonly length: number
+  /** The run that rejected the documents. */
+  readonly run: string
+}
+
 /**
- * Returns the numbers of the documents in dead letters, by the token of their input, or why the file cannot be read. Reads up to
- * `length`. A record with an id belongs to the run that made the id. A record without one was never sent, and belongs to its input.
+ * Returns the numbers of the documents in dead letters, by the token of their input, or why the file cannot be read. A record with an id
+ * belongs to the run that made the id. Other runs may have written to the file. Only older records do not name their run.
  */
 export async function rejectedNumbers(
-  path: string,
-  length: number,
+  { path, length, run }: LettersOf,
   inputs: readonly Listed[],
   hasOwnIds = true,
 ): Promise<Map<string, Set<number>> | string> {
   const byName = new Map(inputs.map(input => [input.name, input]))
   const rejected = new Map(inputs.map(({ token }) => [token, new Set<number>()]))
   if (length === 0) return rejected
-  const book = ({ input: name, document, id }: LetterHead) => {
+  const book = ({ run: author = run, input: name, document, id }: LetterHead) => {
     const input = name === undefined ? undefined : byName.get(name)
-    if (input === undefined || document === undefined || document < input.first || document > input.last) return
+    if (author !== run || input === undefined || document === undefined) return
+    if (document < input.first || document > input.last) return
     if (!hasOwnIds || id === undefined || id === `${input.token}-${document}`) rejected.get(input.token)?.add(document)
   }
   try {
@@ -63,6 +118,7 @@ export function whyNotRead(error: unknown): string {
 
 /** What a record says of the document in it, as far as it does. */
 interface LetterHead {
+  readonly run?: string
   readonly input?: string
   readonly document?: number
   readonly id?: string
@@ -97,14 +153,15 @@ const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
 
 /** The order of `dead-letter-record.ts`: origin, destination, id. */
 const HEAD = new RegExp(
-  String.raw`^\{"operation":"\w+",(?:"(?:run|writer)":${TEXT},)*"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)(?:,"member":${TEXT})?[^{}]*(?:\{"file":${TEXT}[^{}]*\})?\},` +
+  String.raw`^\{"operation":"\w+",(?:"run":(?<run>${TEXT}),)?(?:"writer":${TEXT},)?"origin":\{"input":(?<input>${TEXT}),"document":(?<document>\d+)(?:,"member":${TEXT})?[^{}]*(?:\{"file":${TEXT}[^{}]*\})?\},` +
     String.raw`(?:"(?:index|pipeline|ids|idField|idSeparator|routingField)":${TEXT},)*(?:"id":(?<id>${TEXT}))?`,
 )
 
 function readHead(head: string): LetterHead {
-  const { input, document, id } = HEAD.exec(head)?.groups ?? {}
+  const { run, input, document, id } = HEAD.exec(head)?.groups ?? {}
   if (input === undefined) return {}
   return {
+    ...(run === undefined ? {} : { run: JSON.parse(run) as string }),
     input: JSON.parse(input) as string,
     document: Number(document),
     ...(id === undefined ? {} : { id: JSON.parse(id) as string }),

@@ -50,7 +50,7 @@ export function idsOf({ inputs, isDoubtful }: Checkpoint, others: readonly Check
   })
 }
 
-export function idOf({ token }: Pick<InputIds, 'token'>, number: number): string {
+function idOf({ token }: Pick<InputIds, 'token'>, number: number): string {
   return `${token}-${number}`
 }
 

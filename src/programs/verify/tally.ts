@@ -1,11 +1,15 @@
 /** Adds up what was seen of a run, input by input. */
 import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
+import type { StillRejected } from './rejected-numbers.js'
 import type { InputIds, Sighting } from './run-ids.js'
 import type { DocumentCounts, VerifiedInput } from './verify-options.js'
 
 /** The documents of all inputs in the cluster. */
 export interface Tallied extends DocumentCounts {
-  /** Rejected documents that no dead letters name. That many of the inputs' `missing` were in fact rejected. */
+  /**
+   * Rejected documents that no dead letters name. That many of the inputs' `missing` were in fact rejected, and if ids come from fields also
+   * of their `found`: other documents have the ids.
+   */
   readonly unlisted: number
   /** Not there, because the ingest pipeline dropped them. That many of the inputs' `missing` were in fact dropped. */
   readonly dropped: number
@@ -17,13 +21,15 @@ type Account = ReturnType<typeof emptyAccount>
 interface TallyOptions {
   readonly inputs: readonly InputIds[]
   readonly counts: Checkpoint['counts']
-  /** The numbers that dead letters name, by token. */
+  /** The numbers that dead letters of the run name, by token. */
   readonly rejected: ReadonlyMap<string, ReadonlySet<number>>
+  /** Those that are rejected even if their id is there. Absent: an id belongs to one document, so a replay has stored it. */
+  readonly still?: StillRejected | undefined
   /** Most ids of each kind and input. */
   readonly listed: number
 }
 
-export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
+export function newTally({ inputs, counts, rejected, still, listed }: TallyOptions) {
   const accounts = new Map(inputs.map(input => [input, emptyAccount(listed)]))
   const of = (input: InputIds) => accounts.get(input) as Account
   return {
@@ -31,8 +37,9 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
       for (const sighting of sightings) {
         const { input, number, copies } = sighting
         const account = of(input)
-        if (copies.length > 0) account.found += 1
-        else if (rejected.get(input.token)?.has(number) === true) account.rejected += 1
+        const isStill = still?.rejected.get(input.token)?.has(number) === true
+        if (copies.length > 0 && !isStill) account.found += 1
+        else if (isStill || rejected.get(input.token)?.has(number) === true) account.rejected += 1
         else {
           account.missing.add(sighting)
           if (number === input.last) account.endsMissing = true
@@ -53,26 +60,33 @@ export function newTally({ inputs, counts, rejected, listed }: TallyOptions) {
       const blank = dropBlankEnds(accounts, counts)
       const verified = inputs.map(input => show(input, of(input), blank.has(input)))
       const sum = (name: keyof DocumentCounts) => verified.reduce((total, input) => total + input[name], 0)
-      const [absent, named] = [sum('missing'), sum('rejected')]
-      const namedInAll = [...rejected.values()].reduce((total, numbers) => total + numbers.size, 0)
+      const [absent, found, named] = [sum('missing'), sum('found'), sum('rejected')]
       // Rejected, and either named nowhere or named in dead letters of several runs.
-      const unlisted = Math.min(absent, Math.max(0, counts.rejected - namedInAll))
+      const unnamed = Math.max(0, counts.rejected - Math.max(sizeOf(rejected), sizeOf(still?.rejected)))
+      const unnamedStill = Math.max(0, (still?.documents ?? 0) - sizeOf(still?.rejected))
+      // Another document has the id of a document that was rejected for it.
+      const ofMissing = Math.min(absent, unnamed - Math.min(unnamed, unnamedStill, still?.conflicts ?? 0))
+      const ofFound = Math.min(found, Math.max(0, unnamedStill - ofMissing))
       const overlisted = Math.max(0, named - counts.rejected)
-      const dropped = Math.min(absent - unlisted + overlisted, counts.dropped)
+      const dropped = Math.min(absent - ofMissing + overlisted, counts.dropped)
       return {
         inputs: verified,
         documents: sum('documents'),
-        found: sum('found'),
-        rejected: named + unlisted - overlisted,
-        unlisted,
+        found: found - ofFound,
+        rejected: named + ofMissing + ofFound - overlisted,
+        unlisted: ofMissing + ofFound,
         dropped,
-        missing: absent - unlisted + overlisted - dropped,
+        missing: absent - ofMissing + overlisted - dropped,
         unsettled: sum('unsettled'),
         foreign: sum('foreign'),
         doubled: sum('doubled'),
       }
     },
   }
+}
+
+function sizeOf(numbers: ReadonlyMap<string, ReadonlySet<number>> = new Map()): number {
+  return [...numbers.values()].reduce((sum, { size }) => sum + size, 0)
 }
 
 function emptyAccount(listed: number) {

@@ -1,14 +1,12 @@
 import { isOperation, rowOf } from '../../base/operation.js'
 import type { Deletion, DeletionRefused, FoundDocument } from '../../route/cluster/documents.js'
-import type { Checkpoint } from '../../run/state/checkpoint/checkpoint.js'
-import { recordUndone } from '../../run/state/runs/history.js'
-import { hasLoaded, type KnownRun, lastFinished, removeRun, stateDirAround } from '../../run/state/runs/runs.js'
-import { isRunLost } from './loaded-again.js'
+import { plural } from '../../base/text/shown.js'
+import { forgetRun, ReplaysOfRun } from './forget-run.js'
 import { ownRun } from './find-checkpoint.js'
 import { hiddenNote } from './look-at-indices.js'
 import { type OpenRun, openRun } from './open-run.js'
 import { refuseBehindAlias, refuseLoadedAgain, refuseNotOwn } from './refuse-undo.js'
-import { idOf, lookUpIds, type Sighting } from './run-ids.js'
+import { lookUpIds, type Sighting } from './run-ids.js'
 import { readVerifyOptions, type UndoOptions, type VerifySection } from './verify-options.js'
 
 export type { UndoOptions } from './verify-options.js'
@@ -71,17 +69,23 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   await refuseBehindAlias(cluster, checkpoint)
   await refuseNotOwn(run)
   const deleter = new Deleter(run, asked)
+  const replays = new ReplaysOfRun(run)
   let absent = 0
   let documents = 0
   let foreign = 0
-  let kept = 0
+  const keptFirst: string[] = []
+  let keptRejected = 0
   const remove = async (sightings: readonly Sighting[]) => {
     // An id from a field may be that of a document that was there before.
-    const isRejected = ({ input, number }: Sighting) => rejected.get(input.token)?.has(number) === true
-    const isOwn = (one: Sighting) =>
-      !(one.input.sharesFirst && one.number === one.input.first) && !(run.readIds !== undefined && isRejected(one))
-    kept += sightings.filter(one => !isOwn(one) && one.copies.length > 0).length
-    await deleter.remove(sightings.filter(isOwn).flatMap(({ copies }) => copies))
+    const isRejected = ({ input, number }: Sighting) =>
+      run.readIds !== undefined && rejected.get(input.token)?.has(number) === true
+    const own: Sighting[] = []
+    for (const one of sightings.filter(({ copies }) => copies.length > 0))
+      if (one.input.sharesFirst && one.number === one.input.first) keptFirst.push(one.id ?? `document ${one.number}`)
+      else if (isRejected(one)) keptRejected += 1
+      else own.push(one)
+    if (own.length > 0 && !dryRun) await replays.forget()
+    await deleter.remove(own.flatMap(({ copies }) => copies))
   }
   await lookUpIds(run, {
     settled: async sightings => {
@@ -107,13 +111,14 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   // Documents that are missing may still be in a queue, or hidden.
   const mayCome = !run.isFresh || run.mayHide.length > 0 || checkpoint.counts.accepted > 0
   const isComplete = !dryRun && changed + failed === 0 && (!mayCome || gone === 0)
-  const { goesBy, forgotten } = isComplete ? await forget(run, deleted) : { goesBy: undefined, forgotten: [] }
+  if (!dryRun) await replays.end({ deleted, isComplete })
+  const { goesBy, forgotten } = isComplete ? await forgetRun(run, deleted) : { goesBy: undefined, forgotten: [] }
   const continued = inputs.filter(({ continuedBy }) => continuedBy !== undefined)
   const [continuedBy] = continued.flatMap(one => one.continuedBy ?? [])
-  const shared = inputs.filter(({ sharesFirst }) => sharesFirst).map(input => idOf(input, input.first))
-  const notes = [...run.notes, ...(gone > 0 ? hiddenNote(run) : [])]
-  if (kept > 0)
-    notes.push(`${shared.join(', ')} was stored by an earlier run, whose last line has grown since. Sluice kept it`)
+  const notes = [...run.notes, ...run.lettersNotes, ...(gone > 0 ? hiddenNote(run) : [])]
+  if (keptFirst.length > 0) notes.push(sayFirst(keptFirst))
+  if (keptRejected > 0) notes.push(sayRejected(keptRejected))
+  notes.push(...replays.notes())
   if (continuedBy !== undefined)
     notes.push(
       `${continued.map(({ name }) => name).join(', ')} was continued by run ${continuedBy}, which takes all before its own lines for loaded. To load the deleted documents again, undo that run, too`,
@@ -142,33 +147,18 @@ export async function undo(options: UndoOptions): Promise<Undone> {
   }
 }
 
-/**
- * Forgets a run: no load reads it. The list of runs still says that it was undone. Resolves to the run by which the same load goes now, if
- * there is one.
- */
-async function forget({ path, checkpoint, others, cluster }: OpenRun, deleted: number): Promise<Forgotten> {
-  const forgotten = others.filter(known => knowsOnly(checkpoint, known))
-  for (const known of forgotten) await removeRun(known.path)
-  const stateDir = stateDirAround(path)
-  // Written first: if the process ends between the two, the run is listed twice, and not lost.
-  if (stateDir !== undefined) await recordUndone(stateDir, checkpoint, deleted)
-  await removeRun(path)
-  const last = stateDir === undefined ? undefined : await lastFinished(stateDir, checkpoint.key)
-  const goesBy = last === undefined || (await isRunLost(last, cluster)) ? undefined : last.run
-  return { goesBy, forgotten: forgotten.map(known => known.checkpoint.run) }
+function sayFirst(ids: readonly string[]): string {
+  const [was, them] = ids.length === 1 ? ['was', 'it'] : ['were', 'them']
+  return `${ids.join(', ')} ${was} stored by an earlier run, whose last line has grown since. Sluice kept ${them}`
 }
 
-interface Forgotten {
-  readonly goesBy: string | undefined
-  /** Later runs that found nothing new. */
-  readonly forgotten: readonly string[]
-}
-
-/** Returns whether a later run found nothing new in an input of this one. By its checkpoint, the same load would skip what is deleted. */
-function knowsOnly({ began, inputs }: Checkpoint, { checkpoint: later, isForgotten }: KnownRun): boolean {
-  if (isForgotten || hasLoaded(later) || Date.parse(later.began) < Date.parse(began)) return false
-  const own = new Set(Array.from(inputs, ({ token }) => token))
-  return Array.from(later.inputs).some(({ token }) => own.has(token))
+/** Another document of the run may have had the same id, and is deleted. */
+function sayRejected(documents: number): string {
+  const [what, had, them] =
+    documents === 1
+      ? ['1 document', 'another document in the index had its id', 'such a document']
+      : [plural(documents, 'document'), 'other documents in the index had their ids', 'such documents']
+  return `the run rejected ${what}, and ${had}. Sluice deletes ${them} only if this run created ${documents === 1 ? 'it' : 'them'}`
 }
 
 /** Elasticsearch gives a created document version 1, and raises it with each write. */

@@ -54,7 +54,7 @@ const IN_FLIGHT = 4
  * const { ok, different, missingIds } = await verifyDeep({ run, stateDir, target: { url, apiKey }, from: { url: old } })
  * ```
  * Does not throw if documents differ.
- * @throws SluiceError OPTION_INVALID, RUN_NOT_FOUND, RUN_NOT_COMPARABLE, RUN_ELSEWHERE, STATE_UNREADABLE, INPUT_NOT_FOUND, INPUT_UNREADABLE,
+ * @throws SluiceError OPTION_INVALID, RUN_NOT_FOUND, RUN_UNDONE, RUN_NOT_COMPARABLE, RUN_ELSEWHERE, STATE_UNREADABLE, INPUT_NOT_FOUND, INPUT_UNREADABLE,
  * LOOKUP_REFUSED, INDEX_REQUEST_REFUSED, RUN_INTERRUPTED, PROXY_*, EGRESS_*, CLUSTER_*, GATEWAY_REFUSED.
  */
 export async function verifyDeep({ from, ...options }: VerifyDeepOptions): Promise<DeepVerification> {

@@ -92,7 +92,7 @@ export function readVerifyOptions(options: UndoOptions): VerifySection {
 export interface DocumentCounts {
   readonly documents: number
   readonly found: number
-  /** Not there, and in the dead letters. */
+  /** In the dead letters, and not stored by a replay since. If ids come from fields, another document may have the id. */
   readonly rejected: number
   /** Not there, and in no dead letters that could be read. */
   readonly missing: number

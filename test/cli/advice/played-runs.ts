@@ -238,6 +238,15 @@ export const playedRuns: Readonly<Record<string, Play>> = {
     await world.advised(['verify', 'nothing'])
     expect((await world.follow(0)).stdout).toContain(world.index)
   },
+  'RUN_UNDONE: Nothing of this run': async world => {
+    await world.file('a.ndjson', lines(3))
+    const { stdout } = await world.load('a.ndjson')
+    const run = stdout.match(/\d{8}T\d{6}Z-\w+/)?.[0] ?? ''
+    await world.sluice(['undo', run, '--yes'])
+    await world.advised(['undo', run, '--yes'])
+    await world.load('a.ndjson')
+    expect(world.stored).toBe(3)
+  },
   'DEAD_LETTERS_UNWRITABLE: Free disk space': async world => {
     await world.file('folder/file', '')
     await world.file('a.ndjson', `${lines(3)}no\n`)

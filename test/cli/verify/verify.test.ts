@@ -114,7 +114,26 @@ test('undo deletes nothing that was not confirmed, then all of it', async () => 
   expect((await command('runs', run)).stdout).toMatch(/undone +\d{4}-\d\d-\d\d \S+, 499 documents deleted\n/)
   const listed = JSON.parse((await command('runs', '--json')).stdout) as { runs: unknown[] }
   expect(listed.runs).toMatchObject([{ run, undone: { deleted: 499 }, counts: { created: 500 } }])
-  expect((await command('undo', run, '--yes')).stderr).toContain('RUN_NOT_FOUND')
+  // Another run that is good is not proposed in its place.
+  await writeFile(join(work.path, 'good.ndjson'), '{"n":1}\n')
+  expect((await command('ingest', join(work.path, 'good.ndjson'), '--index', 'cli-good')).code).toBe(0)
+  for (const args of [
+    ['undo', run, '--yes'],
+    ['verify', run],
+    ['verify', join(work.path, 'state', 'runs', `${run}.jsonl`)],
+  ]) {
+    const { code, stderr } = await command(...args)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(new RegExp(`run ${run} was undone on \\d{4}-\\d\\d-\\d\\d \\S+: 499 documents deleted`))
+    expect(stderr).not.toMatch(/did you mean/i)
+  }
+  await command('runs', 'rm', run)
+  for (const args of [
+    ['undo', run, '--yes'],
+    ['runs', run],
+    ['runs', 'rm', run],
+  ])
+    expect((await command(...args)).stderr).toMatch(/there is no run (?!.*did you mean)/i)
 })
 
 test('undo leaves what was changed, with exit code 1, and --force does not', async () => {

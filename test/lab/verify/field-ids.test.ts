@@ -1,8 +1,8 @@
 /** Runs whose ids come from fields: `verify` and `undo` read the inputs again, if they are as they were. */
-import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type IngestOptions, type UndoOptions, undo, verify } from '../../../src/index.js'
+import { type IngestOptions, type UndoOptions, replay, undo, verify } from '../../../src/index.js'
 import { type Lab, startLab } from '../../../src/lab/index.js'
 import { type RunWorld, codeOf, lines, openRunWorld } from '../../support/lab/run-world.js'
 
@@ -69,8 +69,12 @@ describe('undo keeps what was there before', () => {
     await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
     await writeFile(world.path('a.ndjson'), `${lines(10)}no\n`)
     const { run } = await world.load('a.ndjson', byField)
-    expect(await look(world, run)).toMatchObject({ documents: 11, rejected: 1 })
-    expect(await takeBack(world, run)).toMatchObject({ isComplete: true, deleted: 9 })
+    expect(await look(world, run)).toMatchObject({ documents: 11, found: 9, rejected: 2, missing: 0 })
+    const undone = await takeBack(world, run)
+    expect(undone).toMatchObject({ isComplete: true, deleted: 9 })
+    expect(undone.notes).toEqual([
+      'the run rejected 1 document, and another document in the index had its id. Sluice deletes such a document only if this run created it',
+    ])
     expect(lab.control.count(world.index)).toBe(1)
   })
 
@@ -89,6 +93,94 @@ describe('undo keeps what was there before', () => {
     await world.bulk(Array.from({ length: 10 }, (_, at) => ({ delete: { _id: String(at + 1) } })))
     await world.load('a.ndjson', { ...byField, again: true })
     expect(await codeOf(takeBack(world, run))).toMatch(/^UNDO_LOADED_AGAIN/)
+  })
+})
+
+describe('verify does not take another document with the same id for one that the run rejected', () => {
+  const cases: readonly (readonly [
+    what: string,
+    before: readonly object[],
+    text: string,
+    options: Partial<IngestOptions>,
+  ])[] = [
+    ['an id twice in one file', [], '{"n":1}\n{"n":2}\n{"n":1,"x":2}\n', byField],
+    [
+      'a row twice',
+      [],
+      'n;x\n1;a\n2;b\n1;a\n',
+      { ids: 'hash', idField: 'n,x', format: 'csv', csv: { delimiter: ';' } },
+    ],
+    ['an id that was there', [{ create: { _id: '3' } }, { n: 3 }], lines(3), byField],
+  ]
+
+  test.for(cases)('%s', async ([, before, text, options]) => {
+    await using world = await openRunWorld(lab)
+    if (before.length > 0) await world.bulk(before)
+    await writeFile(world.path('a.ndjson'), text)
+    const receipt = await world.load('a.ndjson', options)
+    expect(receipt).toMatchObject({ read: 3, created: 2, rejected: 1 })
+    const counted = { documents: 3, found: 2, rejected: 1, missing: 0 }
+    expect(await look(world, receipt.run)).toMatchObject({
+      ok: true,
+      ...counted,
+      unlisted: 0,
+      inputs: [counted],
+      notes: [],
+    })
+    await rename(world.path('dead.ndjson'), world.path('kept.ndjson'))
+    const unnamed = await look(world, receipt.run)
+    expect(unnamed).toMatchObject({ ok: true, ...counted, unlisted: 1 })
+    expect(unnamed.notes).toEqual([expect.stringContaining('dead.ndjson no longer exists') as string])
+    await rename(world.path('kept.ndjson'), world.path('dead.ndjson'))
+    const undone = await takeBack(world, receipt.run)
+    expect(undone).toMatchObject({ isComplete: true, deleted: 2 })
+    for (const note of undone.notes) expect(note).toMatch(/^the run rejected 1 document, /)
+    expect(lab.control.count(world.index)).toBe(before.length / 2)
+  })
+
+  test('a document that is missing is not taken for the rejected one, also without dead letters', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
+    await writeFile(world.path('a.ndjson'), lines(3))
+    const { run } = await world.load('a.ndjson', byField)
+    await world.bulk([{ delete: { _id: '1' } }])
+    const counted = { ok: false, documents: 3, found: 1, rejected: 1, missing: 1 }
+    expect(await look(world, run)).toMatchObject(counted)
+    await rm(world.path('dead.ndjson'))
+    expect(await look(world, run)).toMatchObject(counted)
+  })
+
+  test('a document that a replay has stored is found, also after its dead letters were deleted', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
+    await writeFile(world.path('a.ndjson'), lines(3))
+    const { run } = await world.load('a.ndjson', byField)
+    await world.bulk([{ delete: { _id: '3' } }])
+    const { stateDir, way } = world
+    const again = {
+      ...(await way()),
+      stateDir,
+      source: world.path('dead.ndjson'),
+      deadLetters: world.path('again.ndjson'),
+    }
+    expect(await replay(again)).toMatchObject({ created: 1, rejected: 0 })
+    expect(await look(world, run)).toMatchObject({ ok: true, found: 3, rejected: 0 })
+    await rm(world.path('dead.ndjson'))
+    expect(await look(world, run)).toMatchObject({ ok: true, found: 3, rejected: 0, notes: [] })
+  })
+
+  test('the rejected documents of another run in the same dead letters are those of that run', async () => {
+    await using world = await openRunWorld(lab)
+    await world.bulk([{ create: { _id: '3' } }, { n: 3 }])
+    await writeFile(world.path('a.ndjson'), lines(3))
+    await world.load('a.ndjson', byField)
+    await world.bulk([1, 2, 3].map(id => ({ delete: { _id: `${id}` } })))
+    await world.bulk([{ create: { _id: '2' } }, { n: 2 }])
+    const { run } = await world.load('a.ndjson', { ...byField, again: true })
+    const seen = await look(world, run)
+    expect(seen).toMatchObject({ ok: true, found: 2, rejected: 1, unlisted: 0 })
+    await world.bulk([{ delete: { _id: '3' } }])
+    expect((await look(world, run)).inputs).toMatchObject([{ found: 1, rejected: 1, missingIds: ['3'] }])
   })
 })
 

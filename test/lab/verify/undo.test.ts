@@ -269,7 +269,7 @@ describe('undo', () => {
         return await codeOf(racer())
       })
       const codes = (await Promise.all(racing)).filter(code => code !== 'no failure')
-      for (const code of codes) expect(code).toMatch(/^(RUN_LOCKED|RUN_NOT_FOUND)/)
+      for (const code of codes) expect(code).toMatch(/^(RUN_LOCKED|RUN_UNDONE)/)
       expect([0, 60]).toContain(lab.control.count(world.index))
       await world.load('a.ndjson')
       expect(lab.control.count(world.index)).toBe(60)

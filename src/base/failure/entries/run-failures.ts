@@ -104,12 +104,23 @@ export const runEntries = {
     observed: 'Tools that keep no record of their runs can neither verify nor undo one.',
     causes: [
       'The name is mistyped.',
-      '`sluice undo` has undone it (`sluice runs` then says so), `sluice runs rm` removed it, or it is older than `--keep-runs` allows.',
+      '`sluice runs rm` removed it, or it is older than `--keep-runs` allows.',
       'The run loaded nothing, because it was refused at its start or found nothing new. `sluice runs` lists such runs, too.',
       'The run was loaded on another machine, by another user, or with another --state-dir.',
     ],
     fixes: ['Run `sluice runs` to list the known runs. You can also pass the path of a checkpoint.'],
     example: { run: 'nightly', folder: '/var/lib/sluice' },
+  },
+  RUN_UNDONE: {
+    exit: 2,
+    title: 'This run was undone',
+    message: 'run {run} was undone on {at}: {how}',
+    observed: 'Tools that keep no record of their runs cannot show what they took back.',
+    causes: ['`sluice undo` deleted what was left of the run. Loads no longer know the run.'],
+    fixes: [
+      'Nothing of this run is left to verify or to undo. To load its inputs again, run the command of its load again.',
+    ],
+    example: { run: '20261121T100338Z-225173', at: '2026-11-21 10:12:07', how: '2 documents deleted' },
   },
   RUN_IDS_UNKNOWN: {
     exit: 2,

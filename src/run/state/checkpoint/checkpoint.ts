@@ -86,7 +86,12 @@ export interface RunEnd extends Omit<Partial<Receipt>, 'target' | 'status'> {
 /** When a run was undone (ISO 8601), and how many documents `undo` deleted then. */
 export interface RunUndone {
   readonly at: string
+  /** 0 for a replay: the documents count for the run that it was undone with. */
   readonly deleted: number
+  /** For a replay: the run that had rejected its documents. Undo of that run deleted them. */
+  readonly with?: string
+  /** Set if some documents of the replay may still be there. */
+  readonly isPart?: boolean
 }
 
 export interface Target {

@@ -53,7 +53,10 @@ const fields: Readonly<Record<string, Shape>> = {
   failure,
   inputs: list(input),
   inputCount: number,
-  undone: object({ at: time, deleted: number }, ['at', 'deleted']),
+  undone: object({ at: time, deleted: number, with: string, isPart: value => typeof value === 'boolean' }, [
+    'at',
+    'deleted',
+  ]),
   thisProcess: record(number),
   rejections: list(
     value =>

@@ -10,7 +10,7 @@ import type { InputReceipt, Receipt } from '../../../pipeline/ledger/receipt.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
 import { isoTime } from '../../../base/time/clock.js'
 import { endInLine, endLine } from '../checkpoint/journal.js'
-import type { Checkpoint, CheckpointInput, RunEnd } from '../checkpoint/checkpoint.js'
+import type { Checkpoint, CheckpointInput, RunEnd, RunUndone } from '../checkpoint/checkpoint.js'
 import { freeName, isJournal, namesIn, runsFolder, runTextOf } from './runs.js'
 
 const FOLDER = 'history'
@@ -22,6 +22,8 @@ export interface EndedRun {
   /** As the user named them, absolute. */
   readonly sources: readonly string[]
   readonly ended: RunEnd
+  /** The same for all runs of one command. Undefined if the run was not undone. */
+  readonly key: string | undefined
 }
 
 /** Returns the folder of runs without a state. */
@@ -29,23 +31,36 @@ export function historyFolder(stateDir: string): string {
   return join(stateDir, FOLDER)
 }
 
-/** Writes a file of its own for the end of a run. Throws errors of the file system. */
-export async function recordRun(stateDir: string, sources: readonly string[], ended: RunEnd): Promise<void> {
+/** Writes a file of its own for the end of a run. `key`: see `Checkpoint`. Throws errors of the file system. */
+export async function recordRun(
+  stateDir: string,
+  sources: readonly string[],
+  ended: RunEnd,
+  key?: string,
+): Promise<void> {
   const folder = historyFolder(stateDir)
   await makeFolder(folder)
   const { run, began } = ended
-  const head = `${JSON.stringify({ sluice: VERSION, run, began, sources })}\n`
+  const head = `${JSON.stringify({ sluice: VERSION, run, began, sources, key })}\n`
   await replaceFile(await freeName(folder, run), head + endLine(ended))
 }
 
-/** Keeps the end of a run that was undone, for the list of runs. Throws SluiceError STATE_UNWRITABLE. */
-export async function recordUndone(stateDir: string, run: Checkpoint, deleted: number): Promise<void> {
+/**
+ * Keeps the end of a run that is forgotten because it was undone, for the list of runs. `undone`: undefined for one whose documents stay.
+ * Throws SluiceError STATE_UNWRITABLE.
+ */
+export async function recordUndone(stateDir: string, run: Checkpoint, undone: RunUndone | undefined): Promise<void> {
   const end = run.ended === undefined ? endOfCheckpoint(run) : wholeEnd(run.ended, run.inputs)
   const inputs = end.inputs ?? []
   const counted = inputs.length > MOST_INPUTS ? { inputCount: inputs.length } : {}
-  const undone = { at: isoTime(new Date()), deleted }
+  const ended = {
+    ...end,
+    inputs: inputs.slice(0, MOST_INPUTS),
+    ...counted,
+    ...(undone === undefined ? {} : { undone }),
+  }
   try {
-    await recordRun(stateDir, run.sources, { ...end, inputs: inputs.slice(0, MOST_INPUTS), ...counted, undone })
+    await recordRun(stateDir, run.sources, ended, run.key)
   } catch (error) {
     throw stateUnwritable(historyFolder(stateDir), error)
   }
@@ -100,10 +115,21 @@ export async function recordedRuns(stateDir: string): Promise<readonly EndedRun[
     const head = parseJson(text.toString('utf8', 0, Math.max(0, text.indexOf(0x0a))))
     const ended = lastEnd(text)
     if (!isObject(head) || ended === undefined) continue
-    const { sources } = head
-    found.push({ path, ended, sources: Array.isArray(sources) ? sources.map(String) : [] })
+    const { sources, key } = head
+    found.push({
+      path,
+      ended,
+      sources: Array.isArray(sources) ? sources.map(String) : [],
+      key: typeof key === 'string' ? key : undefined,
+    })
   }
   return found
+}
+
+/** Returns how the last run of this name was undone, if it was. Throws SluiceError STATE_UNREADABLE. */
+export async function undoneRun(stateDir: string, run: string): Promise<RunUndone | undefined> {
+  const undone = (await recordedRuns(stateDir)).flatMap(({ ended }) => (ended.run === run ? (ended.undone ?? []) : []))
+  return undone.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))[0]
 }
 
 function lastEnd(text: Buffer): RunEnd | undefined {

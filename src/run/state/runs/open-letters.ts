@@ -27,6 +27,13 @@ export class Letters {
     this.#there = new Set(known.map(one => runNameOf(one.checkpoint)))
   }
 
+  /** Returns the runs that hold what is left of the rejected documents of a run, each with the documents of one file, if there is one. */
+  leftOf(run: Checkpoint): readonly Checkpoint[] {
+    if (run.counts.rejected === 0) return []
+    const left = filesOf(run).flatMap(file => this.#replays.leftBy(file))
+    return [...new Map(left.map(one => [nameOfFile(one), one])).values()]
+  }
+
   /** Returns what is left of the rejected documents of some runs, each file once. */
   async openOf(runs: readonly Checkpoint[]): Promise<readonly OpenLetters[]> {
     const open = new Map<string, OpenLetters>()
@@ -117,7 +124,8 @@ class Replays {
     const names = new Set(parts.flatMap(part => part.run.replays ?? []))
     // How many are of a run that nobody knows any more is not known either.
     const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? Infinity), 0)
-    const read = [...runs].reduce((sum, { counts }) => sum + counts.read, 0)
+    // Blank lines, and dead letters of runs that were undone, are skipped.
+    const read = [...runs].reduce((sum, { counts }) => sum + counts.read - counts.skipped, 0)
     return names.has(run.run) && read >= wanted && parts.every(part => part.run.left === 0)
   }
 }

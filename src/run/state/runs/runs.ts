@@ -1,12 +1,14 @@
 /** The runs of a state folder: a file for each, only for its owner. */
 import { readFileSync, statSync } from 'node:fs'
 import { readFile, readdir, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import { diskProblem, syncFolder } from '../../../base/disk/safe-files.js'
 import { stateUnwritable } from '../../../base/disk/safe-files.js'
+import { isRunId } from '../../../base/checksum/tokens.js'
 import { fail, isSluiceError } from '../../../base/failure/failure.js'
 import type { Checkpoint } from '../checkpoint/checkpoint.js'
 import { isObject, parseJson } from '../../../base/json/parse-json.js'
+import { nearest } from '../../../base/text/shown.js'
 import { readJournal, readJournals } from '../checkpoint/journal.js'
 import { parseOldCheckpoint } from '../checkpoint/old-checkpoint.js'
 
@@ -150,6 +152,16 @@ function readIfThere<T>(path: string, read: (path: string) => T): T | undefined 
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw fail('STATE_UNREADABLE', { path, problem: diskProblem(error) }, { cause: error })
   }
+}
+
+/** Returns the name that a person most likely meant. A whole run id names another run, and is not mistyped: its command may delete documents. */
+export function nearestRun(named: string, names: readonly string[]): string | undefined {
+  return isRunId(named) ? undefined : nearest(named, names)
+}
+
+/** Returns the name of the run whose file a path may be. */
+export function runNamed(named: string): string {
+  return isRun(named) ? basename(named, extname(named)).replace(/~\d+$/, '') : named
 }
 
 /** Returns what is another one once somebody has written the file. Undefined if there is no such file. */

@@ -125,7 +125,8 @@ describe('the numbers of rejected documents', () => {
   })
   afterEach(async () => await rm(folder, { recursive: true }))
 
-  const stamp = { run: 'r.1', writer: 'w', destination: { index: 'i', pipeline: 'p"', routingField: 'f' } }
+  const run = 'r.1'
+  const stamp = { run, writer: 'w', destination: { index: 'i', pipeline: 'p"', routingField: 'f' } }
   const record = (input: string, document: number, id?: string, text = '{}') => {
     const origin = { input, document, line: 1, offset: 7 }
     const refused = { operation: 'create', status: 400, type: 'x', reason: 'r', attempts: 1, origin } as const
@@ -151,7 +152,7 @@ describe('the numbers of rejected documents', () => {
       'no record\n',
     ].join('')
     await writeFile(path, `${own}${record('a "b"', 99)}`)
-    const found = await rejectedNumbers(path, Buffer.byteLength(own), inputs)
+    const found = await rejectedNumbers({ path, length: Buffer.byteLength(own), run }, inputs)
     expect(found).toEqual(
       new Map([
         ['t', new Set([3, 6, 8, 5])],
@@ -168,7 +169,7 @@ describe('the numbers of rejected documents', () => {
     const document = Buffer.from('{"long":"')
     const own = deadLetter({ ...refused, id: 't-7', document, isExcerpt: true }, stamp).toString()
     await writeFile(path, own)
-    expect((await rejectedNumbers(path, own.length, inputs)) as Map<string, Set<number>>).toEqual(
+    expect((await rejectedNumbers({ path, length: own.length, run }, inputs)) as Map<string, Set<number>>).toEqual(
       new Map([
         ['t', new Set([7])],
         ['u', new Set()],
@@ -176,9 +177,22 @@ describe('the numbers of rejected documents', () => {
     )
   })
 
+  test('are not those of another run that wrote to the same file', async () => {
+    const path = join(folder, 'dead')
+    const own = record('a "b"', 6)
+    await writeFile(path, own)
+    const found = await rejectedNumbers({ path, length: own.length, run: 'r.2' }, inputs, false)
+    expect(found).toEqual(
+      new Map([
+        ['t', new Set()],
+        ['u', new Set()],
+      ]),
+    )
+  })
+
   test('are not known where the file is gone or cannot be read', async () => {
-    expect(await rejectedNumbers(join(folder, 'none'), 10, inputs)).toBe('no longer exists')
-    expect(await rejectedNumbers(folder, 10, inputs)).toBe('cannot be read (EISDIR)')
-    expect(await rejectedNumbers(join(folder, 'none'), 0, inputs)).toBeInstanceOf(Map)
+    expect(await rejectedNumbers({ path: join(folder, 'none'), length: 10, run }, inputs)).toBe('no longer exists')
+    expect(await rejectedNumbers({ path: folder, length: 10, run }, inputs)).toBe('cannot be read (EISDIR)')
+    expect(await rejectedNumbers({ path: join(folder, 'none'), length: 0, run }, inputs)).toBeInstanceOf(Map)
   })
 })
