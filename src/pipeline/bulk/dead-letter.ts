@@ -33,6 +33,8 @@ export interface DeadLetter extends Recorded {
   readonly stored?: StoredAt
   /** Set if the edits or the function of its load failed, and the user has not added their result. */
   readonly isUnedited?: true
+  /** Why a row of a table was rejected. Set if the user has not added its document. */
+  readonly rowReason?: string
 }
 
 export interface StoredAt extends StoredDocument {
@@ -66,8 +68,15 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   }
   // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
-  const isUnedited = unedited.has(recorded.type) && !fields.has('document')
-  return { ...recorded, content, ...(isUnedited ? { isUnedited } : {}) }
+  if (fields.has('document')) return { ...recorded, content }
+  const reason = valueOf(fields.get('reason'))
+  const isRow = recorded.type === 'DOCUMENT_ROW_INVALID' && typeof reason === 'string'
+  return {
+    ...recorded,
+    content,
+    ...(unedited.has(recorded.type) ? { isUnedited: true } : {}),
+    ...(isRow ? { rowReason: reason } : {}),
+  }
 }
 
 /** Why a document is in a record as it was read. */

@@ -85,7 +85,7 @@ function whyOf(type: string, { message: reason }: Failure): Why {
 function judgeWhole(letter: DeadLetter, meant: Destination, rules: ReplayRules): Resend | Refused {
   const { content } = letter
   const unsendable = whyUnsendable(content, 0, content.length, false, rules.maxDocumentBytes)
-  if (unsendable !== undefined) return refusedAgain(letter, content, meant, unsendable)
+  if (unsendable !== undefined) return refusedAgain(letter, content, meant, ofRow(letter) ?? unsendable)
   if (letter.isUnedited === true) return refusedAgain(letter, content, meant, unedited(letter))
   const document = onOneLine(content)
   const index = indexOf(meant, content)
@@ -105,6 +105,11 @@ function judgeWhole(letter: DeadLetter, meant: Destination, rules: ReplayRules):
   const sent = letter.condition === undefined ? withoutMetadata(document, destination) : document
   const text = [JSON.stringify(address).slice(1, -1), ...(demanded === undefined ? [] : [demanded])].join(',')
   return { ...framed(letter.operation, text, sent, { condition, script }), letter, ids, destination, condition }
+}
+
+/** A row that nobody has repaired has the same mistake as before. */
+function ofRow({ type, rowReason: reason }: DeadLetter): Why | undefined {
+  return reason === undefined ? undefined : { status: 0, type, reason }
 }
 
 function unedited({ type }: DeadLetter): Why {

@@ -18,6 +18,7 @@ export const optionsEntries = {
       {
         cause: 'An environment variable or a key in sluice.config.json sets the option to this value.',
         if: setElsewhere,
+        unless: /not valid JSON/,
       },
     ],
     fixes: [
@@ -28,7 +29,7 @@ export const optionsEntries = {
       { fix: 'To try Sluice without a cluster of your own, run `sluice demo`.', if: noUrl },
       { fix: 'Run `sluice runs` to list your runs.', if: noRun },
       {
-        fix: 'Correct the environment variable or the key. `sluice config` shows every option with its value and source.',
+        fix: 'Correct the environment variable or the file that the message names. `sluice config --help-all` lists all options.',
         if: setElsewhere,
       },
       { fix: 'Run `sluice explain` to list all codes.', if: notACode },

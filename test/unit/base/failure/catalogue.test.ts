@@ -45,7 +45,7 @@ describe('the catalogue', () => {
       'OPTION_INVALID',
       'STATE_DIR: is a file',
       ['An environment variable'],
-      ['Correct the environment variable or the key.'],
+      ['Correct the environment variable or the file'],
     ],
     [
       'OPTION_INVALID',

@@ -242,6 +242,15 @@ describe('a dead letter that was no document', () => {
     ])
   })
 
+  test('keeps why its row was rejected until somebody repairs it', async () => {
+    const reason = 'line 5, column 3 (price): not of the type double'
+    const row = { ...text('[1,"x"]'), type: 'DOCUMENT_ROW_INVALID', reason }
+    const repaired = letter(row).replace(/"line":"[^}]*?\]"/, '"line":"{\\"price\\":1}"')
+    const [batch] = await frame(letter(row) + repaired)
+    expect(batch?.documents).toEqual(['{"price":1}'])
+    expect(batch?.refused.map(({ type, reason }) => [type, reason])).toEqual([['DOCUMENT_ROW_INVALID', reason]])
+  })
+
   test('is refused again where it is too large, however it is kept', async () => {
     const large = JSON.stringify({ large: 'x'.repeat(1000) })
     const lines = [refused(large), text(large)].map(one => letter(one)).join('')
