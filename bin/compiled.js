@@ -1,5 +1,5 @@
 const { createHash } = require('node:crypto')
-const { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs')
+const { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require('node:fs')
 const Module = require('node:module')
 const { basename, dirname, join } = require('node:path')
 const { cachedDataVersionTag, setFlagsFromString } = require('node:v8')
@@ -48,7 +48,7 @@ function mayKeep(build, folder) {
     // Files of another user in a package would hinder whoever removes it.
     if (process.geteuid !== undefined && process.geteuid() !== statSync(join(build, 'bin')).uid) return false
     if (existsSync(folder)) return true
-    mkdirSync(folder)
+    mkdirSync(folder, { mode: 0o755 })
   } catch {
     // Nobody may write there, or the files are inside an archive or an executable.
   }
@@ -64,8 +64,13 @@ function keep(scripts, tag) {
     if (cachedDataVersionTag() !== tag) return
     for (const [file, { source, script }] of scripts) {
       const code = script.createCachedData()
-      writeFileSync(`${file}.${process.pid}`, Buffer.concat([sealOf(source, code), code]))
-      renameSync(`${file}.${process.pid}`, file)
+      const made = `${file}.${process.pid}`
+      try {
+        writeFileSync(made, Buffer.concat([sealOf(source, code), code]), { mode: 0o644 })
+        renameSync(made, file)
+      } finally {
+        rmSync(made, { force: true })
+      }
     }
   } catch {
     // The disk is full, for example. The program also runs without.

@@ -126,7 +126,7 @@ export function problemIn(
   options: unknown,
   checks: Readonly<Record<string, Check>>,
 ): { readonly option?: string; readonly problem: string } | undefined {
-  if (options === undefined) return { problem: 'is not set. It must be a plain object of options' }
+  if (options === undefined) return { problem: 'is not set. Pass an object of options' }
   if (!isPlainObject(options)) return { problem: mustBe('a plain object of options', options) }
   for (const [option, value] of Object.entries(options)) {
     const check = Object.hasOwn(checks, option) ? checks[option] : undefined

@@ -46,7 +46,7 @@ export async function startChild(
 
 /** This program also runs if it is no command of this machine. */
 function instead(): string {
-  return `. Write node ${process.argv[1] ?? 'bin/sluice.js'} instead, or run npm link before`
+  return `. Run node ${process.argv[1] ?? 'bin/sluice.js'} instead, or run npm link first`
 }
 
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

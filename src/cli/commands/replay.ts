@@ -106,7 +106,7 @@ async function replayWith(
 
 /** Says what to do with the files. Sluice never removes them. */
 function whatIsLeft(receipt: Receipt): string {
-  const { failure, read, rejected, unknown, unsent, inputs, deadLetters, replaced, unreplayed = [] } = receipt
+  const { failure, read, rejected, unknown, unsent, inputs, deadLetters, unreplayed = [] } = receipt
   if (failure !== undefined || unknown > 0 || unsent > 0) return ''
   // The warning names the files that hold the rest.
   if (rejected === 0 && unreplayed.length > 0) return ''
@@ -116,8 +116,7 @@ function whatIsLeft(receipt: Receipt): string {
       ? [first.name, 'the file']
       : [`the ${plural(inputs.length, 'file')}`, 'them']
   // An earlier replay has read the files. This one knows nothing of their documents.
-  if (read === 0) return shown`\nNothing in ${files} is left to replay. You can delete ${them}.\n`
-  const how = replaced === undefined ? 'is stored' : 'is stored, or a later run has read it again'
-  if (rejected === 0) return shown`\nEvery document in ${files} ${how}. You can delete ${them}.\n`
+  if (read === 0) return shown`\nEarlier replays have read all of ${files}.\n`
+  if (rejected === 0) return shown`\nEvery document in ${files} is stored. You can delete ${them}.\n`
   return shown`\n${plural(rejected, 'document')} left, in ${deadLetters}. Replay this file next.\n`
 }

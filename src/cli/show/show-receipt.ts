@@ -136,14 +136,11 @@ function meaning(receipt: Receipt, kind: OutcomeName): string {
   if (kind === 'rejected' && receipt.deadLetters === undefined) return ''
   // Documents of another cluster are compared with those in the index.
   if (kind === 'duplicate' && receipt.inputs.some(({ name }) => isForeignIndex(name))) return SAME
-  return (receipt.command === 'replay' ? ofReplays(receipt)[kind] : undefined) ?? meanings[kind] ?? ''
+  return (receipt.command === 'replay' ? ofReplays[kind] : undefined) ?? meanings[kind] ?? ''
 }
 
-function ofReplays({ replaced }: Receipt): Partial<Record<OutcomeName, string>> {
-  return {
-    duplicate: 'already stored, by an earlier replay or by a request whose answer was lost',
-    skipped: replaced === undefined ? 'blank lines' : 'blank lines, or of a run that was undone',
-  }
+const ofReplays: Partial<Record<OutcomeName, string>> = {
+  duplicate: 'already stored, by an earlier replay or by a request whose answer was lost',
 }
 
 const SAME = 'the index already has the same documents'

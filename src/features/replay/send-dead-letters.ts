@@ -67,7 +67,7 @@ export function sendDeadLetters(
           ...framing,
           ...redirection,
           heard: run => replays.add(run),
-          isReplaced: run => undone.take(run),
+          isUndone: run => undone.take(run),
           allowScript: () => {
             if (mayHaveSent !== '') throw mayRunTwice(mayHaveSent)
           },
@@ -78,7 +78,6 @@ export function sendDeadLetters(
         for (const message of undone.says()) tell({ type: 'warning', message })
         return await Promise.resolve(undefined)
       },
-      receipt: () => (undone.replaced.length === 0 ? {} : { replaced: undone.replaced }),
     }
   }
 }

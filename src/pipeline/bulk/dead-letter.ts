@@ -33,8 +33,10 @@ export interface DeadLetter extends Recorded {
   readonly stored?: StoredAt
   /** Set if the edits or the function of its load failed, and the user has not added their result. */
   readonly isUnedited?: true
-  /** Why a row of a table was rejected. Set if the user has not added its document. */
-  readonly rowReason?: string
+  /** Set if it is a row of a table, and the user has not added its document. */
+  readonly isUnrepairedRow?: true
+  /** Why the document was rejected. */
+  readonly reason?: string
 }
 
 export interface StoredAt extends StoredDocument {
@@ -68,14 +70,15 @@ export function readDeadLetter(line: Buffer, where: Origin): DeadLetter | Broken
   }
   // The line was no record when it was read first. A person may have repaired it in place since.
   if (recorded.type === 'DEAD_LETTER_BROKEN' && !fields.has('document')) return readDeadLetter(content, recorded.origin)
-  if (fields.has('document')) return { ...recorded, content }
-  const reason = valueOf(fields.get('reason'))
-  const isRow = recorded.type === 'DOCUMENT_ROW_INVALID' && typeof reason === 'string'
+  const given = valueOf(fields.get('reason'))
+  const reason = typeof given === 'string' ? { reason: given } : {}
+  if (fields.has('document')) return { ...recorded, ...reason, content }
   return {
     ...recorded,
+    ...reason,
     content,
     ...(unedited.has(recorded.type) ? { isUnedited: true } : {}),
-    ...(isRow ? { rowReason: reason } : {}),
+    ...(recorded.type === 'DOCUMENT_ROW_INVALID' ? { isUnrepairedRow: true } : {}),
   }
 }
 

@@ -25,8 +25,8 @@ export interface ReplayRules {
   readonly pipeline?: string
   /** Hears which run wrote a letter. */
   heard?(run: string): void
-  /** Returns whether a letter of this run is skipped, because a later run has read its document again. */
-  isReplaced?(run: string): boolean
+  /** Returns whether letters of this run are rejected again as they are, because it was undone. */
+  isUndone?(run: string): boolean
 }
 
 /** A document, with what its operation puts around it, and the action line that stands before it. */
@@ -43,21 +43,22 @@ export interface Resend {
 /** Reads a long document from its input again. Resolves to a text if it is not there any more: why. */
 export type ReadAgain = (stored: StoredAt) => Promise<Buffer | string>
 
-/** `where`: the position of the record itself, used if it is broken. Resolves to undefined for a letter that is skipped. */
+/** `where`: the position of the record itself, used if it is broken. */
 export async function judgeDeadLetter(
   line: Buffer,
   where: Origin,
   rules: ReplayRules,
   readAgain: ReadAgain,
-): Promise<Resend | Refused | undefined> {
+): Promise<Resend | Refused> {
   const read = readDeadLetter(line, where)
   if ('problem' in read) return refusedAsBroken(read)
-  if (read.run !== undefined) {
-    if (rules.isReplaced?.(read.run) === true) return undefined
-    rules.heard?.(read.run)
-  }
+  if (read.run !== undefined) rules.heard?.(read.run)
   const meant = destinationOf(read, rules)
   if (meant === undefined) return refusedAsBroken({ problem: 'it does not name its index', line, origin: where })
+  if (read.run !== undefined && rules.isUndone?.(read.run) === true) {
+    const { type, reason = '' } = read
+    return refusedAgain(read, read.content, meant, { type, reason })
+  }
   const letter = await whole(read, rules, readAgain)
   if ('why' in letter) return refusedAgain(read, read.content, meant, letter.why)
   return judgeWhole(letter, meant, rules)
@@ -108,8 +109,8 @@ function judgeWhole(letter: DeadLetter, meant: Destination, rules: ReplayRules):
 }
 
 /** A row that nobody has repaired has the same mistake as before. */
-function ofRow({ type, rowReason: reason }: DeadLetter): Why | undefined {
-  return reason === undefined ? undefined : { status: 0, type, reason }
+function ofRow({ type, reason, isUnrepairedRow }: DeadLetter): Why | undefined {
+  return isUnrepairedRow === true && reason !== undefined ? { status: 0, type, reason } : undefined
 }
 
 function unedited({ type }: DeadLetter): Why {

@@ -81,8 +81,7 @@ export class ReplayBatcher {
     else {
       this.#open.slot ??= await this.#freeSlot()
       const judged = await judgeDeadLetter(line, originAt(at), this.#options, this.#options.readAgain)
-      if (judged === undefined) this.#open.passBlank(1, at)
-      else if ('status' in judged) {
+      if ('status' in judged) {
         this.#open.refused.push(judged)
         this.#open.refuse(judged.document.length, at)
       } else {

@@ -1,6 +1,6 @@
 import { PassThrough, type Readable, finished } from 'node:stream'
 
-/** Returns whether a stream is a request to a server of the caller: of `node:http`, `node:http2`, or a framework that passes these on. */
+/** Returns whether a stream is a request to a server of the caller: of `node:http`, of the compatible API of `node:http2`, or of a framework that passes these on. */
 export function isRequest(stream: Readable): boolean {
   return 'httpVersion' in stream && 'method' in stream && typeof stream.method === 'string'
 }

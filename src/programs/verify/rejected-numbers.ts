@@ -46,8 +46,10 @@ export async function readStillRejected(
   const { rejected, notes } = await readLetters(left, inputs, false)
   const conflictsIn = ({ rejections, counts }: Checkpoint) =>
     Math.min(counts.rejected, sumOf(rejections.flatMap(one => (one.status === CONFLICT ? one.documents : []))))
-  // A replay that was interrupted may have rejected some again.
-  const documents = Math.min(run.counts.rejected, sumOf(left.map(({ counts }) => counts.rejected)))
+  // A replay may also have rejected documents of other runs, and one that was interrupted may have rejected some again.
+  const counted = Math.min(run.counts.rejected, sumOf(left.map(({ counts }) => counts.rejected)))
+  const isAllRead = notes.length === 0
+  const documents = isAllRead ? sumOf([...rejected.values()].map(({ size }) => size)) : counted
   return { rejected, notes, documents, conflicts: Math.min(documents, sumOf(left.map(conflictsIn))) }
 }
 

@@ -75,7 +75,7 @@ async function night(title: string): Promise<string> {
     [ -z "$printed" ] || printf '%s\\n' "$printed" | mail -s '${title}' "$MAILTO"`
   const child = spawn('/bin/sh', ['-c', cron], {
     cwd: work.path,
-    env: { ...env, COMMAND: here(command), HOME: work.path, LC_ALL: 'C' },
+    env: { ...env, COMMAND: here(command).replaceAll('\\%', '%'), HOME: work.path, LC_ALL: 'C' },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   await new Promise(resolve => child.once('close', resolve))

@@ -41,7 +41,7 @@ test('a run that was loaded again is verified and undone by its name; the later 
     { run: first, isEarlier: true },
   ])
   expect(await takeBack(world, first)).toMatchObject({ isComplete: true, deleted: 50, goesBy: second })
-  expect(await codeOf(look(world, first))).toContain('RUN_NOT_FOUND')
+  expect(await codeOf(look(world, first))).toContain('RUN_UNDONE')
   expect(await look(world, second)).toMatchObject({ ok: true, found: 50 })
   expect(await world.load('a.ndjson')).toMatchObject({ created: 0, requests: 0 })
 })

@@ -1,5 +1,5 @@
 /** Runs whose ids come from fields: `verify` and `undo` read the inputs again, if they are as they were. */
-import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type IngestOptions, type UndoOptions, replay, undo, verify } from '../../../src/index.js'
@@ -216,4 +216,19 @@ test('options whose text does not say all are refused', async () => {
     edits: { set: { from: 'here' } },
   })
   expect(await codeOf(look(world, run))).toMatch(/^RUN_IDS_UNKNOWN: .*--ids field/)
+})
+
+test('a replay that also rejected documents of another run again takes nothing from what this run stored', async () => {
+  await using world = await openRunWorld(lab)
+  const dead = world.path('dead.ndjson')
+  await writeFile(world.path('a.ndjson'), '{"n":1,"v":1}\n{"n":2,"v":"x"}\n')
+  await writeFile(world.path('b.ndjson'), '{"n":3,"v":"y"}\n{"n":4,"v":"y"}\n')
+  const { run } = await world.load('a.ndjson', { ...byField, deadLetters: dead })
+  await world.load('b.ndjson', { ...byField, deadLetters: dead })
+  const text = await readFile(dead, 'utf8')
+  await writeFile(dead, text.replace('"x"', '2'))
+  const { stateDir, way, path } = world
+  const again = { source: dead, deadLetters: path('again.ndjson') }
+  expect(await replay({ ...(await way()), stateDir, ...again })).toMatchObject({ created: 1, rejected: 2 })
+  expect(await look(world, run)).toMatchObject({ ok: true, documents: 2, found: 2, rejected: 0 })
 })

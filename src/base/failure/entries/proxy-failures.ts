@@ -11,10 +11,14 @@ const oldTls = /versions or ciphers of TLS/
 /** The URL is right, since the proxy was reached before. */
 const worked = /It accepted connections before/
 
+/** This machine, and not the proxy. */
+const noNetwork = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH/
+
 /** What helps if the proxy was reached before. */
 const whenUp = {
   fix: 'Ask the provider of the proxy whether it is down. As soon as it is up, run the same command again. It continues where it stopped.',
   if: worked,
+  unless: noNetwork,
 }
 
 /** The answer comes from the network that this machine is in. */
@@ -47,6 +51,10 @@ export const proxyEntries = {
         unless: worked,
       },
       {
+        cause: 'This machine has lost its network or its name server.',
+        if: new RegExp(`(?:${noNetwork.source}).*${worked.source}`),
+      },
+      {
         cause: 'The proxy, or one of its nodes, is down.',
         if: /ECONNREFUSED|EHOSTUNREACH|ETIMEDOUT|ECONNRESET|closed|nothing answers|within|broke/,
       },
@@ -61,6 +69,10 @@ export const proxyEntries = {
         unless: worked,
       },
       whenUp,
+      {
+        fix: 'Check the network and the name server of this machine, and run the same command again. It continues where it stopped.',
+        if: new RegExp(`(?:${noNetwork.source}).*${worked.source}`),
+      },
     ],
     example: { proxy: 'http://proxy.example:9293', problem: 'connect ECONNREFUSED 203.0.113.20:9293' },
   },

@@ -1,6 +1,9 @@
 import type { Entries } from '../entry.js'
 import { inputEntries } from './input-failures.js'
 
+/** Only some documents of a replay were deleted. */
+const inPart = /some of its documents/
+
 /** The run itself: its lock, its state, its budgets. */
 export const runEntries = {
   RUN_INTERRUPTED: {
@@ -116,9 +119,19 @@ export const runEntries = {
     title: 'This run was undone',
     message: 'run {run} was undone on {at}: {how}',
     observed: 'Tools that keep no record of their runs cannot show what they took back.',
-    causes: ['`sluice undo` deleted what was left of the run. Loads no longer know the run.'],
+    causes: [
+      { cause: '`sluice undo` deleted what was left of the run. Loads no longer know the run.', unless: inPart },
+      {
+        cause: 'The run is a replay, and `sluice undo` of a run deleted the documents that it had sent of that run.',
+        if: inPart,
+      },
+    ],
     fixes: [
-      'Nothing of this run is left to verify or to undo. To load its inputs again, run the command of its load again.',
+      {
+        fix: 'Nothing of this run is left to verify or to undo. To load its inputs again, run the command of its load again.',
+        unless: inPart,
+      },
+      { fix: 'Verify or undo the runs whose other documents it replayed.', if: inPart },
     ],
     example: { run: '20261121T100338Z-225173', at: '2026-11-21 10:12:07', how: '2 documents deleted' },
   },

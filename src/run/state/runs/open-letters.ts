@@ -124,7 +124,7 @@ class Replays {
     const names = new Set(parts.flatMap(part => part.run.replays ?? []))
     // How many are of a run that nobody knows any more is not known either.
     const wanted = [...names].reduce((sum, name) => sum + (this.#rejected.get(name) ?? Infinity), 0)
-    // Blank lines, and dead letters of runs that were undone, are skipped.
+    // Blank lines are skipped.
     const read = [...runs].reduce((sum, { counts }) => sum + counts.read - counts.skipped, 0)
     return names.has(run.run) && read >= wanted && parts.every(part => part.run.left === 0)
   }
