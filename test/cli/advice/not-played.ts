@@ -44,6 +44,8 @@ export const notPlayed: Readonly<Record<string, string>> = {
   'PROXY_LIMIT_REACHED: Lower': proxyAccount,
   'PROXY_NOT_A_PROXY: Open': browser,
   'CLUSTER_UNAVAILABLE: If a firewall': 'test/lab/doctor/half-open.test.ts plants it',
+  'PROXY_UNREACHABLE: Check the network':
+    'this machine would lose its network. The play of the other advice runs the same command',
   'PROXY_TIMEOUT: Ask the provider': 'the play of PROXY_UNREACHABLE follows the same advice',
   'PROXY_NODE_FAILS: The load': 'test/diagnosis plants it, and the doctor names the node',
   'EGRESS_NOT_ALLOWED: Or let': filterTasks,

@@ -112,6 +112,9 @@ test('schedules of cron are told from others', () => {
 })
 
 describe('cron', () => {
+  /** What cron gives to the shell. */
+  const unescaped = (command: string) => command.replaceAll('\\%', '%')
+
   /** Variables, then minute to day of the week, user, command. */
   const parts = () => {
     const all = lines(example('cron/sluice-orders'))
@@ -135,7 +138,7 @@ describe('cron', () => {
   test('the command loads, keeps the receipt, and prints nothing to be mailed', async () => {
     const { variables, command } = parts()
     const env = Object.fromEntries(variables.map(([name, value]) => [name, here(value)]))
-    const ended = await run(`exec ${env['SHELL']} -c "$COMMAND"`, { ...env, COMMAND: here(command) })
+    const ended = await run(`exec ${env['SHELL']} -c "$COMMAND"`, { ...env, COMMAND: unescaped(here(command)) })
     expectLoaded(ended)
     expect(ended).toMatchObject({ stdout: '', stderr: '' })
     const receipts = readFileSync(join(work.path, 'state', 'receipts.ndjson'), 'utf8')
@@ -146,7 +149,8 @@ describe('cron', () => {
     writeFileSync(join(work.path, 'orders', 'orders-3.ndjson'), '["order",3]\n')
     const { variables, command } = parts()
     const env = Object.fromEntries(variables.map(([name, value]) => [name, here(value)]))
-    const { stdout } = await run(`exec ${env['SHELL']} -c "$COMMAND"`, { ...env, COMMAND: here(command) })
+    const asked = { ...env, COMMAND: unescaped(here(command)) }
+    const { stdout } = await run(`exec ${env['SHELL']} -c "$COMMAND"`, asked)
     expect(stdout).toMatch(/^error: 1 of 43 [^]*\nsluice ended with exit code 1: see \S+receipts\.ndjson\n$/)
   })
 })
