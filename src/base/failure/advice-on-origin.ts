@@ -1,6 +1,6 @@
 /** Fits advice to the cluster that a load reads (`--from`): the catalogue writes it for the target. */
 
-/** What a message about that cluster holds, behind the URL. */
+/** Messages about that cluster say so, behind its URL. */
 export const onOrigin = /\(--from\)/
 
 /** Settings of the target, and in their place those of the cluster that is read. Some have none. */

@@ -24,7 +24,7 @@ function* typesIn(mapping: unknown, above: string): Generator<{ field: string; t
   }
 }
 
-/** What an input has in place of a document. */
+/** What an input has that cannot be read as a document. */
 export type Unreadable = 'row' | 'line' | 'document'
 
 interface Seen {

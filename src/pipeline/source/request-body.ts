@@ -11,7 +11,7 @@ export function isRequest(stream: Readable): boolean {
  */
 export function bodyOf(request: Readable): Readable {
   const body = new PassThrough()
-  // Whoever reads the body gets the error, also if it came before.
+  // The reader of the body gets the error, even if the error came first. Without a listener, Node would end the process.
   body.on('error', () => {})
   finished(request, { writable: false }, error => {
     if (error != null) body.destroy(error)

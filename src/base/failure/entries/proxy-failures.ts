@@ -14,6 +14,8 @@ const worked = /It accepted connections before/
 /** This machine, and not the proxy. */
 const noNetwork = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH/
 
+const lostNetwork = new RegExp(`(?:${noNetwork.source}).*${worked.source}`)
+
 /** What helps if the proxy was reached before. */
 const whenUp = {
   fix: 'Ask the provider of the proxy whether it is down. As soon as it is up, run the same command again. It continues where it stopped.',
@@ -52,7 +54,7 @@ export const proxyEntries = {
       },
       {
         cause: 'This machine has lost its network or its name server.',
-        if: new RegExp(`(?:${noNetwork.source}).*${worked.source}`),
+        if: lostNetwork,
       },
       {
         cause: 'The proxy, or one of its nodes, is down.',
@@ -71,7 +73,7 @@ export const proxyEntries = {
       whenUp,
       {
         fix: 'Check the network and the name server of this machine, and run the same command again. It continues where it stopped.',
-        if: new RegExp(`(?:${noNetwork.source}).*${worked.source}`),
+        if: lostNetwork,
       },
     ],
     example: { proxy: 'http://proxy.example:9293', problem: 'connect ECONNREFUSED 203.0.113.20:9293' },

@@ -99,7 +99,7 @@ export async function csvLines(
       const usual = columns.length === 0 ? undefined : usualRows(table)
       return { usual, writer: new LineWriter(columns, writesNull, quotation, showsCells, usual?.memory) }
     }
-    const above = lead.lines === 0 ? '' : `Sluice skips ${counted(lead.lines, 'line')} above it`
+    const above = sayAbove(lead.lines)
     const numbers = isNamed ? '' : numbersAsNames(names)
     const notes = [above, note, numbers, missing.note, ...ofForms].filter(text => text !== '').join('. ')
     return {
@@ -185,6 +185,10 @@ interface Reading {
   readonly columns: number
   readonly encoding: Encoding
   malformed(problem: string): Error
+}
+
+function sayAbove(lines: number): string {
+  return lines === 0 ? '' : `Sluice skips ${counted(lines, 'line')} above it`
 }
 
 async function* linesOf({
